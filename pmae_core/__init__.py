@@ -1,0 +1,1 @@
+"""PMAE: proportionally masked autoencoders for tabular imputation."""

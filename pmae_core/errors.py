@@ -1,0 +1,53 @@
+"""Errors and warnings of the library: each carries one sentence written for its user."""
+
+
+class PMAEError(Exception):
+    """Base of every error that the library raises on purpose."""
+
+
+class TableError(PMAEError, ValueError):
+    """A table cannot be read, written or used."""
+
+
+class EmptyTableError(TableError):
+    """The table has no rows or no columns."""
+
+
+class TableTooLargeError(TableError):
+    """The table exceeds a limit that protects memory and disk."""
+
+
+class UnreadableFileError(TableError):
+    """The file's content is not what its name or format promises."""
+
+
+class SchemaError(PMAEError, ValueError):
+    """Column names or roles do not fit the table."""
+
+
+class AmputationError(PMAEError, ValueError):
+    """Holes of the wanted kind cannot be made in this table."""
+
+
+class ImputationError(PMAEError, ValueError):
+    """A table cannot be imputed as asked."""
+
+
+class ScoringError(PMAEError, ValueError):
+    """Truth, imputation and missing cells do not fit together."""
+
+
+class DatasetUnavailableError(PMAEError):
+    """A named dataset is neither on disk nor to be downloaded."""
+
+
+class Cancelled(PMAEError):
+    """The user asked long work to stop."""
+
+
+class TableWarning(UserWarning):
+    """Something about a table was changed or assumed while reading it."""
+
+
+class ImputationWarning(UserWarning):
+    """Part of a table was left as it is, or filled with less than full information."""
