@@ -1,0 +1,69 @@
+# `make run` and `make test` are all one needs; `make help` lists the rest.
+
+PYTHON ?= python3
+VENV ?= .venv
+HEADLESS ?= false
+PORT ?= 8501
+PYTEST_ARGS ?=
+# Benchmarks are the modules of benchmarks/ that do not begin with an underscore.
+BENCHMARKS ?= $(filter-out _%,$(basename $(notdir $(wildcard benchmarks/*.py))))
+
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+RUNTIME_STAMP := $(VENV)/.runtime-installed
+DEV_STAMP := $(VENV)/.dev-installed
+
+# Lying beside a clone, the benchmark tables are found without a word; PMAE_DATA_DIR names them elsewhere.
+SHARED_DATASETS := $(wildcard $(abspath ../shared/datasets))
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format typecheck bench clean
+
+help: ## Show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
+
+run: $(RUNTIME_STAMP) ## Install what is needed and open the dashboard (HEADLESS=true: no browser)
+	PYTHONPATH="$(CURDIR)" $(BIN)/python -m streamlit run dashboard/app.py \
+		--server.headless $(HEADLESS) --server.port $(PORT)
+
+test: lint typecheck ## Lint, type-check and run all tests
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(DEV_STAMP) ## Check style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(DEV_STAMP) ## Repair style and formatting where that is safe
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+typecheck: $(DEV_STAMP) ## Check the types of the library
+	$(BIN)/mypy pmae_core
+
+bench: $(RUNTIME_STAMP) ## Run the benchmarks (BENCHMARKS="name ..." for some of them)
+	@export PMAE_DATA_DIR="$${PMAE_DATA_DIR:-$(SHARED_DATASETS)}"; \
+	test -n "$$PMAE_DATA_DIR" || unset PMAE_DATA_DIR; \
+	set -e; for benchmark in $(BENCHMARKS); do \
+		echo "== $$benchmark"; \
+		PYTHONPATH="$(CURDIR)" $(BIN)/python -m benchmarks.$$benchmark; \
+	done
+
+clean: ## Remove the virtual environment and all caches
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.11 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(RUNTIME_STAMP): requirements.txt pyproject.toml | $(BIN)/python
+	@echo "Installing the runtime requirements (the first time takes some minutes) ..."
+	$(PIP_INSTALL) -r requirements.txt
+	$(PIP_INSTALL) --no-deps --editable .
+	@touch $@
+
+$(DEV_STAMP): requirements-dev.txt $(RUNTIME_STAMP)
+	@echo "Installing the development requirements ..."
+	$(PIP_INSTALL) -r requirements-dev.txt
+	@touch $@
