@@ -1,0 +1,89 @@
+"""Which columns get holes, and how much of each stays observed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from pmae_core.errors import AmputationError
+
+Pattern = Literal["monotone", "quasi-monotone", "general"]
+Mechanism = Literal["MCAR", "MAR", "MNAR", "self-masking"]
+Coupling = Literal["nested", "independent"]
+Name = Hashable
+
+PATTERNS = ("monotone", "quasi-monotone", "general")
+MECHANISMS = ("MCAR", "MAR", "MNAR", "self-masking")
+COUPLINGS = ("nested", "independent")
+
+MODERATE = (0.2, 0.8)
+NEARLY_COMPLETE = (0.95, 0.99)
+MONOTONE_PROPORTION = 0.5
+MONOTONE_SHARE = 0.6
+# Share of columns that MAR leaves observed where the pattern itself would spare none.
+MAR_PREDICTOR_SHARE = 0.3
+QUASI_SHARE = 0.6
+
+
+def default_column_share(pattern: str, mechanism: str) -> float:
+    """Return the share of columns that get holes unless the user says otherwise."""
+    if pattern == "monotone":
+        return MONOTONE_SHARE
+    return 1.0 - MAR_PREDICTOR_SHARE if mechanism == "MAR" else 1.0
+
+
+def choose_columns(
+    candidates: Sequence[Name], share: float, rng: np.random.Generator
+) -> list[Name]:
+    """Return a random share of the candidates (at least one), in their order."""
+    count = max(1, round(share * len(candidates)))
+    chosen = np.sort(rng.permutation(len(candidates))[:count])
+    return [candidates[position] for position in chosen]
+
+
+def draw_proportions(
+    columns: Sequence[Name], pattern: str, coupling: str, rng: np.random.Generator
+) -> dict[Name, float]:
+    """Return the observed proportion ``p_j`` of each column that gets holes."""
+    n_columns = len(columns)
+    if pattern == "monotone":
+        drawn = np.full(n_columns, MONOTONE_PROPORTION)
+    elif pattern == "general":
+        drawn = (
+            np.clip(rng.uniform(size=n_columns), 0.1, 0.9)
+            if coupling == "nested"
+            else rng.uniform(*MODERATE, size=n_columns)
+        )
+    else:
+        # The release and the paper's text exchange the two groups.
+        first, second = (
+            (MODERATE, NEARLY_COMPLETE) if coupling == "nested" else (NEARLY_COMPLETE, MODERATE)
+        )
+        in_first = rng.permutation(n_columns) < round(QUASI_SHARE * n_columns)
+        drawn = np.where(
+            in_first, rng.uniform(*first, size=n_columns), rng.uniform(*second, size=n_columns)
+        )
+    return dict(zip(columns, drawn.tolist(), strict=True))
+
+
+def override_proportions(
+    drawn: dict[Name, float], wanted: float | Mapping[Name, float] | None
+) -> dict[Name, float]:
+    """Replace drawn proportions by the user's: one for all columns, or some by name."""
+    if wanted is None:
+        return drawn
+    by_name = wanted if isinstance(wanted, Mapping) else dict.fromkeys(drawn, wanted)
+    strangers = [str(name) for name in by_name if name not in drawn]
+    if strangers:
+        raise AmputationError(
+            f"Proportions are given for column(s) that get no holes: {', '.join(strangers)}. "
+            "Name the columns that shall get holes in `columns`."
+        )
+    for name, proportion in by_name.items():
+        if not 0.0 <= proportion <= 1.0:
+            raise AmputationError(
+                f"The observed proportion of {name} must lie between 0 and 1, not {proportion}."
+            )
+    return {**drawn, **{name: float(proportion) for name, proportion in by_name.items()}}

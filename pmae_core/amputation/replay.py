@@ -1,0 +1,92 @@
+"""Holes like those of another table: its rows' missing patterns, replayed."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pmae_core.amputation.process import Amputation, check_table, make_holes
+from pmae_core.errors import AmputationError
+
+
+def ampute_like(
+    df: pd.DataFrame,
+    missing_like: pd.DataFrame | npt.ArrayLike,
+    *,
+    seed: int = 0,
+    shuffle: bool = True,
+    drop_empty_rows: bool = True,
+) -> Amputation:
+    """Remove cells so that each row misses what some row of another table misses.
+
+    Parameters
+    ----------
+    df : DataFrame
+        The table to make holes in.
+    missing_like : DataFrame or array-like
+        Either a table with holes, or booleans with True for missing. A frame's columns are matched
+        by name (columns of `df` that it lacks get no holes, others are not used); an array
+        needs as many columns as `df`.
+    seed : int, default 0
+        Seed of the assignment of patterns to rows.
+    shuffle : bool, default True
+        Give the patterns to the rows in random order, each equally often (as far as the numbers of
+        rows allow). If False row i gets pattern i, and the numbers of rows must agree.
+    drop_empty_rows : bool, default True
+        Drop the rows of which no cell is left.
+
+    Returns
+    -------
+    Amputation
+        As from :func:`ampute`. The propensity of a cell is its column's observed proportion
+        in `missing_like`; ``ampute_like(df, missing_like, **settings)`` repeats the result.
+
+    Examples
+    --------
+    >>> df = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": list("xyz")})
+    >>> survey = pd.DataFrame({"b": ["u", None, "v"]})
+    >>> ampute_like(df, survey).missing.sum().tolist()
+    [0, 1]
+    """
+    check_table(df)
+    patterns = _patterns(df, missing_like)
+    if shuffle:
+        rng = np.random.default_rng(seed)
+        rounds = -(-len(df) // len(patterns))
+        rows = np.concatenate([rng.permutation(len(patterns)) for _ in range(rounds)])[: len(df)]
+    elif len(patterns) == len(df):
+        rows = np.arange(len(df))
+    else:
+        raise AmputationError(
+            f"The table has {len(df)} rows and the pattern {len(patterns)}: without shuffling "
+            "their numbers must agree."
+        )
+    p_obs = 1.0 - patterns.mean(axis=0)
+    propensity = pd.DataFrame(np.tile(p_obs, (len(df), 1)), index=df.index, columns=df.columns)
+    settings = {"seed": seed, "shuffle": shuffle, "drop_empty_rows": drop_empty_rows}
+    content = list(df.columns) if drop_empty_rows else None
+    return make_holes(df, patterns[rows], propensity, settings, content_columns=content)
+
+
+def _patterns(
+    df: pd.DataFrame, missing_like: pd.DataFrame | npt.ArrayLike
+) -> npt.NDArray[np.bool_]:
+    """Return the missing patterns to replay, in the columns of the table."""
+    if not df.columns.is_unique:
+        raise AmputationError("The table has several columns of the same name.")
+    if not isinstance(missing_like, pd.DataFrame):
+        cells = np.asarray(missing_like)
+        if cells.ndim != 2 or cells.shape[1] != df.shape[1]:
+            raise AmputationError(
+                f"A pattern without column names needs {df.shape[1]} columns like the table."
+            )
+        missing_like = pd.DataFrame(cells, columns=df.columns)
+    shared = [name for name in df.columns if name in missing_like.columns]
+    if not shared or len(missing_like) == 0:
+        raise AmputationError("The pattern has no rows, or no column in common with the table.")
+    cells = missing_like[shared]
+    # A table of booleans alone is a mask; any other table shows its pattern by its holes.
+    is_mask = all(dtype == np.dtype(bool) for dtype in cells.dtypes)
+    missing = cells if is_mask else cells.isna()
+    return missing.reindex(columns=df.columns, fill_value=False).to_numpy(dtype=bool)

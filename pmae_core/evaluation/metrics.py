@@ -1,0 +1,271 @@
+"""How close imputed cells come to the truth, by column and overall."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.stats import wasserstein_distance
+
+from pmae_core.errors import ScoringError
+from pmae_core.table.schema import Role, Schema
+
+METRICS = (
+    "imputation_accuracy",
+    "r2",
+    "r2_unclipped",
+    "accuracy",
+    "rmse",
+    "mae",
+    "wasserstein",
+)
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class ImputationScore:
+    """The scores of one imputation.
+
+    Attributes
+    ----------
+    overall : dict of str to float
+        One figure for each name in ``METRICS``: the plain mean over the columns that have it,
+        nan where none has (no numerical column, no R²).
+    per_column : DataFrame
+        One row for each scored column: its ``role``, ``n_missing``, ``n_scored`` (missing
+        cells whose truth is known) and the metrics, nan where one does not apply.
+    skipped : dict of str to str
+        The columns that are not scored, and why.
+    """
+
+    overall: dict[str, float]
+    per_column: pd.DataFrame
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the score as plain JSON values; what does not apply is None."""
+        return {
+            "overall": _plain(self.overall),
+            "per_column": {
+                str(name): _plain(values)
+                for name, values in self.per_column.to_dict(orient="index").items()
+            },
+            "skipped": {str(name): reason for name, reason in self.skipped.items()},
+        }
+
+
+def score_imputation(
+    truth: pd.DataFrame,
+    imputed: pd.DataFrame,
+    missing: pd.DataFrame | npt.ArrayLike,
+    schema: Schema | None = None,
+) -> ImputationScore:
+    """Compare imputed cells with the truth, only where cells were missing.
+
+    Parameters
+    ----------
+    truth : DataFrame
+        The complete table.
+    imputed : DataFrame
+        The filled table: the same rows (index included), columns in any order.
+    missing : DataFrame or array-like of bool
+        True where a cell was missing. A frame may cover some of the columns only; an array
+        has the shape of `truth`.
+    schema : Schema, optional
+        Roles of the columns; inferred from `truth` if not given.
+
+    Returns
+    -------
+    ImputationScore
+        Scores by column and overall.
+
+    Raises
+    ------
+    ScoringError
+        If the tables do not fit together, if a cell to score is still missing, or if there is
+        no cell to score.
+
+    Notes
+    -----
+    - Numerical columns and dates have ``r2``: the coefficient of determination around the mean
+      of the *missing* truths, negative values set to 0 as in the paper; ``r2_unclipped``
+      keeps them. Where the missing truths are all equal R² is undefined; it counts as 1 if every
+      cell is hit exactly and as 0 if not.
+    - ``rmse``, ``mae`` and ``wasserstein`` (distance between the distributions of missing truths
+      and imputed cells) are for the same columns, after scaling both by the minimum and maximum
+      of the whole *true* column, so that columns can be averaged.
+    - Categorical and boolean columns have ``accuracy``, the share of cells hit exactly.
+    - ``imputation_accuracy`` of a column is its ``r2`` or its ``accuracy``.
+    - Missing cells whose truth is unknown (or infinite) are not scored. Columns without missing
+      cells, identifiers and ignored columns are skipped.
+
+    Examples
+    --------
+    >>> truth = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0]})
+    >>> imputed = pd.DataFrame({"x": [0.0, 1.0, 2.0, 2.0]})
+    >>> missing = pd.DataFrame({"x": [True, False, False, True]})
+    >>> score = score_imputation(truth, imputed, missing)
+    >>> round(score.overall["r2"], 3)
+    0.778
+    """
+    missing_frame = _missing_frame(missing, truth)
+    _check_fit(truth, imputed, missing_frame)
+    schema = Schema.infer(truth) if schema is None else schema
+
+    rows: dict[Any, dict[str, Any]] = {}
+    skipped: dict[str, str] = {}
+    unfilled: list[str] = []
+    for name in missing_frame.columns:
+        cells = missing_frame[name].to_numpy(dtype=bool)
+        role = schema.role(name)
+        reason = _reason_to_skip(role, truth[name], cells)
+        if reason is not None:
+            skipped[name] = reason
+            continue
+        is_number = role in (Role.NUMERICAL, Role.DATETIME)
+        score_column = _score_numbers if is_number else _score_categories
+        try:
+            values = score_column(truth[name], imputed[name], cells)
+        except _UnfilledCells:
+            unfilled.append(str(name))
+            continue
+        rows[name] = {"role": str(role), "n_missing": int(cells.sum()), **values}
+
+    if unfilled:
+        raise ScoringError(
+            f"Cells to score are still missing or infinite in the imputed table, in: "
+            f"{', '.join(unfilled)}. Fill them, or leave these columns out of `missing`."
+        )
+    if not rows:
+        raise ScoringError("There is nothing to score: no missing cell has a known truth.")
+    per_column = pd.DataFrame.from_dict(rows, orient="index")
+    per_column = per_column.reindex(columns=["role", "n_missing", "n_scored", *METRICS])
+    overall = {metric: float(per_column[metric].astype(float).mean()) for metric in METRICS}
+    return ImputationScore(overall, per_column, skipped)
+
+
+class _UnfilledCells(Exception):
+    """A column of the imputed table still misses cells that are to be scored."""
+
+
+def _missing_frame(missing: pd.DataFrame | npt.ArrayLike, truth: pd.DataFrame) -> pd.DataFrame:
+    if not isinstance(missing, pd.DataFrame):
+        cells = np.asarray(missing)
+        if cells.shape != truth.shape:
+            raise ScoringError(
+                f"`missing` has the shape {cells.shape}, but the truth has {truth.shape}."
+            )
+        missing = pd.DataFrame(cells, index=truth.index, columns=truth.columns)
+    if not missing.isin([True, False]).to_numpy().all():
+        raise ScoringError("`missing` must hold only True (missing) and False.")
+    return missing.astype(bool)
+
+
+def _check_fit(truth: pd.DataFrame, imputed: pd.DataFrame, missing: pd.DataFrame) -> None:
+    for label, table in (("imputed table", imputed), ("table `missing`", missing)):
+        if not table.index.equals(truth.index):
+            raise ScoringError(
+                f"The {label} and the truth have different rows ({len(table)} and {len(truth)}, "
+                f"compared by index). If rows were dropped while making holes, score against "
+                f"the truth without them."
+            )
+    for label, table in (("truth", truth), ("imputed table", imputed)):
+        if not table.columns.is_unique:
+            raise ScoringError(f"The {label} has several columns of the same name.")
+        absent = [str(name) for name in missing.columns if name not in table.columns]
+        if absent:
+            raise ScoringError(f"The {label} lacks the column(s) {', '.join(absent)}.")
+
+
+def _reason_to_skip(role: Role, truth: pd.Series, cells: BoolArray) -> str | None:
+    if role in (Role.IDENTIFIER, Role.IGNORED):
+        return f"its role is {role}"
+    if not cells.any():
+        return "nothing is missing"
+    if truth[cells].isna().all():
+        return "the truth of its missing cells is unknown"
+    return None
+
+
+def _score_categories(truth: pd.Series, imputed: pd.Series, cells: BoolArray) -> dict[str, Any]:
+    scored = cells & truth.notna().to_numpy()
+    if imputed[scored].isna().any():
+        raise _UnfilledCells
+    # As objects, so that categories, strings and nullable dtypes compare by value.
+    hits = truth[scored].to_numpy(dtype=object) == imputed[scored].to_numpy(dtype=object)
+    accuracy = float(np.mean(hits))
+    return {"n_scored": int(scored.sum()), "imputation_accuracy": accuracy, "accuracy": accuracy}
+
+
+def _score_numbers(truth: pd.Series, imputed: pd.Series, cells: BoolArray) -> dict[str, Any]:
+    true_numbers, imputed_numbers = _comparable_numbers(truth, imputed)
+    known = np.isfinite(true_numbers)
+    scored = cells & known
+    true_missing, filled = true_numbers[scored], imputed_numbers[scored]
+    if not np.isfinite(filled).all():
+        raise _UnfilledCells
+    low, high = true_numbers[known].min(), true_numbers[known].max()
+    scale = high - low if high > low else 1.0
+    errors = (filled - true_missing) / scale
+    r2 = _r2(true_missing, filled)
+    return {
+        "n_scored": int(scored.sum()),
+        "imputation_accuracy": max(r2, 0.0),
+        "r2": max(r2, 0.0),
+        "r2_unclipped": r2,
+        "rmse": float(np.sqrt(np.mean(errors**2))),
+        "mae": float(np.mean(np.abs(errors))),
+        "wasserstein": float(
+            wasserstein_distance((true_missing - low) / scale, (filled - low) / scale)
+        ),
+    }
+
+
+def _r2(truth: FloatArray, imputed: FloatArray) -> float:
+    if np.ptp(truth) == 0:
+        return float(np.array_equal(truth, imputed))
+    residual = np.sum((imputed - truth) ** 2)
+    return float(1.0 - residual / np.sum((truth - truth.mean()) ** 2))
+
+
+def _comparable_numbers(truth: pd.Series, imputed: pd.Series) -> tuple[FloatArray, FloatArray]:
+    """Return both columns as floats on one scale, missing cells as nan."""
+    try:
+        if _is_time(truth.dtype, "M"):
+            # Seconds since the first true date: nanoseconds since 1970 exceed a float's precision.
+            origin = truth.min()
+            return _numbers(truth - origin), _numbers(_as_dates(imputed, truth) - origin)
+        return _numbers(truth), _numbers(imputed)
+    except (ValueError, TypeError) as error:
+        raise ScoringError(
+            f"The column {truth.name} cannot be compared as numbers or dates: {error}"
+        ) from error
+
+
+def _as_dates(imputed: pd.Series, truth: pd.Series) -> pd.Series:
+    return imputed if _is_time(imputed.dtype, "M") else imputed.astype(truth.dtype)
+
+
+def _numbers(column: pd.Series) -> FloatArray:
+    if _is_time(column.dtype, "m"):
+        column = column.dt.total_seconds()
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(object)
+    return pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _is_time(dtype: Any, kind: str) -> bool:
+    return getattr(dtype, "kind", "") == kind
+
+
+def _plain(values: dict[Any, Any]) -> dict[str, Any]:
+    return {
+        str(key): None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in values.items()
+    }
