@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from pmae_core.errors import AmputationError
 Pattern = Literal["monotone", "quasi-monotone", "general"]
 Mechanism = Literal["MCAR", "MAR", "MNAR", "self-masking"]
 Coupling = Literal["nested", "independent"]
-Name = Hashable
+Name = Any  # a column's name: any hashable
 
 PATTERNS = ("monotone", "quasi-monotone", "general")
 MECHANISMS = ("MCAR", "MAR", "MNAR", "self-masking")

@@ -203,10 +203,10 @@ def make_holes(
     """Remove cells, and drop the rows that keep nothing in `content_columns` (None: no row)."""
     present = df.notna()
     missing = pd.DataFrame(removed, index=df.index, columns=df.columns) & present
-    keep = np.ones(len(df), dtype=bool)
+    keep: BoolArray = np.ones(len(df), dtype=bool)
     if content_columns is not None:
         names = list(content_columns)
-        keep = (present[names] & ~missing[names]).to_numpy().any(axis=1)
+        keep = np.any((present[names] & ~missing[names]).to_numpy(), axis=1)
     if not keep.any():
         raise AmputationError(
             "No row would keep a single cell. Ask for higher observed proportions, or use a table "
@@ -268,7 +268,7 @@ def _modelled_columns(
     df: pd.DataFrame, roles: Mapping[Name, Role], named: Sequence[Name]
 ) -> list[Name]:
     """Return the columns with content: those an imputer learns, and those the user names."""
-    modelled = [
+    modelled: list[Name] = [
         name
         for name in df.columns
         if name in named
@@ -282,7 +282,7 @@ def _modelled_columns(
 
 
 def _checked_columns(df: pd.DataFrame, columns: Sequence[Name]) -> list[Name]:
-    wanted = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
+    wanted: list[Name] = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
     if not wanted:
         raise AmputationError("`columns` is empty: name at least one column.")
     unknown = [str(name) for name in wanted if name not in df.columns]
@@ -329,8 +329,8 @@ def _scores(
     if mechanism == "MCAR":
         return dict.fromkeys(chosen, np.zeros(len(df)))
     predictors = {
-        name: Predictor(df[name], categorical=roles[name] not in (Role.NUMERICAL, Role.DATETIME))
-        for name in modelled
+        name: Predictor(column, categorical=roles[name] not in (Role.NUMERICAL, Role.DATETIME))
+        for name, column in df[list(modelled)].items()
     }
     if mechanism == "self-masking":
         return {name: random_score(predictors, [name], rng) for name in chosen}
@@ -342,7 +342,9 @@ def _scores(
 
 def _without_cells(truth: pd.DataFrame, missing: pd.DataFrame) -> pd.DataFrame:
     incomplete = truth.copy()
-    for name in truth.columns[missing.to_numpy().any(axis=0)]:
+    for name in truth.columns:
+        if not missing[name].any():
+            continue
         incomplete[name] = _able_to_miss(truth[name]).mask(missing[name])
     return incomplete
 

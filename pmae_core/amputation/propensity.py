@@ -10,8 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
+from scipy.stats import rankdata
 
 from pmae_core.errors import AmputationError
+from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -20,34 +22,46 @@ class Predictor:
     """A column as the score sees it.
 
     A numerical column or a date contributes one N(0, 1) weight times its normal scores, a
-    categorical column one N(0, 1) weight for each category. Contributions are centred on the
-    column's observed cells; a missing cell contributes nothing.
+    categorical column one N(0, 1) weight for each category, less their mean. A missing cell
+    contributes nothing.
     """
 
     def __init__(self, column: pd.Series, *, categorical: bool) -> None:
         self.categorical = categorical
-        self.present = column.notna().to_numpy()
         if categorical:
-            self.codes, categories = pd.factorize(column)
+            self.codes, categories = pd.factorize(_hashable(column))
             self.n_categories = len(categories)
         else:
             self.scores = _normal_scores(column)
 
     def random_effect(self, rng: np.random.Generator) -> FloatArray:
         """Return the contribution to each row's score under freshly drawn weights."""
-        if self.categorical:
-            effect = rng.standard_normal(self.n_categories)[self.codes]
-        else:
-            effect = rng.standard_normal() * self.scores
-        return np.where(self.present, effect - effect[self.present].mean(), 0.0)
+        if not self.categorical:
+            return rng.standard_normal() * self.scores
+        present = self.codes >= 0
+        effect = rng.standard_normal(self.n_categories)[self.codes]
+        return np.where(present, effect - effect[present].mean(), 0.0)
+
+
+def _hashable(column: pd.Series) -> pd.Series:
+    try:
+        pd.factorize(column)
+    except TypeError:
+        # Lists and the like have no hash; their text tells them apart.
+        return column.map(repr, na_action="ignore")
+    return column
 
 
 def _normal_scores(column: pd.Series) -> FloatArray:
     """Return standard-normal scores of the ranks, so that no outlier rules the score."""
-    ranks = column.rank().to_numpy(dtype=np.float64, na_value=np.nan)
-    scores = ndtri((ranks - 0.5) / column.count())
-    spread = np.nanstd(scores)
-    return scores / spread if spread > 0 else scores
+    is_time = cell_kind(column) in (CellKind.DATETIME, CellKind.DURATION)
+    cells = TimeCells.fit(column) if is_time else NumberCells.fit(column)
+    values = cells.read(column)
+    usable = np.isfinite(values)
+    scores = np.zeros(len(column))
+    if usable.any():
+        scores[usable] = ndtri((rankdata(values[usable]) - 0.5) / usable.sum())
+    return scores
 
 
 def random_score(

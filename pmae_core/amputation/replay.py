@@ -76,12 +76,12 @@ def _patterns(
     if not df.columns.is_unique:
         raise AmputationError("The table has several columns of the same name.")
     if not isinstance(missing_like, pd.DataFrame):
-        cells = np.asarray(missing_like)
-        if cells.ndim != 2 or cells.shape[1] != df.shape[1]:
+        array = np.asarray(missing_like)
+        if array.ndim != 2 or array.shape[1] != df.shape[1]:
             raise AmputationError(
                 f"A pattern without column names needs {df.shape[1]} columns like the table."
             )
-        missing_like = pd.DataFrame(cells, columns=df.columns)
+        missing_like = pd.DataFrame(array, columns=df.columns)
     shared = [name for name in df.columns if name in missing_like.columns]
     if not shared or len(missing_like) == 0:
         raise AmputationError("The pattern has no rows, or no column in common with the table.")

@@ -12,6 +12,7 @@ import pandas as pd
 from scipy.stats import wasserstein_distance
 
 from pmae_core.errors import ScoringError
+from pmae_core.table.cells import CellKind, cell_kind
 from pmae_core.table.schema import Role, Schema
 
 METRICS = (
@@ -123,19 +124,21 @@ def score_imputation(
     unfilled: list[str] = []
     for name in missing_frame.columns:
         cells = missing_frame[name].to_numpy(dtype=bool)
+        scored = cells & _known(truth[name])
         role = schema.role(name)
-        reason = _reason_to_skip(role, truth[name], cells)
+        reason = _reason_to_skip(role, cells, scored)
         if reason is not None:
             skipped[name] = reason
             continue
         is_number = role in (Role.NUMERICAL, Role.DATETIME)
         score_column = _score_numbers if is_number else _score_categories
         try:
-            values = score_column(truth[name], imputed[name], cells)
+            values = score_column(truth[name], imputed[name], scored)
         except _UnfilledCells:
             unfilled.append(str(name))
             continue
-        rows[name] = {"role": str(role), "n_missing": int(cells.sum()), **values}
+        counts = {"n_missing": int(cells.sum()), "n_scored": int(scored.sum())}
+        rows[name] = {"role": str(role), **counts, **values}
 
     if unfilled:
         raise ScoringError(
@@ -183,39 +186,40 @@ def _check_fit(truth: pd.DataFrame, imputed: pd.DataFrame, missing: pd.DataFrame
             raise ScoringError(f"The {label} lacks the column(s) {', '.join(absent)}.")
 
 
-def _reason_to_skip(role: Role, truth: pd.Series, cells: BoolArray) -> str | None:
+def _known(truth: pd.Series) -> BoolArray:
+    return (truth.notna() & ~truth.isin([np.inf, -np.inf])).to_numpy(dtype=bool)
+
+
+def _reason_to_skip(role: Role, cells: BoolArray, scored: BoolArray) -> str | None:
     if role in (Role.IDENTIFIER, Role.IGNORED):
         return f"its role is {role}"
     if not cells.any():
         return "nothing is missing"
-    if truth[cells].isna().all():
+    if not scored.any():
         return "the truth of its missing cells is unknown"
     return None
 
 
-def _score_categories(truth: pd.Series, imputed: pd.Series, cells: BoolArray) -> dict[str, Any]:
-    scored = cells & truth.notna().to_numpy()
+def _score_categories(truth: pd.Series, imputed: pd.Series, scored: BoolArray) -> dict[str, float]:
     if imputed[scored].isna().any():
         raise _UnfilledCells
     # As objects, so that categories, strings and nullable dtypes compare by value.
     hits = truth[scored].to_numpy(dtype=object) == imputed[scored].to_numpy(dtype=object)
     accuracy = float(np.mean(hits))
-    return {"n_scored": int(scored.sum()), "imputation_accuracy": accuracy, "accuracy": accuracy}
+    return {"imputation_accuracy": accuracy, "accuracy": accuracy}
 
 
-def _score_numbers(truth: pd.Series, imputed: pd.Series, cells: BoolArray) -> dict[str, Any]:
+def _score_numbers(truth: pd.Series, imputed: pd.Series, scored: BoolArray) -> dict[str, float]:
     true_numbers, imputed_numbers = _comparable_numbers(truth, imputed)
-    known = np.isfinite(true_numbers)
-    scored = cells & known
     true_missing, filled = true_numbers[scored], imputed_numbers[scored]
     if not np.isfinite(filled).all():
         raise _UnfilledCells
-    low, high = true_numbers[known].min(), true_numbers[known].max()
+    finite = true_numbers[np.isfinite(true_numbers)]
+    low, high = finite.min(), finite.max()
     scale = high - low if high > low else 1.0
     errors = (filled - true_missing) / scale
     r2 = _r2(true_missing, filled)
     return {
-        "n_scored": int(scored.sum()),
         "imputation_accuracy": max(r2, 0.0),
         "r2": max(r2, 0.0),
         "r2_unclipped": r2,
@@ -236,32 +240,30 @@ def _r2(truth: FloatArray, imputed: FloatArray) -> float:
 
 def _comparable_numbers(truth: pd.Series, imputed: pd.Series) -> tuple[FloatArray, FloatArray]:
     """Return both columns as floats on one scale, missing cells as nan."""
+    kind = cell_kind(truth)
     try:
-        if _is_time(truth.dtype, "M"):
+        if kind is CellKind.DATETIME:
             # Seconds since the first true date: nanoseconds since 1970 exceed a float's precision.
-            origin = truth.min()
-            return _numbers(truth - origin), _numbers(_as_dates(imputed, truth) - origin)
+            times = pd.to_datetime(truth)
+            origin = times.min()
+            return _seconds(times - origin), _seconds(pd.to_datetime(imputed) - origin)
+        if kind is CellKind.DURATION:
+            return _seconds(pd.to_timedelta(truth)), _seconds(pd.to_timedelta(imputed))
         return _numbers(truth), _numbers(imputed)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise ScoringError(
             f"The column {truth.name} cannot be compared as numbers or dates: {error}"
         ) from error
 
 
-def _as_dates(imputed: pd.Series, truth: pd.Series) -> pd.Series:
-    return imputed if _is_time(imputed.dtype, "M") else imputed.astype(truth.dtype)
+def _seconds(durations: pd.Series) -> FloatArray:
+    return durations.dt.total_seconds().to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _numbers(column: pd.Series) -> FloatArray:
-    if _is_time(column.dtype, "m"):
-        column = column.dt.total_seconds()
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)
     return pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def _is_time(dtype: Any, kind: str) -> bool:
-    return getattr(dtype, "kind", "") == kind
 
 
 def _plain(values: dict[Any, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from os import PathLike
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -109,7 +109,8 @@ def prepare_benchmark_table(frame: pd.DataFrame, schema: Schema) -> tuple[pd.Dat
     n_rows = len(frame)
     rare_below = max(30, round(n_rows / 100))
     n_quantiles = min(max(min(n_rows // 30, 1000), 10), n_rows)
-    prepared, roles = {}, {}
+    prepared: dict[Any, Any] = {}
+    roles: dict[Any, Role] = {}
     for name in frame.columns:
         if schema.role(name) is Role.NUMERICAL:
             prepared[name] = _quantile_normal(frame[name], n_quantiles)
@@ -167,7 +168,7 @@ def _quantile_normal(column: pd.Series, n_quantiles: int) -> np.ndarray:
     return transformer.fit_transform(column.to_numpy(dtype=np.float64)[:, None])[:, 0]
 
 
-def _regrouped(column: pd.Series, rare_below: int) -> pd.Categorical:
+def _regrouped(column: pd.Series, rare_below: int) -> Any:
     labels = column.astype(object).where(column.notna(), MISSING_CATEGORY).astype(str)
     counts = labels.value_counts()
     rare = counts.index[counts < rare_below]
