@@ -123,8 +123,8 @@ def _as_object_array(values: list[Any]) -> np.ndarray:
     return array
 
 
-def as_cells(values: list[Any], dtype: Any) -> Any:
-    """Return Python values as an array of a dtype."""
+def as_cells(values: Any, dtype: Any) -> Any:
+    """Return a list or an array of values as an array of a dtype."""
     if pd.api.types.is_object_dtype(dtype):
         return _as_object_array(values)
     if isinstance(dtype, np.dtype):
@@ -197,7 +197,7 @@ class NumberCells:
             return as_cells([pattern.format(value) for value in values.tolist()], dtype)
         if is_object and self.written_as == "int":
             return _as_object_array([int(value) for value in values.tolist()])
-        return as_cells(values.tolist(), dtype) if is_object else values
+        return as_cells(values.tolist() if is_object else values, dtype)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the translator as JSON-able data."""
