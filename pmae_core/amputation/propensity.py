@@ -10,10 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
-from scipy.stats import rankdata
 
 from pmae_core.errors import AmputationError
-from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
+from pmae_core.table.cells import CellKind, NumberCells, cell_kind
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -54,14 +53,10 @@ def _hashable(column: pd.Series) -> pd.Series:
 
 def _normal_scores(column: pd.Series) -> FloatArray:
     """Return standard-normal scores of the ranks, so that no outlier rules the score."""
-    is_time = cell_kind(column) in (CellKind.DATETIME, CellKind.DURATION)
-    cells = TimeCells.fit(column) if is_time else NumberCells.fit(column)
-    values = cells.read(column)
-    usable = np.isfinite(values)
-    scores = np.zeros(len(column))
-    if usable.any():
-        scores[usable] = ndtri((rankdata(values[usable]) - 0.5) / usable.sum())
-    return scores
+    if cell_kind(column) is CellKind.LABEL:
+        column = pd.Series(NumberCells.fit(column).read(column))  # text that spells numbers
+    ranks = column.rank().to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.nan_to_num(ndtri((ranks - 0.5) / column.count()))
 
 
 def random_score(

@@ -1,0 +1,201 @@
+"""A summary of the missing cells of a table, in numbers and in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pmae_core.errors import EmptyTableError
+
+PatternClass = Literal["complete", "monotone", "quasi-monotone", "general"]
+BoolArray = npt.NDArray[np.bool_]
+
+# "A few exceptions" from monotone: up to this share of the missing cells.
+QUASI_MONOTONE_UP_TO = 0.1
+
+_MEANING: dict[str, str] = {
+    "monotone": "the columns can be ordered so that a row that misses one misses all later ones",
+    "quasi-monotone": "it is monotone but for a few cells",
+    "general": "which cells are missing together follows no order",
+}
+
+
+@dataclass(frozen=True)
+class MissingnessSummary:
+    """What is missing in a table.
+
+    Attributes
+    ----------
+    n_rows, n_columns, n_missing : int
+        Size of the table and number of missing cells.
+    share_missing : float
+        Share of missing cells.
+    per_column : DataFrame
+        ``p_obs`` and ``n_missing`` of each column, in the table's order.
+    n_complete_rows : int
+        Rows in which nothing is missing.
+    patterns : DataFrame
+        The most frequent missing patterns of rows: ``n_rows``, ``share`` of the rows, ``n_missing``
+        cells in each and ``missing_columns`` by name.
+    n_patterns : int
+        Number of different patterns, the complete row included.
+    pattern_class : {"complete", "monotone", "quasi-monotone", "general"}
+        Quasi-monotone if at most a tenth of the missing cells stand against monotone.
+    distance_from_monotone : float
+        Cells that would have to change for a monotone pattern, with columns ordered by how much
+        they miss, as a share of the missing cells: 0 is monotone.
+    """
+
+    n_rows: int
+    n_columns: int
+    n_missing: int
+    share_missing: float
+    per_column: pd.DataFrame
+    n_complete_rows: int
+    patterns: pd.DataFrame
+    n_patterns: int
+    pattern_class: PatternClass
+    distance_from_monotone: float
+
+    def sentence(self) -> str:
+        """Return the summary in words."""
+        size = f"{_count(self.n_rows, 'row')} and {_count(self.n_columns, 'column')}"
+        if self.n_missing == 0:
+            return f"The table has {size}; nothing is missing."
+        n_partial = int((self.per_column["n_missing"] > 0).sum())
+        return (
+            f"The table has {size}; {_count(self.n_missing, 'cell')} "
+            f"({_percent(self.share_missing)}) {'is' if self.n_missing == 1 else 'are'} missing, "
+            f"in {_count(n_partial, 'column')}, and {_count(self.n_complete_rows, 'row')} "
+            f"({_percent(self.n_complete_rows / self.n_rows)}) "
+            f"{'is' if self.n_complete_rows == 1 else 'are'} complete. "
+            f"The missing pattern is {self.pattern_class}: {_MEANING[self.pattern_class]}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain JSON values."""
+        patterns = self.patterns.to_dict(orient="records")
+        for pattern in patterns:
+            pattern["missing_columns"] = [str(name) for name in pattern["missing_columns"]]
+        return {
+            "n_rows": self.n_rows,
+            "n_columns": self.n_columns,
+            "n_missing": self.n_missing,
+            "share_missing": self.share_missing,
+            "per_column": [
+                {"name": str(name), "p_obs": float(p_obs), "n_missing": int(n_missing)}
+                for name, p_obs, n_missing in self.per_column[["p_obs", "n_missing"]].itertuples()
+            ],
+            "n_complete_rows": self.n_complete_rows,
+            "patterns": patterns,
+            "n_patterns": self.n_patterns,
+            "pattern_class": self.pattern_class,
+            "distance_from_monotone": self.distance_from_monotone,
+        }
+
+
+def summarise_missingness(df: pd.DataFrame, *, max_patterns: int = 10) -> MissingnessSummary:
+    """Say how much of a table is missing, where, and in which patterns.
+
+    Parameters
+    ----------
+    df : DataFrame
+        The table.
+    max_patterns : int, default 10
+        How many of the most frequent patterns to list.
+
+    Returns
+    -------
+    MissingnessSummary
+        Numbers, tables, and :meth:`MissingnessSummary.sentence` in words.
+
+    Examples
+    --------
+    >>> df = pd.DataFrame({"a": [1, 2, 3], "b": [1, 2, None], "c": [1, None, None]})
+    >>> print(summarise_missingness(df).pattern_class)
+    monotone
+    """
+    if df.shape[0] == 0 or df.shape[1] == 0:
+        raise EmptyTableError("The table has no rows or no columns to look at.")
+    missing = df.isna().to_numpy()
+    n_rows, n_columns = missing.shape
+    by_column = missing.sum(axis=0)
+    n_missing = int(by_column.sum())
+    patterns, counts = _distinct_rows(missing)
+    distance = _distance_from_monotone(patterns, counts, by_column)
+    return MissingnessSummary(
+        n_rows=n_rows,
+        n_columns=n_columns,
+        n_missing=n_missing,
+        share_missing=n_missing / missing.size,
+        per_column=pd.DataFrame(
+            {"p_obs": 1.0 - by_column / n_rows, "n_missing": by_column}, index=df.columns
+        ),
+        n_complete_rows=int((~missing.any(axis=1)).sum()),
+        patterns=_pattern_table(patterns[:max_patterns], counts[:max_patterns], df.columns, n_rows),
+        n_patterns=len(patterns),
+        pattern_class=_pattern_class(n_missing, distance),
+        distance_from_monotone=distance,
+    )
+
+
+def _distinct_rows(missing: BoolArray) -> tuple[BoolArray, npt.NDArray[np.int64]]:
+    """Return the distinct rows, most frequent first, and how often each occurs."""
+    packed = np.packbits(missing, axis=1)
+    keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}")[:, 0]
+    _, first_rows, counts = np.unique(keys, return_index=True, return_counts=True)
+    order = np.lexsort((first_rows, -counts))
+    return missing[first_rows[order]], counts[order]
+
+
+def _distance_from_monotone(
+    patterns: BoolArray, counts: npt.NDArray[np.int64], by_column: npt.NDArray[np.int64]
+) -> float:
+    n_missing = int(by_column.sum())
+    if n_missing == 0:
+        return 0.0
+    ordered = patterns[:, np.argsort(by_column, kind="stable")]
+    # A monotone row is observed up to some column and missing from there on. For each place to
+    # cut: missing cells before it and observed cells after it would have to change.
+    missing_before = np.cumsum(ordered, axis=1)
+    observed_before = np.cumsum(~ordered, axis=1)
+    observed_after: npt.NDArray[np.int64] = observed_before[:, -1:] - observed_before
+    changes = np.minimum((missing_before + observed_after).min(axis=1), observed_before[:, -1])
+    return float((changes * counts).sum() / n_missing)
+
+
+def _pattern_class(n_missing: int, distance: float) -> PatternClass:
+    if n_missing == 0:
+        return "complete"
+    if distance == 0:
+        return "monotone"
+    return "quasi-monotone" if distance <= QUASI_MONOTONE_UP_TO else "general"
+
+
+def _pattern_table(
+    patterns: BoolArray, counts: npt.NDArray[np.int64], columns: pd.Index, n_rows: int
+) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "n_rows": counts,
+            "share": counts / n_rows,
+            "n_missing": patterns.sum(axis=1),
+            "missing_columns": [tuple(columns[pattern]) for pattern in patterns],
+        }
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _percent(share: float) -> str:
+    if 0 < share < 0.001:
+        return "less than 0.1 %"
+    if 0.999 < share < 1:
+        return "more than 99.9 %"
+    return f"{100 * share:.1f} %"
