@@ -1,0 +1,306 @@
+"""The torch side of the masked-autoencoder imputers: fit, predict, draw, save.
+
+Kept apart so that the imputers themselves can be listed without importing torch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pmae_core.errors import Cancelled, ImputationError
+from pmae_core.masking import Sampler
+from pmae_core.model import MaskedAutoencoder, NetworkConfig, Prediction
+from pmae_core.table import EncodedColumn, EncodedTable, scalar_values, values_from_scalars
+from pmae_core.training import TrainingConfig, TrainingResult, hold_out_cells, train
+from pmae_core.training.checkpoint import TensorGroups, read_tensors, write_tensors
+from pmae_core.training.device import choose_device
+from pmae_core.training.events import Callback
+from pmae_core.training.validation import HeldOut
+
+CELLS_PER_CHUNK = 200_000
+RESIDUALS_PER_COLUMN = 500
+FEWEST_RESIDUALS = 20
+ROUNDS_OF_A_DRAW = 4
+
+
+def _fields_of(config: type, settings: dict[str, Any]) -> dict[str, Any]:
+    names = {field.name for field in fields(config)}
+    return {name: value for name, value in settings.items() if name in names}
+
+
+class FittedNetwork:
+    """A network with what it takes to fill encoded tables.
+
+    Parameters
+    ----------
+    network : MaskedAutoencoder
+        The network.
+    columns : sequence of EncodedColumn
+        The columns it was built for.
+    residuals : dict
+        For each column that needs them, prediction errors on cells the network did not see.
+    result : TrainingResult
+        How its training ended.
+    """
+
+    def __init__(
+        self,
+        network: MaskedAutoencoder,
+        columns: Sequence[EncodedColumn],
+        residuals: dict[int, np.ndarray],
+        result: TrainingResult,
+    ) -> None:
+        self.network = network.eval()
+        self.columns = tuple(columns)
+        self.residuals = residuals
+        self.result = result
+
+    @classmethod
+    def fit(
+        cls,
+        encoded: EncodedTable,
+        settings: dict[str, Any],
+        sampler: Sampler,
+        *,
+        seed: int,
+        callbacks: Sequence[Callback],
+        cancel: Callable[[], bool],
+        checkpoint_dir: Path | None,
+    ) -> FittedNetwork:
+        """Build a network for a table and train it.
+
+        Raises
+        ------
+        Cancelled
+            If ``cancel`` said so.
+        """
+        config = NetworkConfig(**_fields_of(NetworkConfig, settings))
+        training = TrainingConfig(**_fields_of(TrainingConfig, settings), seed=seed)
+        values = _network_values(encoded, config)
+        observed = encoded.observed
+        network = _build(config, encoded, values, seed)
+        rng = np.random.default_rng([seed, 2])
+        held_out = None
+        if settings["validation_share"] > 0:
+            held_out = hold_out_cells(observed, settings["validation_share"], rng)
+        result = train(
+            network,
+            values,
+            observed,
+            sampler.fit(observed),
+            training,
+            held_out=held_out,
+            callbacks=callbacks,
+            cancel=cancel,
+            checkpoint_dir=checkpoint_dir,
+        )
+        if result.reason == "cancelled":
+            raise Cancelled(f"Training was cancelled after {result.step} steps.")
+        fitted = cls(network, encoded.columns, {}, result)
+        fitted.residuals = fitted._measure_residuals(values, observed, sampler, held_out, rng)
+        return fitted
+
+    def fill(self, encoded: EncodedTable) -> np.ndarray:
+        """Return the encoded values with every cell that is not observed predicted."""
+        values = _network_values(encoded, self.network.config)
+        filled = values.copy()
+        incomplete = np.flatnonzero(~encoded.observed.all(axis=1))
+        for rows in self._chunks(incomplete):
+            predicted = self._best_guess(self._predict(values[rows], encoded.observed[rows]))
+            filled[rows] = np.where(encoded.observed[rows], filled[rows], predicted)
+        return self._to_encoded(filled)
+
+    def draw(self, encoded: EncodedTable, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """Yield ``n`` random fillings.
+
+        The missing cells of a row are drawn in a few rounds, each given the cells drawn before,
+        so that a draw follows the dependence between columns and not only their spread.
+        """
+        values = _network_values(encoded, self.network.config)
+        incomplete = np.flatnonzero(~encoded.observed.all(axis=1))
+        for _ in range(n):
+            filled = values.copy()
+            round_of_column = rng.permutation(values.shape[1]) % ROUNDS_OF_A_DRAW
+            for rows in self._chunks(incomplete):
+                known = encoded.observed[rows].copy()
+                cells = filled[rows]
+                for round_ in range(ROUNDS_OF_A_DRAW):
+                    now = ~known & (round_of_column == round_)
+                    if not now.any():
+                        continue
+                    drawn = self._random_guess(self._predict(cells, known), rng)
+                    cells = np.where(now, drawn, cells)
+                    known |= now
+                filled[rows] = cells
+            yield self._to_encoded(filled)
+
+    def _chunks(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+        size = max(1, CELLS_PER_CHUNK // max(1, len(self.columns)))
+        for start in range(0, len(rows), size):
+            yield rows[start : start + size]
+
+    @torch.no_grad()
+    def _predict(self, values: np.ndarray, kept: np.ndarray) -> Prediction:
+        device = self.network.center.device
+        prediction: Prediction = self.network(
+            torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32)).to(device),
+            torch.from_numpy(np.ascontiguousarray(kept)).to(device),
+        )
+        return prediction
+
+    def _best_guess(self, prediction: Prediction) -> np.ndarray:
+        guess = np.clip(_numpy(prediction.values), 0.0, 1.0)
+        if prediction.logits is not None:
+            guess[:, self._categorical] = _numpy(prediction.logits.argmax(dim=-1))
+        return guess
+
+    def _random_guess(self, prediction: Prediction, rng: np.random.Generator) -> np.ndarray:
+        guess = _numpy(prediction.values).astype(np.float32)
+        for j, residuals in self.residuals.items():
+            guess[:, j] += rng.choice(residuals, size=len(guess))
+        guess = np.clip(guess, 0.0, 1.0)
+        if prediction.logits is not None:
+            # The Gumbel trick: the largest noisy logit is a draw from the softmax.
+            noise = rng.gumbel(size=tuple(prediction.logits.shape)).astype(np.float32)
+            guess[:, self._categorical] = (_numpy(prediction.logits) + noise).argmax(axis=-1)
+        return self._round_scalars(guess)
+
+    @property
+    def _categorical(self) -> np.ndarray:
+        return _numpy(self.network.categorical_columns)
+
+    def _round_scalars(self, values: np.ndarray) -> np.ndarray:
+        """Put drawn categories of a scalar network on their grid, as observed ones are."""
+        if self.network.is_softmax:
+            return values
+        codes = values_from_scalars(values, self.columns).astype(np.float32)
+        return scalar_values(EncodedTable(codes, np.ones(codes.shape, bool), self.columns))
+
+    def _to_encoded(self, values: np.ndarray) -> np.ndarray:
+        return values if self.network.is_softmax else values_from_scalars(values, self.columns)
+
+    def _measure_residuals(
+        self,
+        values: np.ndarray,
+        observed: np.ndarray,
+        sampler: Sampler,
+        held_out: HeldOut | None,
+        rng: np.random.Generator,
+    ) -> dict[int, np.ndarray]:
+        """Return each value column's errors on held-out cells, else on re-masked ones."""
+        rows = rng.permutation(len(values))[: 4 * RESIDUALS_PER_COLUMN]
+        masked = sampler.sample(observed[rows], rng)
+        trained = self._errors(values[rows], observed[rows] & ~masked)
+        unseen = None
+        if held_out is not None:
+            unseen = self._errors(values[held_out.rows], held_out.kept)
+        softmax_columns = set(self._categorical.tolist())
+        residuals = {}
+        for j in range(values.shape[1]):
+            if j in softmax_columns:
+                continue
+            found = trained[masked[:, j], j]
+            if held_out is not None and unseen is not None:
+                fair = unseen[held_out.cells[:, j], j]
+                found = fair if len(fair) >= FEWEST_RESIDUALS else np.concatenate([fair, found])
+            if not len(found):
+                found = trained[observed[rows, j], j]
+            residuals[j] = found[:RESIDUALS_PER_COLUMN].astype(np.float32)
+        return residuals
+
+    def _errors(self, values: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        return values - _numpy(self._predict(values, kept).values)
+
+    def tensors(self) -> TensorGroups:
+        """Return all arrays of the fitted network, ready to be saved."""
+        return {
+            "network": self.network.state_dict(),
+            "residuals": {str(j): torch.from_numpy(r) for j, r in self.residuals.items()},
+        }
+
+    def state(self) -> dict[str, Any]:
+        """Return all the rest as plain data."""
+        return {
+            "config": asdict(self.network.config),
+            "n_categories": [column.n_categories for column in self.columns],
+            "result": asdict(self.result),
+        }
+
+    @classmethod
+    def restore(
+        cls,
+        groups: TensorGroups,
+        state: dict[str, Any],
+        columns: Sequence[EncodedColumn],
+        device: str,
+    ) -> FittedNetwork:
+        """Return the network that :meth:`tensors` and :meth:`state` describe."""
+        network = MaskedAutoencoder(NetworkConfig(**state["config"]), state["n_categories"])
+        network.load_state_dict(groups["network"])
+        residuals = {int(j): r.numpy() for j, r in groups.get("residuals", {}).items()}
+        result = TrainingResult(**state["result"])
+        return cls(network.to(choose_device(device)), columns, residuals, result)
+
+
+def _network_values(encoded: EncodedTable, config: NetworkConfig) -> np.ndarray:
+    return encoded.values if config.categorical == "softmax" else scalar_values(encoded)
+
+
+def _build(
+    config: NetworkConfig, encoded: EncodedTable, values: np.ndarray, seed: int
+) -> MaskedAutoencoder:
+    n_categories = [column.n_categories for column in encoded.columns]
+    center, scale = _moments(values, encoded)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return MaskedAutoencoder(config, n_categories, center, scale)
+
+
+def _moments(values: np.ndarray, encoded: EncodedTable) -> tuple[Tensor, Tensor]:
+    """Return mean and deviation of the observed numbers; 0 and 1 for categorical columns."""
+    counts = encoded.observed.sum(axis=0).clip(min=1)
+    center = np.where(encoded.observed, values, 0.0).sum(axis=0) / counts
+    spread = np.where(encoded.observed, values - center, 0.0)
+    scale = np.sqrt(np.square(spread).sum(axis=0) / counts)
+    categorical = np.array([column.kind == "categorical" for column in encoded.columns])
+    center = np.where(categorical, 0.0, center)
+    scale = np.where(categorical | (scale == 0), 1.0, scale)
+    return torch.from_numpy(center).float(), torch.from_numpy(scale).float()
+
+
+def _numpy(tensor: Tensor) -> np.ndarray:
+    array: np.ndarray = tensor.detach().float().cpu().numpy()
+    return array if tensor.is_floating_point() else array.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class SavedImputer:
+    """What a model file holds."""
+
+    class_name: str
+    state: dict[str, Any]
+    groups: TensorGroups
+
+
+def write_saved(path: Path, class_name: str, state: dict[str, Any], groups: TensorGroups) -> None:
+    """Write a fitted imputer into one safetensors file."""
+    write_tensors(path, groups, {"class": class_name, "imputer": json.dumps(state)})
+
+
+def read_saved(path: Path) -> SavedImputer:
+    """Read a fitted imputer; nothing is ever unpickled."""
+    try:
+        groups, state = read_tensors(path)
+        return SavedImputer(state["class"], json.loads(state["imputer"]), groups)
+    except FileNotFoundError:
+        raise ImputationError(f"There is no model file {path}.") from None
+    except (ValueError, KeyError) as error:
+        raise ImputationError(f"{path} is not a saved imputer: {error}") from error

@@ -1,0 +1,185 @@
+"""What every imputer shares: reading its input, encoding it, and giving back the same kind."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pmae_core.errors import ImputationError, ImputationWarning
+from pmae_core.table import EncodedTable, Schema, TableEncoder
+
+if TYPE_CHECKING:
+    from pmae_core.training.events import Callback
+
+
+class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Base of all imputers.
+
+    A method implements :meth:`_fit_encoded` and :meth:`_fill_encoded` on encoded tables; a
+    method that can draw implements :meth:`_draw_encoded` too. Everything that users rely on is
+    here: observed cells come back bit-identical, and so do index, columns and dtypes.
+
+    Attributes
+    ----------
+    encoder_ : TableEncoder
+        The fitted encoder; its ``skipped_`` says which columns are not learned, and why.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    """
+
+    schema: Schema | Mapping[Any, str] | None
+    random_state: int | np.random.RandomState | None
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        callbacks: Sequence[Callback] = (),
+        cancel: Callable[[], bool] | None = None,
+        checkpoint_dir: str | Path | None = None,
+    ) -> Self:
+        """Learn from the observed cells of a table.
+
+        Parameters
+        ----------
+        X : DataFrame or numeric array of shape (rows, columns)
+            The table with its holes (``NaN``, ``None``, ``NA``, ``NaT``).
+        y : ignored
+            For scikit-learn pipelines.
+        callbacks : sequence of callables
+            Each gets every progress event.
+        cancel : callable, optional
+            Asked between steps; ``True`` ends the fit with :class:`~pmae_core.errors.Cancelled`.
+        checkpoint_dir : path, optional
+            Where methods that train keep a checkpoint and resume from one.
+        """
+        frame = self._read_input(X, reset=True)
+        self.encoder_ = TableEncoder(
+            schema=self._schema_of(frame, X), **self._encoder_options()
+        ).fit(frame)
+        self._warn_of_unfilled(frame)
+        encoded = self.encoder_.transform(frame)
+        if encoded.columns:
+            self._fit_encoded(
+                encoded,
+                seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+                callbacks=callbacks,
+                cancel=cancel or (lambda: False),
+                checkpoint_dir=Path(checkpoint_dir) if checkpoint_dir is not None else None,
+            )
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the table with its holes filled; it may have rows never seen by ``fit``."""
+        check_is_fitted(self, "encoder_")
+        frame = self._read_input(X, reset=False)
+        encoded = self.encoder_.transform(frame)
+        if not encoded.columns or encoded.observed.all():
+            return self._like_input(self.encoder_.decode(encoded.values, frame), X)
+        return self._like_input(self.encoder_.decode(self._fill_encoded(encoded), frame), X)
+
+    def sample(
+        self, X: Any, n: int = 5, *, random_state: int | np.random.RandomState | None = None
+    ) -> list[Any]:
+        """Return ``n`` plausible fillings of the table, whose spread shows the uncertainty.
+
+        Parameters
+        ----------
+        X : DataFrame or array
+            The table with its holes.
+        n : int
+            How many fillings.
+        random_state : int, RandomState or None
+            Seed of the draws; the imputer's own where ``None``.
+        """
+        check_is_fitted(self, "encoder_")
+        if n < 1:
+            raise ImputationError(f"n must be at least 1 draw, got {n}.")
+        frame = self._read_input(X, reset=False)
+        encoded = self.encoder_.transform(frame)
+        state = self.random_state if random_state is None else random_state
+        rng = np.random.default_rng(int(check_random_state(state).randint(2**31 - 1)))
+        draws: Iterable[np.ndarray] = (
+            self._draw_encoded(encoded, n, rng) if encoded.columns else [encoded.values] * n
+        )
+        return [self._like_input(self.encoder_.decode(draw, frame), X) for draw in draws]
+
+    def _encoder_options(self) -> dict[str, Any]:
+        """Return the options of the encoder that the method wants."""
+        return {}
+
+    def _fit_encoded(
+        self,
+        encoded: EncodedTable,
+        *,
+        seed: int,
+        callbacks: Sequence[Callback],
+        cancel: Callable[[], bool],
+        checkpoint_dir: Path | None,
+    ) -> None:
+        """Learn from an encoded table with at least one column."""
+        raise NotImplementedError
+
+    def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
+        """Return values for every cell of an encoded table; only the missing ones are used."""
+        raise NotImplementedError
+
+    def _draw_encoded(
+        self, encoded: EncodedTable, n: int, rng: np.random.Generator
+    ) -> Iterable[np.ndarray]:
+        """Return ``n`` random fillings, each like the result of :meth:`_fill_encoded`."""
+        raise ImputationError(f"{type(self).__name__} has one answer and draws no samples.")
+
+    def _read_input(self, X: Any, *, reset: bool) -> pd.DataFrame:
+        """Return the input as a frame, after scikit-learn's own checks of names and shape."""
+        if isinstance(X, pd.DataFrame):
+            if X.empty:
+                raise ImputationError(
+                    f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s) while "
+                    "a minimum of 1 is required: the table is empty."
+                )
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        array = validate_data(self, X, reset=reset, ensure_all_finite="allow-nan")
+        if hasattr(self, "feature_names_in_"):
+            return pd.DataFrame(array, columns=self.feature_names_in_)
+        return pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])])
+
+    def _schema_of(self, frame: pd.DataFrame, X: Any) -> Schema:
+        if isinstance(self.schema, Schema):
+            return self.schema
+        roles = dict(self.schema or {})
+        if not isinstance(X, pd.DataFrame):
+            # A bare array has no names or types that could tell an identifier from a number.
+            roles = {name: "numerical" for name in frame.columns} | roles
+        return Schema.infer(frame, roles=roles)
+
+    def _warn_of_unfilled(self, frame: pd.DataFrame) -> None:
+        """Say which columns keep their holes, and why."""
+        constants = {name for name, why in self.encoder_.skipped_.items() if "filled with" in why}
+        for name, why in self.encoder_.skipped_.items():
+            if name not in constants and frame[name].isna().any():
+                warnings.warn(
+                    f"Column {name!r} keeps its missing cells: {why}",
+                    ImputationWarning,
+                    stacklevel=3,
+                )
+
+    def _like_input(self, filled: pd.DataFrame, X: Any) -> Any:
+        if isinstance(X, pd.DataFrame):
+            return filled
+        return filled.to_numpy()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

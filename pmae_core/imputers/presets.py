@@ -1,0 +1,103 @@
+"""Named settings of the masked autoencoders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# The paper and its release to the letter; with a batch that grows with the table.
+PAPER: dict[str, Any] = {
+    "loss": "paper",
+    "categorical": "scalar",
+    "numeric": "quantile",
+    "min_category_count": "paper",
+    "width": 32,
+    "encoder_depth": 6,
+    "decoder_depth": 4,
+    "heads": 4,
+    "mlp_ratio": 4.0,
+    "dropout": 0.1,
+    "p_obs": "batch",
+    "copy_share": 0.0,
+    "epochs": 600,
+    "warmup_epochs": 40,
+    "batch_size": "paper",
+    "learning_rate": 1e-3,
+    "final_learning_rate": 1e-5,
+    "weight_decay": 0.01,
+    "average_decay": None,
+    "validation_share": 0.0,
+    "validate_every": 25,
+    "patience": None,
+}
+
+# Steps instead of epochs, small batches, softmax heads, early stopping on held-out cells.
+BALANCED: dict[str, Any] = PAPER | {
+    "categorical": "softmax",
+    "numeric": "rank",
+    "min_category_count": "auto",
+    "encoder_depth": 3,
+    "decoder_depth": 1,
+    "dropout": 0.0,
+    "copy_share": 0.5,
+    "epochs": None,
+    "steps": 1500,
+    "warmup_epochs": 0,
+    "warmup_steps": 50,
+    "batch_size": 64,
+    "average_decay": 0.98,
+    "validation_share": 0.2,
+    "patience": 8,
+}
+
+FAST: dict[str, Any] = BALANCED | {
+    "encoder_depth": 2,
+    "steps": 400,
+    "learning_rate": 2e-3,
+}
+
+PRESETS: dict[str, dict[str, Any]] = {"paper": PAPER, "balanced": BALANCED, "fast": FAST}
+
+SETTINGS = tuple(sorted({name for preset in PRESETS.values() for name in preset}))
+
+
+def resolve_settings(preset: str, overrides: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
+    """Return the settings of a preset with a user's own put over them.
+
+    Parameters
+    ----------
+    preset : {"paper", "balanced", "fast"}
+        Where to start from.
+    overrides : mapping
+        Settings by name; ``None`` means "as in the preset".
+    n_rows : int
+        Rows of the table; the paper's batch size depends on them.
+
+    Examples
+    --------
+    >>> resolve_settings("paper", {"epochs": 300}, n_rows=442)["batch_size"]
+    128
+    """
+    if preset not in PRESETS:
+        raise ValueError(f"There is no preset {preset!r}; choose one of: {', '.join(PRESETS)}.")
+    given = {name: value for name, value in overrides.items() if value is not None}
+    settings = {**dict.fromkeys(SETTINGS), **PRESETS[preset], **given}
+    if given.get("steps") is not None and given.get("epochs") is not None:
+        raise ValueError("Give either steps or epochs, not both.")
+    if "steps" in given:
+        settings["epochs"] = None
+    if "epochs" in given:
+        settings["steps"] = None
+    for name in ("warmup_steps", "warmup_epochs"):
+        settings[name] = settings[name] or 0
+    if settings["batch_size"] == "paper":
+        settings["batch_size"] = paper_batch_size(n_rows)
+    return settings
+
+
+def paper_batch_size(n_rows: int) -> int:
+    """Return the paper's batch size for a table of that many rows."""
+    for limit, batch_size in ((1000, 128), (2500, 256), (5000, 512), (10000, 1024), (20000, 2048)):
+        if n_rows < limit:
+            return batch_size
+    return 4096

@@ -1,0 +1,225 @@
+"""The masked autoencoder that predicts every cell of a row from the kept ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pmae_core.model.blocks import MixerBlock, TransformerBlock
+from pmae_core.model.tokens import (
+    CategoryHeads,
+    ColumnLayout,
+    ColumnTokenizer,
+    SharedTokenizer,
+    sincos_positions,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkConfig:
+    """Everything that shapes the network; the defaults are the paper's.
+
+    Parameters
+    ----------
+    architecture : {"mixer", "transformer"}
+        Which block is stacked.
+    categorical : {"scalar", "softmax"}
+        ``scalar`` sees a category as a number in [0, 1] (the paper); ``softmax`` gives every
+        category an embedding and a logit, and every column its own weights.
+    width, encoder_depth, decoder_depth, heads, mlp_ratio, dropout
+        Size of the blocks. Dropout belongs to the mixer only.
+    drop_masked : bool
+        Whether the encoder attends to kept cells only (ReMasker); transformer only.
+    """
+
+    architecture: Literal["mixer", "transformer"] = "mixer"
+    categorical: Literal["scalar", "softmax"] = "scalar"
+    width: int = 32
+    encoder_depth: int = 6
+    decoder_depth: int = 4
+    heads: int = 4
+    mlp_ratio: float = 4.0
+    dropout: float = 0.1
+    drop_masked: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that no network can have."""
+        if self.width % 2 or self.width < 2:
+            raise ValueError(f"width must be an even number of at least 2, got {self.width}.")
+        if self.architecture == "transformer" and self.width % self.heads:
+            raise ValueError(f"heads ({self.heads}) must divide width ({self.width}).")
+        if self.drop_masked and self.architecture != "transformer":
+            raise ValueError("drop_masked needs architecture='transformer'.")
+
+
+class Prediction(NamedTuple):
+    """What the network says about every cell of a batch.
+
+    Attributes
+    ----------
+    values : Tensor of shape (batch, columns)
+        Predicted value on the encoder's scale; meaningless where ``logits`` has the column.
+    logits : Tensor of shape (batch, categorical columns, most categories) or None
+        Softmax logits of the categorical columns, ``None`` for a scalar network.
+    """
+
+    values: Tensor
+    logits: Tensor | None
+
+
+class MaskedAutoencoder(nn.Module):
+    """Predict all cells of a row from its kept cells.
+
+    Parameters
+    ----------
+    config : NetworkConfig
+        Shape of the network.
+    n_categories : sequence of int
+        Categories of each column, 0 for a numerical one.
+    center, scale : Tensor of shape (columns,), optional
+        Mean and standard deviation of the observed values, used by the ``softmax`` network to
+        put squared errors and cross-entropies on one footing.
+
+    Notes
+    -----
+    Shape: ``values`` and ``kept`` are ``(batch, columns)``. A scalar network takes categories
+    as ``code / (n_categories - 1)``, a softmax network as codes.
+    """
+
+    positions: Tensor
+    center: Tensor
+    scale: Tensor
+    categorical_columns: Tensor
+
+    def __init__(
+        self,
+        config: NetworkConfig,
+        n_categories: Sequence[int],
+        center: Tensor | None = None,
+        scale: Tensor | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = config
+        n_columns, width = len(n_categories), config.width
+        softmax = config.categorical == "softmax"
+        layout = ColumnLayout.of(n_categories if softmax else [0] * n_columns)
+
+        self.register_buffer("center", torch.zeros(n_columns) if center is None else center)
+        self.register_buffer("scale", torch.ones(n_columns) if scale is None else scale)
+        self.register_buffer(
+            "categorical_columns",
+            torch.tensor(layout.categorical, dtype=torch.long),
+            persistent=False,
+        )
+        positions = torch.cat([torch.zeros(1, width), sincos_positions(n_columns, width)])
+        self.register_buffer("positions", positions, persistent=False)
+
+        self.tokenizer: nn.Module = (
+            ColumnTokenizer(n_categories=n_categories, width=width)
+            if softmax
+            else SharedTokenizer(width=width)
+        )
+        self.class_token = nn.Parameter(torch.zeros(width))
+        self.mask_token = nn.Parameter(torch.zeros(width))
+        self.encoder = self._stack(config.encoder_depth, n_columns + 1)
+        self.encoder_norm = nn.LayerNorm(width)
+        self.bridge = nn.Linear(width, width)
+        self.decoder = self._stack(config.decoder_depth, n_columns + 1)
+        self.decoder_norm = nn.LayerNorm(width)
+        self.value_head = nn.Linear(width, 1)
+        self.category_heads = (
+            CategoryHeads(n_categories=layout.n_categories, width=width)
+            if layout.categorical
+            else None
+        )
+        self._initialise()
+
+    def _stack(self, depth: int, n_tokens: int) -> nn.ModuleList:
+        config = self.config
+        if config.architecture == "transformer":
+            return nn.ModuleList(
+                TransformerBlock(width=config.width, heads=config.heads, mlp_ratio=config.mlp_ratio)
+                for _ in range(depth)
+            )
+        return nn.ModuleList(
+            MixerBlock(
+                width=config.width,
+                n_tokens=n_tokens,
+                mlp_ratio=config.mlp_ratio,
+                dropout=config.dropout,
+            )
+            for _ in range(depth)
+        )
+
+    def _initialise(self) -> None:
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+        nn.init.normal_(self.class_token, std=0.02)
+        nn.init.normal_(self.mask_token, std=0.02)
+
+    @property
+    def is_softmax(self) -> bool:
+        """Whether categorical columns have embeddings and softmax heads."""
+        return self.config.categorical == "softmax"
+
+    def forward(self, values: Tensor, kept: Tensor) -> Prediction:
+        """Predict every cell of ``values`` from the cells in ``kept``."""
+        inputs = (values - self.center) / self.scale if self.is_softmax else values
+        tokens = self.decode(self.encode(inputs, kept), kept)
+        outputs = self.value_head(tokens).squeeze(-1)
+        if self.is_softmax:
+            outputs = outputs * self.scale + self.center
+        else:
+            outputs = torch.tanh(outputs) / 2 + 0.5
+        logits = (
+            self.category_heads(tokens[:, self.categorical_columns])
+            if self.category_heads is not None
+            else None
+        )
+        return Prediction(outputs, logits)
+
+    def encode(self, inputs: Tensor, kept: Tensor) -> Tensor:
+        """Return the encoder's tokens, class token first."""
+        tokens = self.tokenizer(inputs, kept)
+        class_token = self.class_token.expand(len(tokens), 1, -1)
+        x = torch.cat([class_token, tokens], dim=1) + self.positions
+        attend = None
+        if self.config.drop_masked:
+            # Nothing ever looks at a cell that is not kept: as good as dropping its token.
+            attend = functional.pad(kept, (1, 0), value=True)[:, None, None, :]
+        for block in self.encoder:
+            x = block(x, attend)
+        return self.bridge(self.encoder_norm(x))
+
+    def decode(self, x: Tensor, kept: Tensor) -> Tensor:
+        """Return the decoder's tokens of the columns, without the class token."""
+        with_class = functional.pad(kept, (1, 0), value=True).unsqueeze(-1)
+        x = torch.where(with_class, x, self.mask_token.to(x.dtype)) + self.positions
+        for block in self.decoder:
+            x = block(x)
+        return self.decoder_norm(x)[:, 1:]
+
+    def cell_errors(self, prediction: Prediction, values: Tensor) -> Tensor:
+        """Return every cell's error, ``(batch, columns)``: squared, or cross-entropy.
+
+        A softmax network measures squared errors in standard deviations of the column, so that
+        they weigh about as much as a cross-entropy. Cells that were never observed get an
+        error too; it is for the loss to leave them out.
+        """
+        errors = (prediction.values - values).square()
+        if not self.is_softmax:
+            return errors
+        errors = errors / self.scale.square()
+        if prediction.logits is None:
+            return errors
+        codes = values[:, self.categorical_columns].long()
+        entropies = functional.cross_entropy(
+            prediction.logits.flatten(0, 1), codes.flatten(), reduction="none"
+        )
+        return errors.index_copy(1, self.categorical_columns, entropies.view(codes.shape))

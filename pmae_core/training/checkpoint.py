@@ -1,0 +1,78 @@
+"""Checkpoints from which training goes on to the same result: safetensors and JSON."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+FORMAT_VERSION = 1
+
+TensorGroups = dict[str, dict[str, Tensor]]
+
+
+def write_tensors(path: Path, groups: TensorGroups, state: dict[str, Any]) -> None:
+    """Write named groups of tensors and a JSON state into one file, all or nothing."""
+    flat = {
+        f"{group}/{name}": tensor.detach().cpu().contiguous().clone()
+        for group, tensors in groups.items()
+        for name, tensor in tensors.items()
+    }
+    metadata = {"state": json.dumps({"version": FORMAT_VERSION, **state})}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        save_file(flat, unfinished, metadata=metadata)
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def read_tensors(path: Path) -> tuple[TensorGroups, dict[str, Any]]:
+    """Read what :func:`write_tensors` wrote.
+
+    Raises
+    ------
+    ValueError
+        If the file is not one of ours.
+    """
+    groups: TensorGroups = {}
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            state = json.loads(metadata["state"])
+            for key in file.keys():  # noqa: SIM118 (safe_open is no mapping)
+                group, name = key.split("/", 1)
+                groups.setdefault(group, {})[name] = file.get_tensor(key)
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{path} is not a file that PMAE wrote ({error}).") from error
+    if state.get("version") != FORMAT_VERSION:
+        raise ValueError(
+            f"{path} has format version {state.get('version')}; this release reads "
+            f"version {FORMAT_VERSION}."
+        )
+    return groups, state
+
+
+def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Return the optimiser's state as flat named tensors."""
+    return {
+        f"{index}/{name}": torch.as_tensor(value)
+        for index, slots in optimiser.state_dict()["state"].items()
+        for name, value in slots.items()
+    }
+
+
+def load_optimiser_tensors(optimiser: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    """Put back what :func:`optimiser_tensors` returned."""
+    slots: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        index, name = key.split("/", 1)
+        slots.setdefault(int(index), {})[name] = tensor
+    optimiser.load_state_dict({**optimiser.state_dict(), "state": slots})

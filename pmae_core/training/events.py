@@ -1,0 +1,76 @@
+"""What a training tells its listeners while it runs."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """Base of all events."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the event as plain data with its kind."""
+        return {"event": type(self).__name__, **asdict(self)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingStarted(Event):
+    """Training begins, or goes on at ``first_step`` after a checkpoint."""
+
+    first_step: int
+    total_steps: int
+    device: str
+    precision: str
+    n_rows: int
+    n_parameters: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingProgress(Event):
+    """How far training is; losses are means since the last event.
+
+    ``column_losses`` has one ``(prediction, reconstruction)`` pair per column, ``None`` where
+    no cell of that kind was seen. ``validation_score`` is the mean error on held-out cells
+    (lower is better) of the newest validation, ``None`` before the first.
+    """
+
+    step: int
+    total_steps: int
+    prediction_loss: float | None
+    reconstruction_loss: float | None
+    column_losses: list[tuple[float | None, float | None]]
+    validation_score: float | None
+    learning_rate: float
+    rows_per_second: float
+    eta_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointSaved(Event):
+    """A checkpoint is on disk; training can be resumed from ``step``."""
+
+    step: int
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchReduced(Event):
+    """The device ran out of memory and goes on with a smaller batch."""
+
+    step: int
+    batch_size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingFinished(Event):
+    """Training ended: ``completed``, ``early`` (no more improvement) or ``cancelled``."""
+
+    reason: str
+    step: int
+    best_step: int
+    best_score: float | None
+    seconds: float
+
+
+Callback = Callable[[Event], None]

@@ -1,0 +1,101 @@
+"""Observed cells set aside, so that training can be judged on cells it never saw."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from pmae_core.model import MaskedAutoencoder, Prediction
+
+FEWEST_CELLS = 30
+MOST_ROWS = 2000
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Cells hidden from training, in rows that otherwise take part in it.
+
+    Attributes
+    ----------
+    rows : int array of shape (k,)
+        Rows that have held-out cells.
+    kept, cells : bool array of shape (k, columns)
+        What the network may see of these rows, and what it is judged on.
+    """
+
+    rows: np.ndarray
+    kept: np.ndarray
+    cells: np.ndarray
+
+    def remove_from(self, observed: np.ndarray) -> np.ndarray:
+        """Return ``observed`` without the held-out cells."""
+        remaining = observed.copy()
+        remaining[self.rows] &= ~self.cells
+        return remaining
+
+
+def hold_out_cells(observed: np.ndarray, share: float, rng: np.random.Generator) -> HeldOut | None:
+    """Hide cells of some rows the way cells of other rows are missing.
+
+    Each chosen row takes the missing pattern of a random incomplete row; where that hides
+    nothing, one random cell is hidden. Rows that would have nothing left to see are skipped.
+
+    Parameters
+    ----------
+    observed : bool array of shape (rows, columns)
+        Which cells are known.
+    share : float
+        Share of rows to take cells from, at most 2,000 rows.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    HeldOut or None
+        ``None`` where fewer than 30 cells could be held out: too few to judge anything.
+    """
+    candidates = np.flatnonzero(observed.sum(axis=1) >= 2)
+    wanted = min(round(share * len(observed)), MOST_ROWS, len(candidates))
+    rows = np.sort(rng.choice(candidates, size=wanted, replace=False))
+    seen = observed[rows]
+    donors = np.flatnonzero(~observed.all(axis=1))
+    if len(donors):
+        cells = seen & ~observed[rng.choice(donors, size=wanted)]
+    else:
+        cells = np.zeros_like(seen)
+    nothing_hidden = ~cells.any(axis=1)
+    lottery = np.where(seen, rng.random(seen.shape), -1.0)
+    single = np.zeros_like(seen)
+    single[np.arange(wanted), lottery.argmax(axis=1)] = True
+    cells[nothing_hidden] = single[nothing_hidden]
+    useful = (seen & ~cells).any(axis=1)
+    rows, seen, cells = rows[useful], seen[useful], cells[useful]
+    if cells.sum() < FEWEST_CELLS:
+        return None
+    return HeldOut(rows=rows, kept=seen & ~cells, cells=cells)
+
+
+class Validator:
+    """Scores a network on held-out cells; lower is better."""
+
+    def __init__(self, held_out: HeldOut, values: np.ndarray, device: torch.device) -> None:
+        self.values = torch.from_numpy(values[held_out.rows]).to(device)
+        self.kept = torch.from_numpy(held_out.kept).to(device)
+        self.cells = torch.from_numpy(held_out.cells).to(device)
+
+    @torch.no_grad()
+    def score(self, network: MaskedAutoencoder) -> float:
+        """Return the mean over columns of the mean error over their held-out cells."""
+        errors = network.cell_errors(self.predict(network), self.values)
+        counts = self.cells.sum(dim=0)
+        per_column = torch.where(self.cells, errors, 0.0).sum(dim=0) / counts.clamp(min=1)
+        return float(per_column[counts > 0].mean())
+
+    def predict(self, network: MaskedAutoencoder) -> Prediction:
+        """Predict the validation rows with dropout switched off."""
+        was_training = network.training
+        network.eval()
+        with torch.no_grad():
+            prediction: Prediction = network(self.values, self.kept)
+        network.train(was_training)
+        return prediction
