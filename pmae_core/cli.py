@@ -1,0 +1,723 @@
+"""The shell's front door: ``pmae impute``, ``ampute``, ``score``, ``describe`` and ``datasets``.
+
+What a command needs is imported inside it, so that ``pmae --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from typer.core import TyperGroup
+
+from pmae_core.errors import (
+    Cancelled,
+    ImputationError,
+    ImputationWarning,
+    PMAEError,
+    TableError,
+    TableWarning,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pmae_core.evaluation import ImputationScore
+    from pmae_core.table import Schema
+    from pmae_core.training.events import Event, TrainingProgress
+
+EXIT_USER_ERROR = 1
+EXIT_CANCELLED = 130
+DEFAULT_METHOD = "pmae-mix"
+
+
+# ---------------------------------------------------------------- the application and its errors
+
+
+class _SentenceGroup(TyperGroup):
+    """Turn the library's errors and warnings into a sentence on stderr and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the chosen command."""
+        try:
+            with _warnings_as_sentences():
+                return super().invoke(ctx)
+        except (Cancelled, KeyboardInterrupt) as error:
+            _say("Stopped.")
+            raise typer.Exit(EXIT_CANCELLED) from error
+        except BrokenPipeError:
+            raise  # the reader of a pipe, as head, has seen enough: typer knows
+        except (PMAEError, OSError) as error:
+            _say(f"[red]Error:[/] {escape(str(error))}")
+            raise typer.Exit(EXIT_USER_ERROR) from error
+
+
+app = typer.Typer(
+    name="pmae",
+    cls=_SentenceGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_show_locals=False,
+    help="Fill the missing cells of a table, make holes on purpose, and judge the result.\n\n"
+    "Tables are CSV, TSV, Excel, Parquet, Feather or JSON lines files, told apart by their name.",
+    epilog="Exit codes: 0 done, 1 the input cannot be used as asked, 2 wrong usage, 130 stopped.",
+)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+def _say(text: str) -> None:
+    """Write to stderr, which keeps stdout for results."""
+    Console(stderr=True, soft_wrap=True, highlight=False).print(text)
+
+
+@contextmanager
+def _warnings_as_sentences() -> Iterator[None]:
+    """Show the library's own warnings as notes; leave all others as they are."""
+    with warnings.catch_warnings():
+        show_other = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *args: Any, **kwargs: Any) -> None:
+            if issubclass(category, TableWarning | ImputationWarning):
+                _say(f"[yellow]Note:[/] {escape(str(message))}")
+            else:
+                show_other(message, category, *args, **kwargs)
+
+        for category in (TableWarning, ImputationWarning):
+            warnings.simplefilter("always", category)
+        warnings.showwarning = show
+        yield
+
+
+def _help(sentence: str, *examples: str) -> str:
+    """Return a help text with examples, one a line."""
+    keep_lines = "\b\n"
+    return f"{sentence}\n\nExamples:\n\n{keep_lines}" + "\n".join(examples)
+
+
+# ---------------------------------------------------------------- arguments that commands share
+
+
+class Preset(StrEnum):
+    """Presets of the masked autoencoders."""
+
+    FAST = "fast"
+    BALANCED = "balanced"
+    PAPER = "paper"
+
+
+class Architecture(StrEnum):
+    """Networks of the masked autoencoders."""
+
+    MIXER = "mixer"
+    TRANSFORMER = "transformer"
+
+
+class Pattern(StrEnum):
+    """Shapes of missing cells."""
+
+    MONOTONE = "monotone"
+    QUASI_MONOTONE = "quasi-monotone"
+    GENERAL = "general"
+
+
+class Mechanism(StrEnum):
+    """What makes cells missing."""
+
+    MCAR = "MCAR"
+    MAR = "MAR"
+    MNAR = "MNAR"
+    SELF_MASKING = "self-masking"
+
+
+class Coupling(StrEnum):
+    """How the columns of one row share their fate."""
+
+    NESTED = "nested"
+    INDEPENDENT = "independent"
+
+
+InputTable = Annotated[Path, typer.Argument(metavar="TABLE", help="The table to read.")]
+OutputTable = Annotated[Path, typer.Option("--output", "-o", help="Where to write the table.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite files that exist.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
+Seed = Annotated[int, typer.Option(help="Same seed, same result.")]
+Sentinels = Annotated[
+    list[str] | None,
+    typer.Option("--sentinel", metavar="VALUE", help="A value that means missing, as -999 or ?."),
+]
+Roles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--role",
+        metavar="COLUMN=ROLE",
+        help="Role of a column: numerical, categorical, boolean, datetime, identifier or ignored.",
+    ),
+]
+
+
+def _pairs(texts: Sequence[str] | None, option: str) -> dict[str, str]:
+    """Split ``key=value`` texts; the last ``=`` divides because column names may hold one."""
+    pairs = {}
+    for text in texts or ():
+        key, equals, value = text.rpartition("=")
+        if not (key and equals and value):
+            raise typer.BadParameter(f"{text!r} is not of the form key=value.", param_hint=option)
+        pairs[key] = value
+    return pairs
+
+
+def _parameters(texts: Sequence[str] | None) -> dict[str, Any]:
+    """Read ``key=value`` texts whose values are JSON (``3``, ``0.1``, ``true``) or plain words."""
+    parameters = {}
+    for text in texts or ():
+        key, equals, value = text.partition("=")
+        if not (key and equals):
+            raise typer.BadParameter(
+                f"{text!r} is not of the form key=value.", param_hint="--param"
+            )
+        try:
+            parameters[key] = json.loads(value)
+        except json.JSONDecodeError:
+            parameters[key] = value
+    return parameters
+
+
+def _read(path: Path, sentinels: Sequence[str] | None = None) -> pd.DataFrame:
+    from pmae_core.table import read_table
+
+    return read_table(path, sentinels=tuple(sentinels or ()))
+
+
+def _schema(frame: pd.DataFrame, roles: Sequence[str] | None) -> Schema:
+    from pmae_core.table import Schema
+
+    return Schema.infer(frame, roles=_pairs(roles, "--role"))
+
+
+def _check_outputs(
+    tables: Sequence[Path | None], *, others: Sequence[Path | None] = (), force: bool
+) -> None:
+    """Refuse at once what could not be written later, before work is spent on it."""
+    from pmae_core.table.source import FORMAT_OF_ENDING
+
+    endings = [ending for ending in FORMAT_OF_ENDING if ending != ".xls"]
+    for path in filter(None, tables):
+        if path.suffix.lower() not in endings:
+            raise TableError(f"{path} needs an ending that says its format: {', '.join(endings)}.")
+    paths = [path for path in (*tables, *others) if path]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise TableError(f"{path} is named for two outputs; give each its own file.")
+        if path.exists() and not force:
+            raise TableError(f"{path} exists already; use --force to overwrite it.")
+        if not path.parent.is_dir():
+            raise TableError(f"The folder {path.parent} does not exist; make it first.")
+
+
+def _write(frame: pd.DataFrame, path: Path) -> None:
+    from pmae_core.table import write_table
+
+    write_table(frame, path)
+
+
+# ---------------------------------------------------------------- impute
+
+
+@app.command(
+    help=_help(
+        "Fill the missing cells of a table; all other cells stay as they are.",
+        "pmae impute holes.csv -o filled.csv",
+        "pmae impute holes.xlsx -o filled.parquet --preset fast --sentinel -999",
+        "pmae impute holes.csv -o filled.csv --role zip=categorical --mask-out imputed.csv",
+        "pmae impute holes.csv -o filled.csv --draws 5 --save-model model",
+        "pmae impute new_rows.csv -o filled.csv --model model",
+    )
+)
+def impute(
+    table: InputTable,
+    output: OutputTable,
+    method: Annotated[
+        str | None, typer.Option(help="Method: pmae-mix (the default), pmae-trf, remasker, ...")
+    ] = None,
+    preset: Annotated[Preset | None, typer.Option(help="How much effort to spend.")] = None,
+    architecture: Annotated[Architecture | None, typer.Option(help="The network.")] = None,
+    masking: Annotated[
+        str | None, typer.Option(help="Masking function: logit, constant, linear, ...")
+    ] = None,
+    a: Annotated[float | None, typer.Option("--a", help="Slope of the masking function.")] = None,
+    b: Annotated[float | None, typer.Option("--b", help="Level of the masking function.")] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="Training steps at most.")] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Any other setting of the method."),
+    ] = None,
+    seed: Seed = 0,
+    sentinel: Sentinels = None,
+    role: Roles = None,
+    draws: Annotated[
+        int, typer.Option(min=0, help="Write this many plausible draws beside the output, too.")
+    ] = 0,
+    mask_out: Annotated[
+        Path | None, typer.Option(help="Write a table that is true where a cell was imputed.")
+    ] = None,
+    save_model: Annotated[Path | None, typer.Option(help="Keep the trained model here.")] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="Use a model kept by --save-model; nothing is trained.")
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Fill the missing cells of a table; all other cells stay as they are."""
+    from pmae_core.imputers import load_imputer, make_imputer
+
+    settings: dict[str, Any] = {
+        "preset": preset,
+        "architecture": architecture,
+        "masking": masking,
+        "a": a,
+        "b": b,
+        "steps": steps,
+        **_parameters(param),
+    }
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if model and (method or settings or role or save_model):
+        raise typer.BadParameter(
+            "A kept model brings its settings with it; name no others.", param_hint="--model"
+        )
+    draw_paths = [output.with_stem(f"{output.stem}-draw{k}") for k in range(1, draws + 1)]
+    _check_outputs([output, mask_out, *draw_paths], others=[save_model], force=force)
+
+    frame = _read(table, sentinel)
+    if model is None:
+        roles = _pairs(role, "--role")
+        settings |= {"schema": roles} if roles else {}
+    with _progress(quiet) as show, _stoppable() as stop_wanted, _invalid_settings_as_sentences():
+        if model:
+            imputer = load_imputer(model)
+        else:
+            imputer = make_imputer(method or DEFAULT_METHOD, random_state=seed, **settings)
+            imputer.fit(frame, callbacks=(show,), cancel=stop_wanted)
+        filled = imputer.transform(frame)
+        drawn = imputer.sample(frame, draws, random_state=seed) if draws else []
+        if stop_wanted():
+            raise Cancelled("Imputation was stopped.")
+
+    if save_model:
+        imputer.save(save_model)
+    imputed = frame.isna() & filled.notna()
+    outputs = [(filled, output), *zip(drawn, draw_paths, strict=True), (imputed, mask_out)]
+    for cells, path in outputs:
+        if path:
+            _write(cells, path)
+    if not quiet:
+        _say(_imputation_sentence(frame, imputed, output))
+
+
+def _imputation_sentence(frame: pd.DataFrame, imputed: pd.DataFrame, output: Path) -> str:
+    n_missing, n_imputed = int(frame.isna().sum().sum()), int(imputed.sum().sum())
+    n_columns = int(imputed.any().sum())
+    return (
+        f"Filled {n_imputed:,} of {n_missing:,} missing cells in {n_columns:,} columns; "
+        f"wrote {escape(str(output))}."
+    )
+
+
+@contextmanager
+def _invalid_settings_as_sentences() -> Iterator[None]:
+    """Take a ValueError, scikit-learn's word for unusable settings, for a mistake of the user's."""
+    try:
+        yield
+    except PMAEError:
+        raise
+    except ValueError as error:
+        raise ImputationError(str(error)) from error
+
+
+@contextmanager
+def _stoppable() -> Iterator[Callable[[], bool]]:
+    """Turn the first Ctrl-C into a wish that training can ask for; the second stops at once."""
+    wanted = False
+
+    def on_interrupt(*_: Any) -> None:
+        nonlocal wanted
+        if wanted:
+            raise KeyboardInterrupt
+        wanted = True
+
+    previous = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield lambda: wanted
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[Event], None]]:
+    """Show a bar for the events of a training."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from pmae_core.training.events import TrainingProgress
+
+    columns = (
+        TextColumn("Training"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[remaining]}"),
+        TextColumn("{task.fields[losses]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), disable=quiet) as progress:
+        bar = progress.add_task("", total=None, visible=False, remaining="", losses="")
+
+        def show(event: Event) -> None:
+            if isinstance(event, TrainingProgress):
+                progress.update(
+                    bar,
+                    total=event.total_steps,
+                    completed=event.step,
+                    visible=True,
+                    remaining=f"{timedelta(seconds=round(event.eta_seconds))} left",
+                    losses=_losses(event),
+                )
+
+        yield show
+
+
+def _losses(event: TrainingProgress) -> str:
+    figures = {
+        "prediction": event.prediction_loss,
+        "reconstruction": event.reconstruction_loss,
+        "validation": event.validation_score,
+    }
+    return "  ".join(f"{name} {x:.4g}" for name, x in figures.items() if x is not None)
+
+
+# ---------------------------------------------------------------- ampute
+
+
+@app.command(
+    help=_help(
+        "Make holes in a table on purpose, by a known pattern and mechanism.",
+        "pmae ampute complete.csv -o holes.csv --seed 1",
+        "pmae ampute complete.csv -o holes.csv --pattern monotone --mechanism MAR",
+        "pmae ampute complete.csv -o holes.csv --truth truth.csv --missing missing.csv",
+        "pmae ampute complete.csv -o holes.csv --like survey_with_holes.csv",
+    )
+)
+def ampute(
+    table: InputTable,
+    output: OutputTable,
+    pattern: Annotated[Pattern, typer.Option(help="Shape of the holes.")] = Pattern.GENERAL,
+    mechanism: Annotated[Mechanism, typer.Option(help="What makes cells missing.")] = (
+        Mechanism.MNAR
+    ),
+    coupling: Annotated[
+        Coupling | None,
+        typer.Option(
+            help="One draw for a row (nested, as the paper's masks; the default) or one for each "
+            "cell (independent, the only one for self-masking)."
+        ),
+    ] = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="A column that may get holes; all by default.")
+    ] = None,
+    column_share: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help="Share of columns with holes.")
+    ] = None,
+    proportion: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Share of cells that stay, instead of the pattern's."),
+    ] = None,
+    like: Annotated[
+        Path | None, typer.Option(help="A table whose rows lend their patterns of holes.")
+    ] = None,
+    seed: Seed = 0,
+    sentinel: Sentinels = None,
+    role: Roles = None,
+    truth: Annotated[
+        Path | None, typer.Option(help="Write the complete rows, without those that lost all.")
+    ] = None,
+    missing: Annotated[
+        Path | None, typer.Option(help="Write a table that is true where a cell was removed.")
+    ] = None,
+    settings: Annotated[
+        Path | None, typer.Option(help="Write the settings that repeat this, as JSON.")
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make holes in a table on purpose, by a known pattern and mechanism."""
+    from pmae_core.amputation import ampute as make_holes
+    from pmae_core.amputation import ampute_like
+
+    _check_outputs([output, truth, missing], others=[settings], force=force)
+    frame = _read(table, sentinel)
+    if like:
+        holes = ampute_like(frame, _missing_cells(_read(like)), seed=seed)
+    else:
+        holes = make_holes(
+            frame,
+            pattern.value,
+            mechanism.value,
+            coupling.value if coupling else None,
+            columns=column,
+            column_share=column_share,
+            proportions=proportion,
+            seed=seed,
+            schema=_schema(frame, role),
+        )
+    outputs = [(holes.incomplete, output), (holes.truth, truth), (holes.missing, missing)]
+    for cells, path in outputs:
+        if path:
+            _write(_numbered_like(frame, cells), path)
+    if settings:
+        settings.write_text(json.dumps(holes.settings, indent=2) + "\n", encoding="utf-8")
+    if not quiet:
+        n_removed, n_dropped = int(holes.missing.sum().sum()), len(frame) - len(holes.truth)
+        _say(
+            f"Removed {n_removed:,} of {holes.truth.size:,} cells and dropped {n_dropped:,} rows "
+            f"that lost all; wrote {escape(str(output))}."
+        )
+
+
+def _numbered_like(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Close the gaps that dropped rows leave in mere row numbers; a real index stays."""
+    import pandas as pd
+
+    return rows.reset_index(drop=True) if isinstance(frame.index, pd.RangeIndex) else rows
+
+
+# ---------------------------------------------------------------- score
+
+
+@app.command(
+    help=_help(
+        "Compare an imputed table with the truth.",
+        "pmae score truth.csv filled.csv --missing missing.csv",
+        "pmae score truth.csv filled.csv --missing holes.csv --json",
+    )
+)
+def score(
+    truth: Annotated[Path, typer.Argument(metavar="TRUTH", help="The complete table.")],
+    imputed: Annotated[Path, typer.Argument(metavar="IMPUTED", help="The filled table.")],
+    missing: Annotated[
+        Path | None,
+        typer.Option(
+            help="Which cells count: a table of true and false, or the table with the holes. "
+            "All cells count without it."
+        ),
+    ] = None,
+    role: Roles = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare an imputed table with the truth."""
+    from pmae_core.evaluation import score_imputation
+
+    # Rows of files are told apart by their place; an index that one format keeps is not asked.
+    true_frame, imputed_frame = (_read(path).reset_index(drop=True) for path in (truth, imputed))
+    if missing:
+        cells = _missing_cells(_read(missing)).reset_index(drop=True)
+    else:
+        cells = true_frame.notna()
+        _say("[yellow]Note:[/] without --missing all cells count, also those never missing.")
+    result = score_imputation(true_frame, imputed_frame, cells, _schema(true_frame, role))
+    if as_json:
+        _print_json(result.to_dict())
+    else:
+        _print_score(result)
+
+
+def _missing_cells(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the table itself if it is true or false everywhere, else where it is empty."""
+    is_flags = all(dtype.kind == "b" for dtype in frame.dtypes) and not frame.isna().any(axis=None)
+    return frame.astype(bool) if is_flags else frame.isna()
+
+
+def _print_score(result: ImputationScore) -> None:
+    overall = [(_METRIC_TITLES[name], _figure(value)) for name, value in result.overall.items()]
+    _print_table(["Mean over columns", ""], overall, n_words=1)
+    metrics = ["imputation_accuracy", "r2_unclipped", "rmse", "mae", "wasserstein"]
+    rows = [
+        (str(name), str(row["role"]), f"{row['n_scored']:,}", *(_figure(row[m]) for m in metrics))
+        for name, row in result.per_column.iterrows()
+    ]
+    headers = ["Column", "Role", "Cells", *(_METRIC_TITLES[name] for name in metrics)]
+    _print_table(headers, rows)
+    for name, reason in result.skipped.items():
+        _say(f"Not scored: {escape(str(name))}, {escape(reason)}.")
+
+
+# ---------------------------------------------------------------- describe
+
+
+@app.command(
+    help=_help(
+        "Say what is in a table and what is missing from it.",
+        "pmae describe holes.csv",
+        "pmae describe holes.xlsx --sentinel -999 --sentinel ? --json",
+    )
+)
+def describe(
+    table: InputTable, sentinel: Sentinels = None, role: Roles = None, as_json: AsJson = False
+) -> None:
+    """Say what is in a table and what is missing from it."""
+    from pmae_core.missingness import summarise_missingness
+    from pmae_core.table import suggest_sentinels
+
+    frame = _read(table, sentinel)
+    schema = _schema(frame, role)
+    summary = summarise_missingness(frame)
+    suggestions = suggest_sentinels(frame)
+    if as_json:
+        columns = [
+            {**column.to_dict(), "name": str(column.name), "p_obs": float(p_obs)}
+            for column, p_obs in zip(schema.columns, summary.per_column["p_obs"], strict=True)
+        ]
+        _print_json(
+            {
+                "sentence": summary.sentence(),
+                "columns": columns,
+                "missingness": summary.to_dict(),
+                "sentinel_suggestions": [asdict(hint) for hint in suggestions],
+            }
+        )
+        return
+    _print_columns(schema)
+    typer.echo(summary.sentence())
+    for hint in suggestions:
+        _say(
+            f"[yellow]Note:[/] {escape(repr(hint.value))} in {escape(hint.column)} "
+            f"({hint.count:,} times) may mean missing. {escape(hint.reason)}"
+        )
+
+
+def _print_columns(schema: Schema) -> None:
+    rows = [
+        (
+            str(column.name),
+            column.role.value,
+            f"{column.n_rows - column.n_observed:,}",
+            f"{column.n_observed / column.n_rows:.1%}",
+            f"{column.n_unique:,}",
+            ", ".join(flag.value for flag in column.flags),
+        )
+        for column in schema.columns
+    ]
+    headers = ["Column", "Role", "Missing", "Observed", "Different values", "Remarks"]
+    _print_table(headers, rows, last_is_words=True)
+
+
+# ---------------------------------------------------------------- datasets
+
+
+@app.command(
+    help=_help(
+        "List the tables that can be loaded by name, or write one of them to a file.",
+        "pmae datasets",
+        "pmae datasets penguins --output penguins.csv",
+    )
+)
+def datasets(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="One table instead of the list.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write the table NAME.")
+    ] = None,
+    as_json: AsJson = False,
+    force: Force = False,
+) -> None:
+    """List the tables that can be loaded by name, or write one of them to a file."""
+    from pmae_core.table import list_datasets, load_dataset
+
+    if output and not name:
+        raise typer.BadParameter("Name the table to write.", param_hint="--output")
+    if output and name:
+        _check_outputs([output], force=force)
+        _write(load_dataset(name).frame, output)
+        return
+    infos = [load_dataset(name).info] if name else list_datasets()
+    if as_json:
+        _print_json([asdict(info) for info in infos])
+    elif name:
+        _print_table(["", name], [(key, str(value)) for key, value in asdict(infos[0]).items()])
+    else:
+        rows = [
+            (
+                info.name,
+                info.kind,
+                f"{info.n_rows:,}",
+                "yes" if info.available else "no",
+                info.title,
+            )
+            for info in infos
+        ]
+        _print_table(["Name", "Kind", "Rows", "On disk", "Title"], rows, last_is_words=True)
+        typer.echo("A table that is not on disk is downloaded when it is asked for.")
+
+
+# ---------------------------------------------------------------- printing
+
+WIDTH_OF_A_PIPE = 160
+
+_METRIC_TITLES = {
+    "imputation_accuracy": "Imputation accuracy",
+    "r2": "R², negative as 0",
+    "r2_unclipped": "R²",
+    "accuracy": "Accuracy",
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "wasserstein": "Wasserstein",
+}
+
+
+def _print_json(data: Any) -> None:
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
+    typer.echo(text)
+
+
+def _plain(value: Any) -> Any:
+    """Return NumPy's scalars as Python's, and what JSON does not know as text."""
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+def _figure(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.3f}"
+
+
+def _print_table(
+    headers: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    n_words: int = 2,
+    last_is_words: bool = False,
+) -> None:
+    """Print rows of text, the columns after the first `n_words` right-aligned as figures."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for position, header in enumerate(headers):
+        is_words = position < n_words or (last_is_words and position == len(headers) - 1)
+        table.add_column(header, justify="left" if is_words else "right")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    width = None if sys.stdout.isatty() else WIDTH_OF_A_PIPE
+    Console(width=width, highlight=False).print(table)
