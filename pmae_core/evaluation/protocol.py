@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.preprocessing import QuantileTransformer
 
-from pmae_core.errors import DatasetUnavailableError, ScoringError
+from pmae_core.errors import DatasetUnavailableError, ScoringError, TableError
 from pmae_core.table.datasets import load_dataset
 from pmae_core.table.schema import Role, Schema
 
@@ -105,7 +105,13 @@ def prepare_benchmark_table(frame: pd.DataFrame, schema: Schema) -> tuple[pd.Dat
     -------
     DataFrame, Schema
         The prepared table and its roles: numerical and categorical only.
+
+    Raises
+    ------
+    TableError
+        If a numerical column has holes, or a column is neither numerical nor categorical.
     """
+    _check_benchmark_columns(frame, schema)
     n_rows = len(frame)
     rare_below = max(30, round(n_rows / 100))
     n_quantiles = min(max(min(n_rows // 30, 1000), 10), n_rows)
@@ -159,6 +165,20 @@ def released_diabetes(path_npz: str | PathLike[str], pattern: str, seed: int) ->
     missing = pd.DataFrame(cells, columns=truth.columns)
     roles = dict.fromkeys(truth.columns, Role.NUMERICAL) | {"sex": Role.CATEGORICAL}
     return ReleasedMask(truth, truth.mask(missing), missing, Schema.infer(truth, roles=roles))
+
+
+def _check_benchmark_columns(frame: pd.DataFrame, schema: Schema) -> None:
+    for name in frame.columns:
+        role = schema.role(name)
+        if role not in (Role.NUMERICAL, Role.CATEGORICAL, Role.BOOLEAN):
+            raise TableError(
+                f"A benchmark table has only numerical and categorical columns, but the role of "
+                f"{name} is {role}."
+            )
+        if role is Role.NUMERICAL and frame[name].isna().any():
+            raise TableError(
+                f"A benchmark needs the truth of every number, but {name} has missing cells."
+            )
 
 
 def _quantile_normal(column: pd.Series, n_quantiles: int) -> np.ndarray:

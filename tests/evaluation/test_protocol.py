@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from scipy.stats import kstest, spearmanr
 
-from pmae_core.errors import DatasetUnavailableError, ScoringError
+from pmae_core.errors import DatasetUnavailableError, ScoringError, TableError
 from pmae_core.evaluation import (
     benchmark_table,
     prepare_benchmark_table,
@@ -79,6 +79,19 @@ def test_the_papers_limit_for_rare_categories(n_rows, smallest_kept):
     frame = pd.DataFrame({"c": labels})
     prepared, _ = prepare_benchmark_table(frame, Schema.infer(frame))
     assert set(prepared["c"]) == {"kept", "other", "(rare)"}
+
+
+@pytest.mark.parametrize(
+    ("column", "sentence"),
+    [
+        (pd.Series([1.5, None] * 20), "needs the truth of every number, but c has missing cells"),
+        (pd.Series(pd.date_range("2020-01-01", periods=40)), "the role of c is datetime"),
+    ],
+)
+def test_tables_that_are_no_benchmark_are_refused(column, sentence):
+    frame = pd.DataFrame({"c": column})
+    with pytest.raises(TableError, match=sentence):
+        prepare_benchmark_table(frame, Schema.infer(frame))
 
 
 def test_a_sample_of_rows_keeps_order_and_follows_its_seed(raw):
