@@ -50,7 +50,7 @@ class LabelCells:
         if isinstance(series.dtype, pd.CategoricalDtype):
             declared = tuple(series.dtype.categories.tolist())
         count_of = dict(zip(uniques, counts.tolist(), strict=True))
-        labels = _in_order(uniques, declared)
+        labels = in_order(uniques, declared)
         most_frequent = max(labels, key=lambda label: count_of[label], default=None)
         rare = {label for label in labels if count_of[label] < min_count and label != most_frequent}
         if len(rare) == 1:
@@ -136,7 +136,7 @@ def _factorize(series: pd.Series) -> tuple[np.ndarray, list[Any]]:
     return positions, uniques.tolist()
 
 
-def _in_order(labels: Sequence[Any], declared: Sequence[Any] | None) -> list[Any]:
+def in_order(labels: Sequence[Any], declared: Sequence[Any] | None) -> list[Any]:
     """Return labels in declared, numerical or alphabetical order, whichever comes first."""
     if declared is not None:
         seen = set(labels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import json
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -189,7 +189,7 @@ class Schema:
                 return column
         raise SchemaError(f"There is no column {name!r}. The columns are {_listed(self.names())}.")
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[ColumnSchema]:
         return iter(self.columns)
 
     def __len__(self) -> int:
