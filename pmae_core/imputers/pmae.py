@@ -79,7 +79,8 @@ class PMAEImputer(MaskedAutoencoderImputer):
     validation_share : float, optional
         Share of rows that lend cells for validation; 0 for none.
     validate_every, patience : int, optional
-        Steps between validations; validations without improvement before training stops.
+        Steps between validations; validations without improvement before training stops (0 for
+        never).
     device : str, default "auto"
         ``"auto"`` takes CUDA, MPS or CPU, whichever is there first.
     precision : {"auto", "float32", "bfloat16"}, default "auto"

@@ -90,6 +90,8 @@ def resolve_settings(preset: str, overrides: Mapping[str, Any], n_rows: int) -> 
         settings["steps"] = None
     for name in ("warmup_steps", "warmup_epochs"):
         settings[name] = settings[name] or 0
+    for name in ("average_decay", "patience"):
+        settings[name] = settings[name] or None  # a user says 0 for "none"
     if settings["batch_size"] == "paper":
         settings["batch_size"] = paper_batch_size(n_rows)
     return settings

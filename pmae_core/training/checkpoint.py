@@ -61,9 +61,9 @@ def read_tensors(path: Path) -> tuple[TensorGroups, dict[str, Any]]:
 
 
 def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Return the optimiser's state as flat named tensors."""
+    """Return a copy of the optimiser's state as flat named tensors."""
     return {
-        f"{index}/{name}": torch.as_tensor(value)
+        f"{index}/{name}": torch.as_tensor(value).clone()
         for index, slots in optimiser.state_dict()["state"].items()
         for name, value in slots.items()
     }

@@ -147,6 +147,8 @@ class _Run:
         self.step = 0
         self.meter = _LossMeter(values.shape[1], self.device)
         self.rows_seen = 0
+        self.order = np.empty(0, dtype=np.int64)
+        self.order_epoch = -1
 
     def until_done(self, cancel: Callable[[], bool]) -> TrainingResult:
         self._resume()
@@ -217,11 +219,11 @@ class _Run:
         """Return the rows of this step: a slice of the epoch's own permutation."""
         per_epoch = self.config.batches_per_epoch(self.n_rows)
         epoch, position = divmod(self.step, per_epoch)
-        if getattr(self, "_order_epoch", None) != epoch:
+        if self.order_epoch != epoch:
             order = np.random.default_rng([self.config.seed, 0, epoch]).permutation(self.n_rows)
-            self._order, self._order_epoch = order, epoch
+            self.order, self.order_epoch = order, epoch
         start = position * self.config.batch_size
-        return self._order[start : start + self.config.batch_size][: self.batch_size]
+        return self.order[start : start + self.config.batch_size][: self.batch_size]
 
     def _update_average(self) -> None:
         if self.average is None or self.config.average_decay is None:

@@ -1,0 +1,71 @@
+"""Files of tensors and JSON."""
+
+import pytest
+import torch
+
+from pmae_core.training.checkpoint import (
+    load_optimiser_tensors,
+    optimiser_tensors,
+    read_tensors,
+    write_tensors,
+)
+
+
+def test_tensors_and_state_come_back(tmp_path):
+    groups = {"a": {"x": torch.arange(3)}, "b": {"y/z": torch.rand(2, 2)}}
+    path = tmp_path / "deep" / "file.safetensors"
+    write_tensors(path, groups, {"step": 3})
+    read, state = read_tensors(path)
+    assert state["step"] == 3
+    assert torch.equal(read["a"]["x"], groups["a"]["x"])
+    assert torch.equal(read["b"]["y/z"], groups["b"]["y/z"])
+    assert [file.name for file in path.parent.iterdir()] == ["file.safetensors"]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "file.safetensors"
+    write_tensors(path, {"a": {"x": torch.zeros(1)}}, {"step": 1})
+
+    def fail(*args, **kwargs):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("pmae_core.training.checkpoint.save_file", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_tensors(path, {"a": {"x": torch.ones(1)}}, {"step": 2})
+    assert read_tensors(path)[1]["step"] == 1
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"not a model", b"\x80\x04K\x01."])
+def test_other_files_are_refused_with_a_sentence(tmp_path, content):
+    path = tmp_path / "other"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="not a file that PMAE wrote"):
+        read_tensors(path)
+
+
+def test_another_format_version_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    monkeypatch.setattr("pmae_core.training.checkpoint.FORMAT_VERSION", 99)
+    write_tensors(path, {"a": {"x": torch.zeros(1)}}, {})
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="version 99"):
+        read_tensors(path)
+
+
+def test_an_optimiser_goes_on_as_if_never_stopped():
+    def stepped(times, parameter, optimiser):
+        for _ in range(times):
+            optimiser.zero_grad()
+            (parameter**3).sum().backward()
+            optimiser.step()
+
+    first = torch.nn.Parameter(torch.ones(3))
+    straight = torch.optim.AdamW([first], lr=0.1)
+    stepped(3, first, straight)
+    second = torch.nn.Parameter(first.detach().clone())
+    resumed = torch.optim.AdamW([second], lr=0.1)
+    load_optimiser_tensors(resumed, optimiser_tensors(straight))
+    stepped(2, first, straight)
+    stepped(2, second, resumed)
+    assert torch.equal(first, second)

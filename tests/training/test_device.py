@@ -1,0 +1,49 @@
+"""Choice of device and precision; no accelerator is needed."""
+
+import pytest
+import torch
+
+from pmae_core.training.device import autocast, choose_device, choose_precision
+
+
+@pytest.fixture
+def accelerators(monkeypatch):
+    def set_(cuda=False, mps=False, capability=(8, 0)):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+        monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device=None: capability)
+
+    return set_
+
+
+@pytest.mark.parametrize(
+    ("cuda", "mps", "expected"),
+    [(True, True, "cuda"), (False, True, "mps"), (False, False, "cpu")],
+)
+def test_auto_takes_the_best_there_is(accelerators, cuda, mps, expected):
+    accelerators(cuda, mps)
+    assert choose_device("auto").type == expected
+
+
+@pytest.mark.parametrize("name", ["cuda", "mps"])
+def test_a_named_device_that_is_absent_is_an_error(accelerators, name):
+    accelerators()
+    with pytest.raises(ValueError, match="torch sees no"):
+        choose_device(name)
+
+
+def test_mixed_precision_only_where_it_pays(accelerators):
+    accelerators(cuda=True, capability=(8, 6))
+    assert choose_precision("auto", torch.device("cuda")) == "bfloat16"
+    accelerators(cuda=True, capability=(7, 5))
+    assert choose_precision("auto", torch.device("cuda")) == "float32"
+    assert choose_precision("auto", torch.device("cpu")) == "float32"
+    assert choose_precision("bfloat16", torch.device("cpu")) == "bfloat16"
+
+
+def test_autocast_changes_products_only_when_asked():
+    x = torch.ones(2, 2)
+    with autocast("bfloat16", torch.device("cpu")):
+        assert (x @ x).dtype == torch.bfloat16
+    with autocast("float32", torch.device("cpu")):
+        assert (x @ x).dtype == torch.float32

@@ -1,0 +1,228 @@
+"""The training loop on a small table with a known structure."""
+
+import numpy as np
+import pytest
+import torch
+
+from pmae_core.masking import MaskSampler
+from pmae_core.model import MaskedAutoencoder, NetworkConfig
+from pmae_core.training import (
+    BatchReduced,
+    CheckpointSaved,
+    TrainingConfig,
+    TrainingFinished,
+    TrainingProgress,
+    TrainingStarted,
+    hold_out_cells,
+    train,
+)
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    x = rng.random((200, 1))
+    values = np.hstack([x, 1 - x, x, rng.random((200, 1))]).astype("float32")
+    observed = rng.random(values.shape) < 0.8
+    return np.where(observed, values, 0).astype("float32"), observed
+
+
+def run(table, *, network=None, held_out=None, masking="logit", **options):
+    values, observed = table
+    passed = {name: options.pop(name) for name in ("callbacks", "cancel") if name in options}
+    passed["checkpoint_dir"] = options.pop("checkpoint_dir", None)
+    if network is None:
+        torch.manual_seed(0)
+        network = MaskedAutoencoder(
+            NetworkConfig(encoder_depth=1, decoder_depth=1, width=16), [0, 0, 0, 0]
+        )
+    config = TrainingConfig(
+        **{"steps": 12, "batch_size": 32, "seed": 3, "device": "cpu", **options}
+    )
+    sampler = MaskSampler(function=masking).fit(observed)
+    result = train(network, values, observed, sampler, config, held_out=held_out, **passed)
+    return network, result
+
+
+def weights(network) -> torch.Tensor:
+    return torch.cat([parameter.detach().flatten() for parameter in network.parameters()])
+
+
+def test_it_learns_what_can_be_learned(table):
+    held_out = hold_out_cells(table[1], 0.5, np.random.default_rng(0))
+    _, untrained = run(table, held_out=held_out, steps=0)
+    _, trained = run(table, held_out=held_out, steps=400, learning_rate=5e-3)
+    # Three of four columns are one another's copy; the fourth keeps its variance of 1/12.
+    assert trained.best_score < 0.5 * untrained.best_score
+    assert trained.best_score == pytest.approx(1 / 12 / 4, abs=0.02)
+
+
+@pytest.mark.parametrize("length", [{"steps": 12}, {"steps": None, "epochs": 2}])
+def test_same_seed_same_weights_and_the_global_generator_is_untouched(table, length):
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(0)
+    network = MaskedAutoencoder(NetworkConfig(encoder_depth=1, decoder_depth=1), [0] * 4)
+    state = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    torch.manual_seed(7)
+    first, _ = run(table, network=network, **length)
+    assert torch.equal(torch.rand(3), expected)
+    first_weights = weights(first)
+    network.load_state_dict(state)
+    again, _ = run(table, network=network, **length)
+    assert torch.equal(first_weights, weights(again))
+    network.load_state_dict(state)
+    other, _ = run(table, network=network, **{**length, "seed": 4})
+    assert not torch.equal(first_weights, weights(other))
+
+
+@pytest.mark.parametrize("average_decay", [None, 0.9])
+@pytest.mark.parametrize("stop_at", [1, 7, 19])
+def test_resuming_gives_the_uninterrupted_weights(table, tmp_path, stop_at, average_decay):
+    held_out = hold_out_cells(table[1], 0.5, np.random.default_rng(0))
+    settings = {
+        "steps": 20,
+        "validate_every": 3,
+        "held_out": held_out,
+        "average_decay": average_decay,
+    }
+    straight, expected = run(table, **settings)
+    steps = iter(range(1000))
+    _, stopped = run(
+        table, **settings, checkpoint_dir=tmp_path, cancel=lambda: next(steps) == stop_at
+    )
+    assert (stopped.reason, stopped.step) == ("cancelled", stop_at)
+    resumed, result = run(table, **settings, checkpoint_dir=tmp_path)
+    assert torch.equal(weights(straight), weights(resumed))
+    assert (result.best_step, result.best_score) == (expected.best_step, expected.best_score)
+
+
+def test_a_killed_training_goes_on_from_its_last_checkpoint(table, tmp_path):
+    class Killed(Exception):
+        pass
+
+    def kill(event):
+        if isinstance(event, TrainingProgress) and event.step == 8:
+            raise Killed
+
+    straight, _ = run(table)
+    settings = {"checkpoint_dir": tmp_path, "checkpoint_every": 5, "log_every": 4}
+    with pytest.raises(Killed):
+        run(table, **settings, callbacks=[kill])
+    events = []
+    resumed, _ = run(table, **settings, callbacks=[events.append])
+    assert events[0].first_step == 5
+    assert torch.equal(weights(straight), weights(resumed))
+
+
+def test_a_checkpoint_of_other_data_or_settings_is_refused(table, tmp_path):
+    run(table, checkpoint_dir=tmp_path, checkpoint_every=5)
+    with pytest.raises(ValueError, match="other data or settings"):
+        run(table, checkpoint_dir=tmp_path, learning_rate=0.5)
+    values, observed = table
+    with pytest.raises(ValueError, match="other data or settings"):
+        run((values + 1, observed), checkpoint_dir=tmp_path)
+
+
+def test_events_tell_the_whole_story(table, tmp_path):
+    events = []
+    held_out = hold_out_cells(table[1], 0.5, np.random.default_rng(0))
+    _, result = run(
+        table,
+        held_out=held_out,
+        callbacks=[events.append],
+        log_every=5,
+        validate_every=4,
+        checkpoint_dir=tmp_path,
+        checkpoint_every=6,
+    )
+    kinds = [type(event) for event in events]
+    assert kinds[0] is TrainingStarted
+    assert kinds[-1] is TrainingFinished
+    assert [e.step for e in events if isinstance(e, CheckpointSaved)] == [6]
+    progress = [event for event in events if isinstance(event, TrainingProgress)]
+    assert [event.step for event in progress] == [5, 10, 12]
+    assert all(event.total_steps == 12 for event in progress)
+    assert progress[-1].eta_seconds == 0
+    assert all(event.rows_per_second > 0 for event in progress)
+    assert all(event.validation_score is not None for event in progress)
+    assert all(len(event.column_losses) == 4 for event in progress)
+    assert events[-1].to_dict()["event"] == "TrainingFinished"
+    assert events[-1].best_score == result.best_score
+
+
+def test_prediction_and_reconstruction_are_told_apart(table):
+    def losses(masking):
+        events = []
+        run(table, masking=masking, callbacks=[events.append])
+        return next(e for e in events if isinstance(e, TrainingProgress))
+
+    assert losses("no_prediction").prediction_loss is None
+    assert losses("no_reconstruction").reconstruction_loss is None
+    both = losses("logit")
+    assert both.prediction_loss > 0
+    assert both.reconstruction_loss > 0
+
+
+def test_early_stopping_keeps_the_best_weights(table):
+    held_out = hold_out_cells(table[1], 0.5, np.random.default_rng(0))
+    scores = {}
+
+    def note(event):
+        if isinstance(event, TrainingProgress):
+            scores[event.step] = event.validation_score
+
+    # A learning rate that destroys the network makes an early best step certain.
+    _, result = run(
+        table,
+        held_out=held_out,
+        callbacks=[note],
+        steps=200,
+        learning_rate=1.0,
+        validate_every=1,
+        log_every=1,
+        patience=3,
+    )
+    assert result.reason == "early"
+    assert result.step == result.best_step + 3
+    assert result.best_score <= min(scores.values())
+
+
+def test_held_out_cells_are_never_trained_on(table):
+    values, observed = table
+    held_out = hold_out_cells(observed, 0.5, np.random.default_rng(0))
+    spoiled = values.copy()
+    rows, columns = np.nonzero(held_out.cells)
+    spoiled[held_out.rows[rows], columns] = 0.123
+    plain, _ = run(table, held_out=None, steps=5)
+    # Without early stopping the last weights must not depend on held-out values at all.
+    settings = {"steps": 5, "validate_every": 1000}
+    seen = held_out.remove_from(observed)
+    first, _ = run((values, seen), **settings)
+    second, _ = run((spoiled, seen), **settings)
+    assert torch.equal(weights(first), weights(second))
+    assert not torch.equal(weights(plain), weights(first))
+
+
+def test_running_out_of_memory_halves_the_batch(table):
+    class Small(MaskedAutoencoder):
+        def forward(self, values, kept):
+            if len(values) > 10:
+                raise torch.OutOfMemoryError("out of memory")
+            return super().forward(values, kept)
+
+    network = Small(NetworkConfig(encoder_depth=1, decoder_depth=1), [0] * 4)
+    events = []
+    _, result = run(table, network=network, callbacks=[events.append])
+    reduced = [event.batch_size for event in events if isinstance(event, BatchReduced)]
+    assert reduced == [16, 8]
+    assert result.reason == "completed"
+
+
+def test_not_even_one_row_fits(table):
+    class Never(MaskedAutoencoder):
+        def forward(self, values, kept):
+            raise torch.OutOfMemoryError("out of memory")
+
+    with pytest.raises(torch.OutOfMemoryError):
+        run(table, network=Never(NetworkConfig(encoder_depth=1, decoder_depth=1), [0] * 4))
