@@ -10,13 +10,12 @@ import math
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich import box
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pmae_core.evaluation import ImputationScore
+    from pmae_core.events import Event, TrainingProgress
     from pmae_core.table import Schema
-    from pmae_core.training.events import Event, TrainingProgress
 
 EXIT_USER_ERROR = 1
 EXIT_CANCELLED = 130
@@ -80,6 +79,26 @@ app = typer.Typer(
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from pmae_core import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options_of_all(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Take the options that belong to no command."""
+
+
 def main() -> None:
     """Run the command line."""
     app()
@@ -115,45 +134,6 @@ def _help(sentence: str, *examples: str) -> str:
 
 
 # ---------------------------------------------------------------- arguments that commands share
-
-
-class Preset(StrEnum):
-    """Presets of the masked autoencoders."""
-
-    FAST = "fast"
-    BALANCED = "balanced"
-    PAPER = "paper"
-
-
-class Architecture(StrEnum):
-    """Networks of the masked autoencoders."""
-
-    MIXER = "mixer"
-    TRANSFORMER = "transformer"
-
-
-class Pattern(StrEnum):
-    """Shapes of missing cells."""
-
-    MONOTONE = "monotone"
-    QUASI_MONOTONE = "quasi-monotone"
-    GENERAL = "general"
-
-
-class Mechanism(StrEnum):
-    """What makes cells missing."""
-
-    MCAR = "MCAR"
-    MAR = "MAR"
-    MNAR = "MNAR"
-    SELF_MASKING = "self-masking"
-
-
-class Coupling(StrEnum):
-    """How the columns of one row share their fate."""
-
-    NESTED = "nested"
-    INDEPENDENT = "independent"
 
 
 InputTable = Annotated[Path, typer.Argument(metavar="TABLE", help="The table to read.")]
@@ -201,6 +181,11 @@ def _parameters(texts: Sequence[str] | None) -> dict[str, Any]:
         except json.JSONDecodeError:
             parameters[key] = value
     return parameters
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that the user gave, and leave the others to the library's defaults."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _read(path: Path, sentinels: Sequence[str] | None = None) -> pd.DataFrame:
@@ -260,8 +245,13 @@ def impute(
     method: Annotated[
         str | None, typer.Option(help="Method: pmae-mix (the default), pmae-trf, remasker, ...")
     ] = None,
-    preset: Annotated[Preset | None, typer.Option(help="How much effort to spend.")] = None,
-    architecture: Annotated[Architecture | None, typer.Option(help="The network.")] = None,
+    preset: Annotated[
+        Literal["fast", "balanced", "paper"] | None,
+        typer.Option(help="How much effort to spend; balanced by default."),
+    ] = None,
+    architecture: Annotated[
+        Literal["mixer", "transformer"] | None, typer.Option(help="The network.")
+    ] = None,
     masking: Annotated[
         str | None, typer.Option(help="Masking function: logit, constant, linear, ...")
     ] = None,
@@ -291,17 +281,19 @@ def impute(
     """Fill the missing cells of a table; all other cells stay as they are."""
     from pmae_core.imputers import load_imputer, make_imputer
 
-    settings: dict[str, Any] = {
-        "preset": preset,
-        "architecture": architecture,
-        "masking": masking,
-        "a": a,
-        "b": b,
-        "steps": steps,
-        **_parameters(param),
-    }
-    settings = {name: value for name, value in settings.items() if value is not None}
-    if model and (method or settings or role or save_model):
+    settings = _given(
+        {
+            "preset": preset,
+            "architecture": architecture,
+            "masking": masking,
+            "a": a,
+            "b": b,
+            "steps": steps,
+            "schema": _pairs(role, "--role") or None,
+            **_parameters(param),
+        }
+    )
+    if model and (method or settings or save_model):
         raise typer.BadParameter(
             "A kept model brings its settings with it; name no others.", param_hint="--model"
         )
@@ -309,14 +301,11 @@ def impute(
     _check_outputs([output, mask_out, *draw_paths], others=[save_model], force=force)
 
     frame = _read(table, sentinel)
-    if model is None:
-        roles = _pairs(role, "--role")
-        settings |= {"schema": roles} if roles else {}
-    with _progress(quiet) as show, _stoppable() as stop_wanted, _invalid_settings_as_sentences():
+    with _progress(quiet) as show, _stoppable() as stop_wanted, _blaming(settings):
         if model:
             imputer = load_imputer(model)
         else:
-            imputer = make_imputer(method or DEFAULT_METHOD, random_state=seed, **settings)
+            imputer = make_imputer(method or DEFAULT_METHOD, **{"random_state": seed, **settings})
             imputer.fit(frame, callbacks=(show,), cancel=stop_wanted)
         filled = imputer.transform(frame)
         drawn = imputer.sample(frame, draws, random_state=seed) if draws else []
@@ -338,20 +327,22 @@ def _imputation_sentence(frame: pd.DataFrame, imputed: pd.DataFrame, output: Pat
     n_missing, n_imputed = int(frame.isna().sum().sum()), int(imputed.sum().sum())
     n_columns = int(imputed.any().sum())
     return (
-        f"Filled {n_imputed:,} of {n_missing:,} missing cells in {n_columns:,} columns; "
-        f"wrote {escape(str(output))}."
+        f"Filled {n_imputed:,} of {_count(n_missing, 'missing cell')} "
+        f"in {_count(n_columns, 'column')}; wrote {escape(str(output))}."
     )
 
 
 @contextmanager
-def _invalid_settings_as_sentences() -> Iterator[None]:
-    """Take a ValueError, scikit-learn's word for unusable settings, for a mistake of the user's."""
+def _blaming(settings: Mapping[str, Any]) -> Iterator[None]:
+    """Say in a sentence what Python and scikit-learn raise when settings are unusable."""
     try:
         yield
     except PMAEError:
         raise
-    except ValueError as error:
-        raise ImputationError(str(error)) from error
+    except (ValueError, TypeError) as error:
+        named = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+        given = f" with {named}" if named else ""
+        raise ImputationError(f"The method cannot fill this table{given}: {error}") from error
 
 
 @contextmanager
@@ -377,7 +368,7 @@ def _progress(quiet: bool) -> Iterator[Callable[[Event], None]]:
     """Show a bar for the events of a training."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from pmae_core.training.events import TrainingProgress
+    from pmae_core.events import TrainingProgress
 
     columns = (
         TextColumn("Training"),
@@ -386,21 +377,24 @@ def _progress(quiet: bool) -> Iterator[Callable[[Event], None]]:
         TextColumn("{task.fields[remaining]}"),
         TextColumn("{task.fields[losses]}"),
     )
-    with Progress(*columns, console=Console(stderr=True), disable=quiet) as progress:
-        bar = progress.add_task("", total=None, visible=False, remaining="", losses="")
+    progress = Progress(*columns, console=Console(stderr=True), disable=quiet)
+    bar = progress.add_task("", total=None, remaining="", losses="")
 
-        def show(event: Event) -> None:
-            if isinstance(event, TrainingProgress):
-                progress.update(
-                    bar,
-                    total=event.total_steps,
-                    completed=event.step,
-                    visible=True,
-                    remaining=f"{timedelta(seconds=round(event.eta_seconds))} left",
-                    losses=_losses(event),
-                )
+    def show(event: Event) -> None:
+        if isinstance(event, TrainingProgress):
+            progress.start()
+            progress.update(
+                bar,
+                total=event.total_steps,
+                completed=event.step,
+                remaining=f"{timedelta(seconds=round(event.eta_seconds))} left",
+                losses=_losses(event),
+            )
 
+    try:
         yield show
+    finally:
+        progress.stop()
 
 
 def _losses(event: TrainingProgress) -> str:
@@ -427,19 +421,24 @@ def _losses(event: TrainingProgress) -> str:
 def ampute(
     table: InputTable,
     output: OutputTable,
-    pattern: Annotated[Pattern, typer.Option(help="Shape of the holes.")] = Pattern.GENERAL,
-    mechanism: Annotated[Mechanism, typer.Option(help="What makes cells missing.")] = (
-        Mechanism.MNAR
-    ),
+    pattern: Annotated[
+        Literal["monotone", "quasi-monotone", "general"] | None,
+        typer.Option(help="Shape of the holes; general by default."),
+    ] = None,
+    mechanism: Annotated[
+        Literal["MCAR", "MAR", "MNAR", "self-masking"] | None,
+        typer.Option(help="What makes cells missing; MNAR by default."),
+    ] = None,
     coupling: Annotated[
-        Coupling | None,
+        Literal["nested", "independent"] | None,
         typer.Option(
             help="One draw for a row (nested, as the paper's masks; the default) or one for each "
             "cell (independent, the only one for self-masking)."
         ),
     ] = None,
     column: Annotated[
-        list[str] | None, typer.Option(help="A column that may get holes; all by default.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A column that may get holes; all by default."),
     ] = None,
     column_share: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Share of columns with holes.")
@@ -449,7 +448,8 @@ def ampute(
         typer.Option(min=0.0, max=1.0, help="Share of cells that stay, instead of the pattern's."),
     ] = None,
     like: Annotated[
-        Path | None, typer.Option(help="A table whose rows lend their patterns of holes.")
+        Path | None,
+        typer.Option(help="A table whose rows lend their holes, instead of a pattern."),
     ] = None,
     seed: Seed = 0,
     sentinel: Sentinels = None,
@@ -470,22 +470,27 @@ def ampute(
     from pmae_core.amputation import ampute as make_holes
     from pmae_core.amputation import ampute_like
 
+    process = _given(
+        {
+            "pattern": pattern,
+            "mechanism": mechanism,
+            "coupling": coupling,
+            "columns": column,
+            "column_share": column_share,
+            "proportions": proportion,
+        }
+    )
+    if like and (process or role):
+        raise typer.BadParameter(
+            "The holes are those of the other table; name no pattern, mechanism, columns or roles.",
+            param_hint="--like",
+        )
     _check_outputs([output, truth, missing], others=[settings], force=force)
     frame = _read(table, sentinel)
     if like:
         holes = ampute_like(frame, _missing_cells(_read(like)), seed=seed)
     else:
-        holes = make_holes(
-            frame,
-            pattern.value,
-            mechanism.value,
-            coupling.value if coupling else None,
-            columns=column,
-            column_share=column_share,
-            proportions=proportion,
-            seed=seed,
-            schema=_schema(frame, role),
-        )
+        holes = make_holes(frame, **process, seed=seed, schema=_schema(frame, role))
     outputs = [(holes.incomplete, output), (holes.truth, truth), (holes.missing, missing)]
     for cells, path in outputs:
         if path:
@@ -495,8 +500,8 @@ def ampute(
     if not quiet:
         n_removed, n_dropped = int(holes.missing.sum().sum()), len(frame) - len(holes.truth)
         _say(
-            f"Removed {n_removed:,} of {holes.truth.size:,} cells and dropped {n_dropped:,} rows "
-            f"that lost all; wrote {escape(str(output))}."
+            f"Removed {n_removed:,} of {_count(holes.truth.size, 'cell')} and dropped "
+            f"{_count(n_dropped, 'row')} that lost all; wrote {escape(str(output))}."
         )
 
 
@@ -699,6 +704,10 @@ def _print_json(data: Any) -> None:
 def _plain(value: Any) -> Any:
     """Return NumPy's scalars as Python's, and what JSON does not know as text."""
     return value.item() if hasattr(value, "item") else str(value)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _figure(value: float) -> str:
