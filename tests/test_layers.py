@@ -22,7 +22,7 @@ CORE_LAYERS = (
     ("model",),
     ("masking", "amputation", "missingness"),
     ("table",),
-    ("errors",),
+    ("errors", "events"),
 )
 CORE_RANK = {name: rank for rank, names in enumerate(CORE_LAYERS) for name in names}
 

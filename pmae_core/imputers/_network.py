@@ -16,13 +16,13 @@ import torch
 from torch import Tensor
 
 from pmae_core.errors import Cancelled, ImputationError
+from pmae_core.events import Callback
 from pmae_core.masking import Sampler
 from pmae_core.model import MaskedAutoencoder, NetworkConfig, Prediction
 from pmae_core.table import EncodedColumn, EncodedTable, scalar_values, values_from_scalars
 from pmae_core.training import TrainingConfig, TrainingResult, hold_out_cells, train
 from pmae_core.training.checkpoint import TensorGroups, read_tensors, write_tensors
 from pmae_core.training.device import choose_device
-from pmae_core.training.events import Callback
 from pmae_core.training.validation import HeldOut
 
 CELLS_PER_CHUNK = 200_000

@@ -16,9 +16,9 @@ from pmae_core.masking import Sampler
 from pmae_core.table import EncodedTable, Schema, TableEncoder
 
 if TYPE_CHECKING:
+    from pmae_core.events import Callback
     from pmae_core.imputers._network import FittedNetwork, SavedImputer
     from pmae_core.training import TrainingResult
-    from pmae_core.training.events import Callback
 
 
 class MaskedAutoencoderImputer(BaseImputer):

@@ -17,7 +17,7 @@ from pmae_core.errors import ImputationError, ImputationWarning
 from pmae_core.table import EncodedTable, Schema, TableEncoder
 
 if TYPE_CHECKING:
-    from pmae_core.training.events import Callback
+    from pmae_core.events import Callback
 
 
 class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -1,8 +1,6 @@
 """One readable training loop, with its schedule, validation, checkpoints and events."""
 
-from pmae_core.training.config import TrainingConfig
-from pmae_core.training.device import choose_device
-from pmae_core.training.events import (
+from pmae_core.events import (
     BatchReduced,
     CheckpointSaved,
     Event,
@@ -10,6 +8,8 @@ from pmae_core.training.events import (
     TrainingProgress,
     TrainingStarted,
 )
+from pmae_core.training.config import TrainingConfig
+from pmae_core.training.device import choose_device
 from pmae_core.training.loop import TrainingResult, train
 from pmae_core.training.validation import HeldOut, hold_out_cells
 

@@ -12,6 +12,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pmae_core.events import (
+    BatchReduced,
+    Callback,
+    CheckpointSaved,
+    Event,
+    TrainingFinished,
+    TrainingProgress,
+    TrainingStarted,
+)
 from pmae_core.masking import Sampler
 from pmae_core.model import MaskedAutoencoder, reduce_errors
 from pmae_core.training.checkpoint import (
@@ -22,15 +31,6 @@ from pmae_core.training.checkpoint import (
 )
 from pmae_core.training.config import TrainingConfig
 from pmae_core.training.device import autocast, choose_device, choose_precision
-from pmae_core.training.events import (
-    BatchReduced,
-    Callback,
-    CheckpointSaved,
-    Event,
-    TrainingFinished,
-    TrainingProgress,
-    TrainingStarted,
-)
 from pmae_core.training.validation import HeldOut, Validator
 
 CHECKPOINT_NAME = "checkpoint.safetensors"

@@ -1,4 +1,4 @@
-"""What a training tells its listeners while it runs."""
+"""What long work tells its listeners while it runs."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -12,6 +12,20 @@ class Event:
     def to_dict(self) -> dict[str, Any]:
         """Return the event as plain data with its kind."""
         return {"event": type(self).__name__, **asdict(self)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitProgress(Event):
+    """How far a method without training steps of its own is, in its own units of work.
+
+    ``unit`` names what is counted ("round", "column", "epoch"); ``total`` is an upper bound
+    where the method may stop before.
+    """
+
+    done: int
+    total: int
+    unit: str
+    eta_seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)
