@@ -1,0 +1,66 @@
+"""Progress and cancellation of methods that do not use the training loop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from pmae_core.errors import Cancelled
+from pmae_core.events import Callback, FitProgress
+
+
+class Progress:
+    """Counts units of work, tells the callbacks, and stops when the user asks.
+
+    Parameters
+    ----------
+    total : int
+        Units of work, an upper bound where the method may stop before.
+    unit : str
+        What is counted, for example ``"round"``.
+    callbacks : sequence of callables
+        Each gets a :class:`~pmae_core.events.FitProgress` per unit.
+    cancel : callable
+        ``True`` when the user wants to stop.
+    every : int
+        Units between two events.
+    """
+
+    def __init__(
+        self,
+        total: int,
+        unit: str,
+        callbacks: Sequence[Callback],
+        cancel: Callable[[], bool],
+        *,
+        every: int = 1,
+    ) -> None:
+        self.total = total
+        self.unit = unit
+        self.callbacks = callbacks
+        self.cancel = cancel
+        self.every = every
+        self.done = 0
+        self.started = time.perf_counter()
+
+    def check(self) -> None:
+        """Raise :class:`~pmae_core.errors.Cancelled` if the user asked to stop."""
+        if self.cancel():
+            raise Cancelled(
+                f"Cancelled after {self.done} of {self.total} {self.unit}s."
+            )
+
+    def advance(self) -> None:
+        """Count one unit as done, tell the callbacks, and stop if the user asked to."""
+        self.done += 1
+        if self.done % self.every == 0 or self.done == self.total:
+            elapsed = time.perf_counter() - self.started
+            event = FitProgress(
+                done=self.done,
+                total=self.total,
+                unit=self.unit,
+                eta_seconds=elapsed / self.done * (self.total - self.done),
+            )
+            for callback in self.callbacks:
+                callback(event)
+        self.check()
