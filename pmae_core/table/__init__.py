@@ -1,4 +1,4 @@
-"""Tables: roles of columns, exact encoding and decoding, sample data."""
+"""Tables: reading and writing files, roles of columns, exact encoding and decoding, sample data."""
 
 from pmae_core.table.datasets import (
     BENCHMARK_NAMES,
@@ -7,6 +7,7 @@ from pmae_core.table.datasets import (
     list_datasets,
     load_dataset,
 )
+from pmae_core.table.dialect import TextDialect, sniff_dialect
 from pmae_core.table.encoding import (
     EncodedColumn,
     EncodedTable,
@@ -14,7 +15,11 @@ from pmae_core.table.encoding import (
     scalar_values,
     values_from_scalars,
 )
+from pmae_core.table.limits import Limits
+from pmae_core.table.reading import read_table
 from pmae_core.table.schema import ColumnSchema, Flag, Role, Schema
+from pmae_core.table.sentinels import SentinelSuggestion, declare_missing, suggest_sentinels
+from pmae_core.table.writing import write_table
 
 __all__ = [
     "BENCHMARK_NAMES",
@@ -24,11 +29,19 @@ __all__ = [
     "EncodedColumn",
     "EncodedTable",
     "Flag",
+    "Limits",
     "Role",
     "Schema",
+    "SentinelSuggestion",
     "TableEncoder",
+    "TextDialect",
+    "declare_missing",
     "list_datasets",
     "load_dataset",
+    "read_table",
     "scalar_values",
+    "sniff_dialect",
+    "suggest_sentinels",
     "values_from_scalars",
+    "write_table",
 ]
