@@ -1,4 +1,4 @@
-"""The masking functions ``M_j`` and the sampling of the extra mask."""
+"""The masking functions ``M_j``, the sampling of the extra mask, and held-out cells."""
 
 from pmae_core.masking.functions import (
     MaskingFunction,
@@ -7,13 +7,16 @@ from pmae_core.masking.functions import (
     masking_probability,
     observed_proportion,
 )
+from pmae_core.masking.holdout import HeldOut, hold_out_cells
 from pmae_core.masking.sampling import MaskSampler, RandomKeepSampler, Sampler
 
 __all__ = [
+    "HeldOut",
     "MaskSampler",
     "MaskingFunction",
     "RandomKeepSampler",
     "Sampler",
+    "hold_out_cells",
     "list_masking_functions",
     "masking_function",
     "masking_probability",
