@@ -45,11 +45,12 @@ def _collect(
 ) -> pa.Table:
     collected, n_rows, n_bytes = [], 0, 0
     for batch in batches:
+        # First of all: even asking a damaged batch for its size can read outside its memory.
+        batch.validate(full=True)
         n_rows += batch.num_rows
         n_bytes += batch.nbytes
         limits.check_shape(n_rows, batch.num_columns, source.name)
         limits.check_expanded(n_bytes, source.name)
-        batch.validate(full=True)
         collected.append(batch)
     return pa.Table.from_batches(collected, schema)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pmae_core.errors import TableError
 from pmae_core.table.values import MISSING_WORDS, number_pattern
 
-_DELIMITERS = (",", ";", "\t", "|", "^", "~", "\x1f", " ")
+DELIMITERS = (",", ";", "\t", "|", "^", "~", "\x1f", " ")
 _SAMPLE_RECORDS = 500
 
 _ANY_NUMBER = re.compile(r"[+-]?[0-9][0-9.,' \u00a0\u202f]*(?:[eE][+-]?[0-9]+)?")
@@ -146,7 +146,7 @@ def _sniff_delimiter(sample: str) -> str:
     """Choose the delimiter that splits the most records as it splits the header."""
     best = too_narrow = disagreeing = single_column = ""
     best_score = (0.0, 0)
-    for delimiter in _DELIMITERS:
+    for delimiter in DELIMITERS:
         records = _sample_records(sample, TextDialect(delimiter))
         if not records:
             continue

@@ -8,7 +8,7 @@ import math
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -21,6 +21,7 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.utils.exceptions import IllegalCharacterError
 
 from pmae_core.errors import EmptyTableError, TableError, TableTooLargeError, TableWarning
+from pmae_core.table.dialect import DELIMITERS
 from pmae_core.table.names import make_unique
 from pmae_core.table.source import FORMAT_OF_ENDING, FORMATS
 from pmae_core.table.values import MISSING_WORDS
@@ -147,13 +148,20 @@ def _write_delimited(df: pd.DataFrame, handle: BinaryIO, delimiter: str) -> None
     _check_text_survives(df)
     text = io.TextIOWrapper(handle, encoding="utf-8", newline="")
     try:
+        csv.writer(
+            text,
+            delimiter=delimiter,
+            lineterminator="\n",
+            quoting=csv.QUOTE_ALL if _may_mislead(df.columns) else csv.QUOTE_MINIMAL,
+        ).writerow(df.columns)
         df.to_csv(
             text,
             sep=delimiter,
+            header=False,
             index=False,
             lineterminator="\n",
             chunksize=_BLOCK_ROWS,
-            quoting=csv.QUOTE_NONNUMERIC if _has_carriage_return(df) else csv.QUOTE_MINIMAL,
+            quoting=csv.QUOTE_NONNUMERIC if _cells_need_quotes(df) else csv.QUOTE_MINIMAL,
         )
         text.flush()
     finally:
@@ -180,11 +188,18 @@ def _check_text_survives(df: pd.DataFrame) -> None:
         )
 
 
-def _has_carriage_return(df: pd.DataFrame) -> bool:
-    """Tell whether some text holds a line break that Python's writer forgets to quote."""
-    columns = [column.dropna().astype(str) for _, column in df.items() if _holds_text(column)]
-    texts = [df.columns.to_series(), *columns]
+def _cells_need_quotes(df: pd.DataFrame) -> bool:
+    """Tell whether to quote all text: carriage returns, or a single column that looks like many."""
+    texts = [column.dropna().astype(str) for _, column in df.items() if _holds_text(column)]
+    if df.shape[1] == 1 and any(_may_mislead(text) for text in texts):
+        return True
     return any(text.str.contains("\r", regex=False).any() for text in texts)
+
+
+def _may_mislead(texts: Iterable[str]) -> bool:
+    """Tell whether texts hold characters that a reader may take for delimiters or line breaks."""
+    misleading = {*DELIMITERS, "\r"}
+    return any(not misleading.isdisjoint(text) for text in texts)
 
 
 def _holds_text(column: pd.Series) -> bool:

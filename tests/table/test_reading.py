@@ -559,6 +559,17 @@ class TestColumnar:
         with pytest.raises(UnreadableFileError, match="nested values in the columns 'l'"):
             read_table(buffer)
 
+    def test_offsets_that_point_outside_the_file_are_never_followed(self):
+        table = pa.table({"a": pa.array(["hello"], pa.large_string())})
+        buffer = io.BytesIO()
+        with pa.ipc.new_file(buffer, table.schema) as file:
+            file.write_table(table)
+        offsets = np.array([0, 5], "<i8").tobytes()
+        assert buffer.getvalue().count(offsets) == 1
+        damaged = buffer.getvalue().replace(offsets, np.array([0, 2**40], "<i8").tobytes())
+        with pytest.raises(UnreadableFileError, match="damaged"):
+            read_table(damaged)
+
     @pytest.mark.parametrize("format", ["parquet", "feather"])
     def test_truncated_files(self, format):
         content = written(pd.DataFrame({"a": range(100), "b": ["x"] * 100}), format)

@@ -91,6 +91,18 @@ def test_several_index_levels_become_columns():
         assert list(round_trip(frame, "csv").columns) == ["p", "q", "a"]
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", " "])
+def test_text_full_of_other_delimiters_comes_back(delimiter):
+    name, texts = delimiter.join("ab"), [delimiter.join("12"), delimiter.join("34")]
+    for frame in (
+        pd.DataFrame({name: texts}),
+        pd.DataFrame({"a": texts}),
+        pd.DataFrame({name * 3: [text * 3 for text in texts], "b": texts}),
+        pd.DataFrame({name: [np.nan, np.nan]}),
+    ):
+        pd.testing.assert_frame_equal(round_trip(frame, "csv"), frame)
+
+
 def test_text_that_will_read_as_missing_is_named():
     with pytest.warns(TableWarning, match="will count as missing.*'a'"):
         write_table(pd.DataFrame({"a": ["NA", "x"]}), io.BytesIO(), format="csv")
