@@ -152,13 +152,15 @@ def ampute(
     check_table(df)
     roles = _roles(df, schema)
     share = _resolved_share(column_share, columns, pattern, mechanism)
-    # One stream for each purpose: a change of one does not shift the others.
-    column_rng, proportion_rng, weight_rng, cell_rng = np.random.default_rng(seed).spawn(4)
+    # Proportions, then cells, come from the seed's own stream; columns and weights from
+    # streams beside it, so that a seed has the same weights under every pattern.
+    rng = np.random.default_rng(seed)
+    column_rng, weight_rng = rng.spawn(2)
 
     named = [] if columns is None else _checked_columns(df, columns)
     modelled = _modelled_columns(df, roles, named)
     chosen = choose_columns(named or modelled, share, column_rng)
-    drawn = draw_proportions(chosen, pattern, coupling, proportion_rng)
+    drawn = draw_proportions(_numbers_first(chosen, roles), pattern, coupling, rng)
     p_obs = override_proportions(drawn, proportions)
 
     scores = _scores(
@@ -175,7 +177,7 @@ def ampute(
     for name in chosen:
         propensity[name] = observed_probability(scores[name], p_obs[name])
     draw_shape = (len(df), 1) if coupling == "nested" else df.shape
-    removed = cell_rng.random(draw_shape) >= propensity.to_numpy()
+    removed = rng.random(draw_shape) >= propensity.to_numpy()
 
     settings = {
         "pattern": pattern,
@@ -312,6 +314,11 @@ def _columns_in_score(
     if pattern == "monotone":
         return list(chosen)
     return list(modelled)
+
+
+def _numbers_first(names: Sequence[Name], roles: Mapping[Name, Role]) -> list[Name]:
+    """Return numerical columns before categorical ones, as the released tables have them."""
+    return sorted(names, key=lambda name: roles[name] not in (Role.NUMERICAL, Role.DATETIME))
 
 
 def _scores(
