@@ -1,0 +1,44 @@
+"""What the benchmarks share: measuring one fit, and writing results as data."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from pmae_core.evaluation import score_imputation
+from pmae_core.imputers import PMAEImputer
+from pmae_core.table import Schema
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def measure_fit(
+    imputer: PMAEImputer,
+    truth: pd.DataFrame,
+    incomplete: pd.DataFrame,
+    missing: pd.DataFrame,
+    schema: Schema,
+) -> dict[str, Any]:
+    """Fit and fill one table; return accuracy, seconds and where the training stopped."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    filled = imputer.fit_transform(incomplete)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    score = score_imputation(truth, filled, missing, schema).overall
+    result = imputer.training_result_
+    return {
+        "imputation_accuracy": round(score["imputation_accuracy"], 4),
+        "seconds": round(wall, 1),
+        "cpu_seconds": round(cpu, 1),
+        "steps": result.step,
+        "best_step": result.best_step,
+    }
+
+
+def write_result(name: str, result: dict[str, Any]) -> None:
+    """Write a result as JSON under ``benchmarks/results``."""
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n")
