@@ -32,12 +32,13 @@ from pmae_core.errors import (
     TableError,
     TableWarning,
 )
+from pmae_core.events import Event, FitProgress, TrainingProgress
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from pmae_core.evaluation import ImputationScore
-    from pmae_core.events import Event, TrainingProgress
+    from pmae_core.imputers import BaseImputer
     from pmae_core.table import Schema
 
 EXIT_USER_ERROR = 1
@@ -243,7 +244,8 @@ def impute(
     table: InputTable,
     output: OutputTable,
     method: Annotated[
-        str | None, typer.Option(help="Method: pmae-mix (the default), pmae-trf, remasker, ...")
+        str | None,
+        typer.Option(help="pmae-mix (the default), pmae-trf, ...; an unknown name lists all."),
     ] = None,
     preset: Annotated[
         Literal["fast", "balanced", "paper"] | None,
@@ -305,7 +307,9 @@ def impute(
         if model:
             imputer = load_imputer(model)
         else:
-            imputer = make_imputer(method or DEFAULT_METHOD, **{"random_state": seed, **settings})
+            name = method or DEFAULT_METHOD
+            imputer = make_imputer(name, **{"random_state": seed, **settings})
+            _check_abilities(name, imputer, draws=draws, save_model=save_model)
             imputer.fit(frame, callbacks=(show,), cancel=stop_wanted)
         filled = imputer.transform(frame)
         drawn = imputer.sample(frame, draws, random_state=seed) if draws else []
@@ -321,6 +325,18 @@ def impute(
             _write(cells, path)
     if not quiet:
         _say(_imputation_sentence(frame, imputed, output))
+
+
+def _check_abilities(
+    name: str, imputer: BaseImputer, *, draws: int, save_model: Path | None
+) -> None:
+    """Refuse what the method could not do after all the work."""
+    from pmae_core.imputers import list_imputers
+
+    if draws and not next(info.draws_samples for info in list_imputers() if info.name == name):
+        raise ImputationError(f"{name} has one answer and draws no others; leave out --draws.")
+    if save_model and not hasattr(imputer, "save"):
+        raise ImputationError(f"{name} keeps no model; leave out --save-model.")
 
 
 def _imputation_sentence(frame: pd.DataFrame, imputed: pd.DataFrame, output: Path) -> str:
@@ -365,31 +381,32 @@ def _stoppable() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[Event], None]]:
-    """Show a bar for the events of a training."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    from pmae_core.events import TrainingProgress
+    """Show a bar for the events of a fit, from the first one on."""
+    from rich.progress import BarColumn, Progress, TextColumn
 
     columns = (
-        TextColumn("Training"),
-        BarColumn(),
-        MofNCompleteColumn(),
+        TextColumn("Learning"),
+        BarColumn(bar_width=16),  # so that all fits into 80 characters
+        TextColumn("{task.completed}/{task.total} {task.fields[unit]}s"),
         TextColumn("{task.fields[remaining]}"),
-        TextColumn("{task.fields[losses]}"),
+        TextColumn("{task.fields[error]}"),
     )
     progress = Progress(*columns, console=Console(stderr=True), disable=quiet)
-    bar = progress.add_task("", total=None, remaining="", losses="")
+    bar = progress.add_task("", unit="", remaining="", error="")
 
     def show(event: Event) -> None:
-        if isinstance(event, TrainingProgress):
-            progress.start()
-            progress.update(
-                bar,
-                total=event.total_steps,
-                completed=event.step,
-                remaining=f"{timedelta(seconds=round(event.eta_seconds))} left",
-                losses=_losses(event),
-            )
+        match event:
+            case TrainingProgress():
+                done, total, unit, error = event.step, event.total_steps, "step", _error(event)
+            case FitProgress():
+                done, total, unit, error = event.done, event.total, event.unit, ""
+            case _:
+                return
+        remaining = f"{timedelta(seconds=round(event.eta_seconds))} left"
+        progress.update(
+            bar, completed=done, total=total, unit=unit, remaining=remaining, error=error
+        )
+        progress.start()
 
     try:
         yield show
@@ -397,13 +414,11 @@ def _progress(quiet: bool) -> Iterator[Callable[[Event], None]]:
         progress.stop()
 
 
-def _losses(event: TrainingProgress) -> str:
-    figures = {
-        "prediction": event.prediction_loss,
-        "reconstruction": event.reconstruction_loss,
-        "validation": event.validation_score,
-    }
-    return "  ".join(f"{name} {x:.4g}" for name, x in figures.items() if x is not None)
+def _error(event: TrainingProgress) -> str:
+    """Return the figure that says most: the error on held-out cells, or else on masked ones."""
+    if event.validation_score is not None:
+        return f"held-out error {event.validation_score:.3g}"
+    return "" if event.prediction_loss is None else f"error {event.prediction_loss:.3g}"
 
 
 # ---------------------------------------------------------------- ampute

@@ -1,6 +1,12 @@
 """What all tests share."""
 
+import os
+
 import pytest
+
+# The networks of the tests are so small that threads cost more than they give. Set before torch
+# is imported, and inherited by the programs that tests start.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session", autouse=True)

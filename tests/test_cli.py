@@ -14,7 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 import pmae_core
+from pmae_core import imputers
 from pmae_core.cli import app
+from pmae_core.events import FitProgress
 from pmae_core.table import read_table, write_table
 
 ROOT = Path(__file__).parents[1]
@@ -205,8 +207,6 @@ def test_seed_decides_the_result(holes_csv, tmp_path):
 
 
 def test_settings_reach_the_imputer(holes_csv, tmp_path, monkeypatch):
-    import pmae_core.imputers as imputers
-
     made = {}
     make_imputer = imputers.make_imputer
 
@@ -275,6 +275,38 @@ def test_every_format_goes_in_and_out(complete, tmp_path, ending):
     assert read_table(output).isna().any(axis=None)
 
 
+class CountingImputer:
+    """Fills with zeros after telling of two rounds out of four."""
+
+    def fit(self, X, *, callbacks, cancel):
+        for callback in callbacks:
+            callback(FitProgress(done=2, total=4, unit="round", eta_seconds=61.0))
+
+    def transform(self, X):
+        return X.fillna(0)
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_progress_of_any_method_is_shown(tmp_path, monkeypatch, quiet):
+    monkeypatch.setattr(imputers, "make_imputer", lambda name, **params: CountingImputer())
+    write_table(pd.DataFrame({"x": [1.0, None, 3.0]}), tmp_path / "x.csv")
+    result = run("impute", tmp_path / "x.csv", "-o", tmp_path / "o.csv", *["--quiet"] * quiet)
+    assert ("2/4 rounds 0:01:01 left" in sentence(result.stderr)) is not quiet
+    assert (result.stderr == "") is quiet
+
+
+@pytest.mark.parametrize("option", ["--draws", "--save-model"])
+def test_what_a_method_cannot_do_is_refused_before_the_work(tmp_path, monkeypatch, option):
+    info = imputers.ImputerInfo(name="counting", title="", explanation="", citation="")
+    monkeypatch.setattr(imputers, "list_imputers", lambda: [info])
+    monkeypatch.setattr(imputers, "make_imputer", lambda name, **params: CountingImputer())
+    write_table(pd.DataFrame({"x": [1.0, None, 3.0]}), tmp_path / "x.csv")
+    files = ["impute", tmp_path / "x.csv", "-o", tmp_path / "o.csv", "--method", "counting"]
+    result = run(*files, option, "3", code=1)
+    assert f"leave out {option}" in sentence(result.stderr)
+    assert "rounds" not in result.stderr
+
+
 def test_ctrl_c_stops_cleanly(holes_csv, tmp_path):
     output = tmp_path / "filled.csv"
     command = [sys.executable, "-m", "pmae_core", "impute", holes_csv, "-o", output]
@@ -284,11 +316,11 @@ def test_ctrl_c_stops_cleanly(holes_csv, tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "FORCE_COLOR": "1", "TERM": "xterm"},
+        env={**os.environ, "FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": "80"},
     )
     try:
         shown = ""
-        while "Training" not in shown:
+        while "Learning" not in shown:
             shown += (letter := process.stderr.read(1))
             assert letter, shown
         time.sleep(0.2)
@@ -464,7 +496,7 @@ def test_module_runs_as_a_program(holes_csv, tmp_path):
     output = tmp_path / "filled.csv"
     command = [sys.executable, "-m", "pmae_core", "impute", holes_csv, "-o", output, *QUICK]
     result = subprocess.run(
-        [*map(str, command)], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+        [*map(str, command)], cwd=ROOT, capture_output=True, text=True, timeout=240, check=False
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout == ""
