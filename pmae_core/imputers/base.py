@@ -165,9 +165,8 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _warn_of_unfilled(self, frame: pd.DataFrame) -> None:
         """Say which columns keep their holes, and why."""
-        constants = {name for name, why in self.encoder_.skipped_.items() if "filled with" in why}
-        for name, why in self.encoder_.skipped_.items():
-            if name not in constants and frame[name].isna().any():
+        for name, why in self.encoder_.unfilled_.items():
+            if frame[name].isna().any():
                 warnings.warn(
                     f"Column {name!r} keeps its missing cells: {why}",
                     ImputationWarning,

@@ -300,6 +300,13 @@ class TableEncoder:
             _fill_column(filled, column, np.zeros(len(df)))
         return filled
 
+    @property
+    def unfilled_(self) -> dict[Any, str]:
+        """The columns of ``skipped_`` whose holes stay holes, with the sentence why."""
+        self._check_fitted()
+        constant = {column.name for column in self._constant}
+        return {name: why for name, why in self.skipped_.items() if name not in constant}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fitted encoder as JSON-able data."""
         self._check_fitted()

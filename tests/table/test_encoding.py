@@ -471,3 +471,10 @@ def test_a_filled_table_is_a_new_table(people):
     filled.loc[:, "age"] = 0.0
     filled.loc[:, "town"] = "x"
     pd.testing.assert_frame_equal(people, before)
+
+
+def test_unfilled_columns_are_the_skipped_ones_that_keep_their_holes():
+    df = pd.DataFrame({"same": [1.0, None, 1.0], "empty": [None] * 3, "x": [1.0, 2.0, None]})
+    encoder = TableEncoder().fit(df)
+    assert set(encoder.skipped_) == {"same", "empty"}
+    assert set(encoder.unfilled_) == {"empty"}
