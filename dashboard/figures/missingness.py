@@ -17,7 +17,7 @@ def share_missing_figure(frame: pd.DataFrame) -> go.Figure:
         hovertemplate="%{y}: %{x:.1%} missing<extra></extra>",
     )
     figure = go.Figure(bars)
-    figure.update_xaxes(title="share of rows missing", tickformat=".0%", rangemode="tozero")
+    figure.update_xaxes(title="share of rows missing", tickformat=".2~%", rangemode="tozero")
     figure.update_yaxes(autorange="reversed", type="category")
     figure.update_layout(margin={"l": 0, "r": 0, "t": 10, "b": 0}, height=60 + 32 * len(share))
     return figure
