@@ -17,8 +17,10 @@ from torch import Tensor
 
 from pmae_core.errors import Cancelled, ImputationError
 from pmae_core.events import Callback
+from pmae_core.imputers._gaussian import GaussianModel
 from pmae_core.masking import Sampler
 from pmae_core.model import MaskedAutoencoder, NetworkConfig, Prediction
+from pmae_core.model.start import Expansion
 from pmae_core.table import EncodedColumn, EncodedTable, scalar_values, values_from_scalars
 from pmae_core.training import TrainingConfig, TrainingResult, hold_out_cells, train
 from pmae_core.training.checkpoint import TensorGroups, read_tensors, write_tensors
@@ -27,6 +29,7 @@ from pmae_core.training.validation import HeldOut
 
 CELLS_PER_CHUNK = 200_000
 RESIDUALS_PER_COLUMN = 500
+ROWS_OF_THE_START = 5000
 FEWEST_RESIDUALS = 20
 ROUNDS_OF_A_DRAW = 4
 
@@ -86,11 +89,12 @@ class FittedNetwork:
         training = TrainingConfig(**_fields_of(TrainingConfig, settings), seed=seed)
         values = _network_values(encoded, config)
         observed = encoded.observed
-        network = _build(config, encoded, values, seed)
         rng = np.random.default_rng([seed, 2])
         held_out = None
         if settings["validation_share"] > 0:
             held_out = hold_out_cells(observed, settings["validation_share"], rng)
+        visible = held_out.remove_from(observed) if held_out is not None else observed
+        network = _build(config, encoded, values, visible, seed)
         result = train(
             network,
             values,
@@ -255,13 +259,38 @@ def _network_values(encoded: EncodedTable, config: NetworkConfig) -> np.ndarray:
 
 
 def _build(
-    config: NetworkConfig, encoded: EncodedTable, values: np.ndarray, seed: int
+    config: NetworkConfig,
+    encoded: EncodedTable,
+    values: np.ndarray,
+    visible: np.ndarray,
+    seed: int,
 ) -> MaskedAutoencoder:
     n_categories = [column.n_categories for column in encoded.columns]
     center, scale = _moments(values, encoded)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return MaskedAutoencoder(config, n_categories, center, scale)
+        network = MaskedAutoencoder(config, n_categories, center, scale)
+    if network.start is not None:
+        gaussian = _fit_gaussian(network, values, visible, n_categories, seed)
+        network.start.mean.copy_(torch.from_numpy(gaussian.mean))
+        network.start.covariance.copy_(torch.from_numpy(gaussian.covariance))
+    return network
+
+
+def _fit_gaussian(
+    network: MaskedAutoencoder,
+    values: np.ndarray,
+    observed: np.ndarray,
+    n_categories: Sequence[int],
+    seed: int,
+) -> GaussianModel:
+    """Fit the Gaussian that the network starts from, on at most a few thousand rows."""
+    rows = np.random.default_rng([seed, 3]).permutation(len(values))[:ROWS_OF_THE_START]
+    expansion = Expansion(n_categories)
+    inputs = (torch.from_numpy(values[rows]) - network.center) / network.scale
+    return GaussianModel.fit(
+        expansion.expand(inputs).double().numpy(), observed[rows][:, expansion.column.numpy()]
+    )
 
 
 def _moments(values: np.ndarray, encoded: EncodedTable) -> tuple[Tensor, Tensor]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pmae_core.errors import ImputationError
 from pmae_core.imputers.base import BaseImputer
-from pmae_core.imputers.presets import SETTINGS, resolve_settings
+from pmae_core.imputers.presets import MOST_COORDINATES, SETTINGS, resolve_settings
 from pmae_core.masking import Sampler
 from pmae_core.table import EncodedTable, Schema, TableEncoder
 
@@ -83,6 +83,9 @@ class MaskedAutoencoderImputer(BaseImputer):
     ) -> None:
         from pmae_core.imputers._network import FittedNetwork
 
+        coordinates = sum(max(1, column.n_categories - 1) for column in encoded.columns)
+        if coordinates > MOST_COORDINATES:
+            self.settings_ = self.settings_ | {"start": "none"}
         self.network_ = FittedNetwork.fit(
             encoded,
             self.settings_,

@@ -68,6 +68,8 @@ class PMAEImputer(MaskedAutoencoderImputer):
         Below which count categories are learned as one common category.
     width, encoder_depth, decoder_depth, heads, mlp_ratio, dropout : optional
         Size of the network.
+    start : {"gaussian", "none"}, optional
+        Whether the network improves on a joint Gaussian's answer or begins from nothing.
     steps, epochs : int, optional
         Length of the training; at most one of the two.
     batch_size : int or "paper", optional
@@ -121,6 +123,7 @@ class PMAEImputer(MaskedAutoencoderImputer):
         heads: int | None = None,
         mlp_ratio: float | None = None,
         dropout: float | None = None,
+        start: str | None = None,
         steps: int | None = None,
         epochs: int | None = None,
         batch_size: int | str | None = None,
@@ -155,6 +158,7 @@ class PMAEImputer(MaskedAutoencoderImputer):
         self.heads = heads
         self.mlp_ratio = mlp_ratio
         self.dropout = dropout
+        self.start = start
         self.steps = steps
         self.epochs = epochs
         self.batch_size = batch_size

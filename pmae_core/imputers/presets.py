@@ -17,6 +17,7 @@ PAPER: dict[str, Any] = {
     "heads": 4,
     "mlp_ratio": 4.0,
     "dropout": 0.1,
+    "start": "none",
     "p_obs": "batch",
     "copy_share": 0.0,
     "epochs": 600,
@@ -31,7 +32,8 @@ PAPER: dict[str, Any] = {
     "patience": None,
 }
 
-# Steps instead of epochs, small batches, softmax heads, early stopping on held-out cells.
+# Steps instead of epochs, small batches, softmax heads, a Gaussian to start from, early stopping
+# on held-out cells.
 BALANCED: dict[str, Any] = PAPER | {
     "categorical": "softmax",
     "numeric": "rank",
@@ -39,22 +41,27 @@ BALANCED: dict[str, Any] = PAPER | {
     "encoder_depth": 3,
     "decoder_depth": 1,
     "dropout": 0.0,
+    "start": "gaussian",
     "copy_share": 0.5,
     "epochs": None,
     "steps": 1500,
     "warmup_epochs": 0,
     "warmup_steps": 50,
     "batch_size": 64,
+    "learning_rate": 2e-3,
     "average_decay": 0.98,
     "validation_share": 0.2,
-    "patience": 8,
+    "patience": 20,
 }
 
 FAST: dict[str, Any] = BALANCED | {
     "encoder_depth": 2,
     "steps": 400,
-    "learning_rate": 2e-3,
+    "patience": 8,
 }
+
+# A row costs a solve of this size at the most; a wider table starts from nothing.
+MOST_COORDINATES = 256
 
 PRESETS: dict[str, dict[str, Any]] = {"paper": PAPER, "balanced": BALANCED, "fast": FAST}
 
@@ -92,6 +99,8 @@ def resolve_settings(preset: str, overrides: Mapping[str, Any], n_rows: int) -> 
         settings[name] = settings[name] or 0
     for name in ("average_decay", "patience"):
         settings[name] = settings[name] or None  # a user says 0 for "none"
+    if settings["categorical"] == "scalar" and "start" not in given:
+        settings["start"] = "none"  # categories as numbers have no Gaussian to start from
     if settings["batch_size"] == "paper":
         settings["batch_size"] = paper_batch_size(n_rows)
     return settings

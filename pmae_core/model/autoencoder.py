@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pmae_core.model.blocks import MixerBlock, TransformerBlock
+from pmae_core.model.start import GaussianStart, log_probabilities
 from pmae_core.model.tokens import (
     CategoryHeads,
     ColumnLayout,
@@ -33,6 +34,9 @@ class NetworkConfig:
         Size of the blocks. Dropout belongs to the mixer only.
     drop_masked : bool
         Whether the encoder attends to kept cells only (ReMasker); transformer only.
+    start : {"none", "gaussian"}
+        ``gaussian`` gives the network a joint Gaussian's conditional means for the cells it does
+        not see, and lets it learn the difference; softmax only.
     """
 
     architecture: Literal["mixer", "transformer"] = "mixer"
@@ -44,6 +48,7 @@ class NetworkConfig:
     mlp_ratio: float = 4.0
     dropout: float = 0.1
     drop_masked: bool = False
+    start: Literal["none", "gaussian"] = "none"
 
     def __post_init__(self) -> None:
         """Refuse sizes that no network can have."""
@@ -53,6 +58,8 @@ class NetworkConfig:
             raise ValueError(f"heads ({self.heads}) must divide width ({self.width}).")
         if self.drop_masked and self.architecture != "transformer":
             raise ValueError("drop_masked needs architecture='transformer'.")
+        if self.start == "gaussian" and self.categorical != "softmax":
+            raise ValueError("start='gaussian' needs categorical='softmax'.")
 
 
 class Prediction(NamedTuple):
@@ -117,8 +124,9 @@ class MaskedAutoencoder(nn.Module):
         positions = torch.cat([torch.zeros(1, width), sincos_positions(n_columns, width)])
         self.register_buffer("positions", positions, persistent=False)
 
+        self.start = GaussianStart(n_categories) if config.start == "gaussian" else None
         self.tokenizer: nn.Module = (
-            ColumnTokenizer(n_categories=n_categories, width=width)
+            ColumnTokenizer(n_categories=n_categories, width=width, start=self.start is not None)
             if softmax
             else SharedTokenizer(width=width)
         )
@@ -160,6 +168,11 @@ class MaskedAutoencoder(nn.Module):
                 nn.init.xavier_uniform_(module.weight)
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
+        if self.start is not None:
+            # The untrained network adds nothing: step 0 is the Gaussian itself.
+            nn.init.zeros_(self.value_head.weight)
+            if self.category_heads is not None:
+                nn.init.zeros_(self.category_heads.weight)
         nn.init.normal_(self.class_token, std=0.02)
         nn.init.normal_(self.mask_token, std=0.02)
 
@@ -170,23 +183,24 @@ class MaskedAutoencoder(nn.Module):
 
     def forward(self, values: Tensor, kept: Tensor) -> Prediction:
         """Predict every cell of ``values`` from the cells in ``kept``."""
-        inputs = (values - self.center) / self.scale if self.is_softmax else values
-        tokens = self.decode(self.encode(inputs, kept), kept)
+        if not self.is_softmax:
+            tokens = self._decode(self._encode(self.tokenizer(values, kept), kept), kept)
+            outputs = self.value_head(tokens).squeeze(-1)
+            return Prediction(torch.tanh(outputs) / 2 + 0.5, None)
+        inputs = (values - self.center) / self.scale
+        start = self.start(inputs, kept) if self.start is not None else None
+        tokens = self._decode(self._encode(self.tokenizer(inputs, kept, *start or ()), kept), kept)
         outputs = self.value_head(tokens).squeeze(-1)
-        if self.is_softmax:
-            outputs = outputs * self.scale + self.center
-        else:
-            outputs = torch.tanh(outputs) / 2 + 0.5
-        logits = (
-            self.category_heads(tokens[:, self.categorical_columns])
-            if self.category_heads is not None
-            else None
-        )
-        return Prediction(outputs, logits)
+        logits = None
+        if self.category_heads is not None:
+            logits = self.category_heads(tokens[:, self.categorical_columns])
+        if start is not None:
+            outputs = outputs + start.values
+            logits = logits + log_probabilities(start.probabilities) if logits is not None else None
+        return Prediction(outputs * self.scale + self.center, logits)
 
-    def encode(self, inputs: Tensor, kept: Tensor) -> Tensor:
+    def _encode(self, tokens: Tensor, kept: Tensor) -> Tensor:
         """Return the encoder's tokens, class token first."""
-        tokens = self.tokenizer(inputs, kept)
         class_token = self.class_token.expand(len(tokens), 1, -1)
         x = torch.cat([class_token, tokens], dim=1) + self.positions
         attend = None
@@ -197,10 +211,12 @@ class MaskedAutoencoder(nn.Module):
             x = block(x, attend)
         return self.bridge(self.encoder_norm(x))
 
-    def decode(self, x: Tensor, kept: Tensor) -> Tensor:
+    def _decode(self, x: Tensor, kept: Tensor) -> Tensor:
         """Return the decoder's tokens of the columns, without the class token."""
-        with_class = functional.pad(kept, (1, 0), value=True).unsqueeze(-1)
-        x = torch.where(with_class, x, self.mask_token.to(x.dtype)) + self.positions
+        if self.start is None:
+            with_class = functional.pad(kept, (1, 0), value=True).unsqueeze(-1)
+            x = torch.where(with_class, x, self.mask_token.to(x.dtype))
+        x = x + self.positions
         for block in self.decoder:
             x = block(x)
         return self.decoder_norm(x)[:, 1:]

@@ -59,6 +59,8 @@ class ColumnTokenizer(nn.Module):
         Categories of each column, 0 for a numerical one.
     width : int
         Channels of a token.
+    start : bool
+        Whether cells that are not kept come with a first guess, which is added to their token.
 
     Notes
     -----
@@ -67,8 +69,9 @@ class ColumnTokenizer(nn.Module):
 
     categorical: Tensor
     offsets: Tensor
+    category_rows: Tensor
 
-    def __init__(self, *, n_categories: Sequence[int], width: int) -> None:
+    def __init__(self, *, n_categories: Sequence[int], width: int, start: bool = False) -> None:
         super().__init__()
         n_columns = len(n_categories)
         layout = ColumnLayout.of(n_categories)
@@ -80,8 +83,19 @@ class ColumnTokenizer(nn.Module):
         self.register_buffer("offsets", starts, persistent=False)
         self.categories = nn.Embedding(max(1, sum(layout.n_categories)), width)
         nn.init.normal_(self.categories.weight, std=0.5)
+        most = max(layout.n_categories, default=1)
+        within = torch.arange(most) < torch.tensor(layout.n_categories).view(-1, 1)
+        rows = torch.where(within, starts.view(-1, 1) + torch.arange(most), 0)
+        self.register_buffer("category_rows", rows, persistent=False)
+        self.start_weight = nn.Parameter(torch.randn(n_columns, width) * 0.5) if start else None
 
-    def forward(self, values: Tensor, kept: Tensor) -> Tensor:
+    def forward(
+        self,
+        values: Tensor,
+        kept: Tensor,
+        guess: Tensor | None = None,
+        probabilities: Tensor | None = None,
+    ) -> Tensor:
         """Tokenise the kept cells; every other cell becomes its column's missing token."""
         tokens = values.unsqueeze(-1) * self.weight + self.bias
         if len(self.categorical):
@@ -89,7 +103,16 @@ class ColumnTokenizer(nn.Module):
             tokens[:, self.categorical] = (self.categories(codes) + self.bias[self.categorical]).to(
                 tokens.dtype
             )
-        return torch.where(kept.unsqueeze(-1), tokens, self.missing)
+        missing: Tensor = self.missing
+        if guess is not None and probabilities is not None and self.start_weight is not None:
+            missing = missing + guess.unsqueeze(-1) * self.start_weight
+            if len(self.categorical):
+                embeddings = self.categories.weight[self.category_rows]
+                expected = torch.einsum("bjk,jkw->bjw", probabilities, embeddings)
+                missing = missing.index_copy(
+                    1, self.categorical, self.missing[self.categorical] + expected
+                )
+        return torch.where(kept.unsqueeze(-1), tokens, missing)
 
 
 class CategoryHeads(nn.Module):

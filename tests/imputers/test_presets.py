@@ -55,3 +55,9 @@ def test_zero_switches_averaging_and_early_stopping_off():
 def test_unknown_presets_are_refused():
     with pytest.raises(ValueError, match="paper, balanced, fast"):
         resolve_settings("best", {}, 100)
+
+
+def test_only_a_softmax_network_starts_from_a_gaussian():
+    assert resolve_settings("balanced", {}, 100)["start"] == "gaussian"
+    assert resolve_settings("balanced", {"categorical": "scalar"}, 100)["start"] == "none"
+    assert resolve_settings("paper", {}, 100)["start"] == "none"

@@ -58,7 +58,7 @@ def test_hidden_cells_have_no_influence(settings):
 def test_dropping_masked_cells_equals_an_encoder_without_them():
     network = build(architecture="transformer", drop_masked=True)
     kept = torch.tensor([[True, False, True, False]])
-    with_mask = network.encode(cells(1), kept)[:, [0, 1, 3]]
+    with_mask = network._encode(network.tokenizer(cells(1), kept), kept)[:, [0, 1, 3]]
     tokens = network.tokenizer(cells(1), kept)[:, [0, 2]]
     x = torch.cat([network.class_token.expand(1, 1, -1), tokens], dim=1)
     x = x + network.positions[[0, 1, 3]]

@@ -1,0 +1,230 @@
+"""One multivariate Gaussian for a table with holes: its fit, and what it says of missing cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+# Numbers that one batch of small matrices may hold; about ten such arrays of 8 MB exist at once.
+_BATCH_NUMBERS = 1_000_000
+
+
+def _nothing() -> None:
+    """Do nothing: nobody listens."""
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianModel:
+    """A multivariate Gaussian.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (d,)
+        Mean of each column.
+    covariance : ndarray of shape (d, d)
+        Covariance, positive definite.
+    n_iterations : int
+        How many rounds of expectation maximisation led to it, 0 where it was not fitted.
+
+    Notes
+    -----
+    With the precision ``P = inv(covariance)``, missing cells ``m`` given observed cells ``o``
+    are Gaussian with covariance ``inv(P[m, m])`` and mean
+    ``mean[m] - inv(P[m, m]) @ P[m, o] @ (x[o] - mean[o])``. So a pattern of missing cells costs one
+    factorisation as large as its holes. Patterns with equally many holes are factorised together
+    in batches, which keeps tables fast in which nearly every row has a pattern of its own.
+
+    Examples
+    --------
+    >>> model = GaussianModel(np.zeros(2), np.array([[1.0, 0.8], [0.8, 1.0]]))
+    >>> values, observed = np.array([[2.0, 0.0]]), np.array([[True, False]])
+    >>> model.conditional_mean(values, observed).round(6)
+    array([[2. , 1.6]])
+    """
+
+    mean: np.ndarray
+    covariance: np.ndarray
+    n_iterations: int = 0
+
+    @classmethod
+    def fit(
+        cls,
+        values: np.ndarray,
+        observed: np.ndarray,
+        *,
+        max_iter: int = 25,
+        tol: float = 1e-6,
+        ridge: float = 1e-6,
+        advance: Callable[[], None] = _nothing,
+        check: Callable[[], None] = _nothing,
+    ) -> GaussianModel:
+        """Return the maximum-likelihood Gaussian of a table with holes (EM algorithm).
+
+        Parameters
+        ----------
+        values : ndarray of shape (n, d)
+            The table; what stands in missing cells does not matter. Every column needs an
+            observed cell.
+        observed : bool ndarray of shape (n, d)
+            True where a cell is seen.
+        max_iter : int
+            Rounds at most.
+        tol : float
+            Stop when mean (Euclidean norm) and covariance (spectral norm) change by less.
+        ridge : float
+            Share of each column's observed variance that is added to its variance in every
+            round, so that columns which determine each other stay invertible.
+        advance, check : callables
+            Called after each round, and between batches within one; either may raise to stop.
+        """
+        patterns = _Patterns(observed)
+        start = _observed_moments(values, observed)
+        model = start
+        jitter = ridge * np.diag(start.covariance)
+        for iteration in range(1, max_iter + 1):
+            filled, left_over = model._expect(values, patterns, check)
+            mean = filled.mean(axis=0)
+            centred = filled - mean
+            covariance = (centred.T @ centred + left_over) / len(values) + np.diag(jitter)
+            changes = (
+                np.linalg.norm(mean - model.mean),
+                np.linalg.norm(covariance - model.covariance, ord=2),
+            )
+            model = cls(mean, covariance, iteration)
+            advance()
+            if max(changes) < tol:
+                break
+        return model
+
+    def conditional_mean(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+        """Return the table with each missing cell at its mean given the row's observed cells."""
+        filled, _ = self._expect(values, _Patterns(observed), _nothing)
+        return filled
+
+    def sample(
+        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Return the table with missing cells drawn jointly given the row's observed cells."""
+        patterns = _Patterns(observed)
+        precision, pull, filled = self._prepare(values, observed)
+        for batch in patterns.batches():
+            root = _root_of_covariance(precision, batch.holes)
+            for rows, which in batch.rows():
+                shift = _shift(root[which], pull, rows, batch.holes[which])
+                noise = rng.standard_normal((*shift.shape, 1))
+                drawn = shift + np.matmul(root[which].transpose(0, 2, 1), noise)[..., 0]
+                _add_to_holes(filled, rows, batch.holes[which], drawn)
+        return filled
+
+    def _expect(
+        self, values: np.ndarray, patterns: _Patterns, check: Callable[[], None]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the filled table and the sum over its rows of their conditional covariances."""
+        d = len(self.mean)
+        precision, pull, filled = self._prepare(values, patterns.observed)
+        left_over = np.zeros(d * d)
+        for batch in patterns.batches():
+            check()
+            root = _root_of_covariance(precision, batch.holes)
+            covariance = np.matmul(root.transpose(0, 2, 1), root)
+            places = batch.holes[:, :, None] * d + batch.holes[:, None, :]
+            weighted = covariance * batch.counts[:, None, None]
+            left_over += np.bincount(places.ravel(), weighted.ravel(), minlength=d * d)
+            for rows, which in batch.rows():
+                check()
+                shift = _shift(root[which], pull, rows, batch.holes[which])
+                _add_to_holes(filled, rows, batch.holes[which], shift)
+        return filled, left_over.reshape(d, d)
+
+    def _prepare(
+        self, values: np.ndarray, observed: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the precision, what observed cells say to the missing, the mean-filled table."""
+        precision = np.linalg.inv(self.covariance)
+        precision = (precision + precision.T) / 2
+        filled = np.where(observed, values, self.mean).astype(np.float64)
+        return precision, (filled - self.mean) @ precision, filled
+
+
+def _observed_moments(values: np.ndarray, observed: np.ndarray) -> GaussianModel:
+    counts = observed.sum(axis=0)
+    mean = np.where(observed, values, 0.0).sum(axis=0, dtype=np.float64) / counts
+    variance = np.square(np.where(observed, values - mean, 0.0)).sum(axis=0) / counts
+    return GaussianModel(mean, np.diag(variance))
+
+
+def _root_of_covariance(precision: np.ndarray, holes: np.ndarray) -> np.ndarray:
+    """Return matrices ``R`` with ``R.T @ R`` the conditional covariance of each set of holes."""
+    blocks = precision[holes[:, :, None], holes[:, None, :]]
+    return np.linalg.inv(np.linalg.cholesky(blocks))
+
+
+def _shift(root: np.ndarray, pull: np.ndarray, rows: np.ndarray, holes: np.ndarray) -> np.ndarray:
+    """Return how far the conditional mean of each hole is from the column's mean."""
+    pulled = pull[rows[:, None], holes][..., None]
+    shift = -np.matmul(root.transpose(0, 2, 1), np.matmul(root, pulled))
+    return np.asarray(shift[..., 0])
+
+
+def _add_to_holes(
+    filled: np.ndarray, rows: np.ndarray, holes: np.ndarray, shift: np.ndarray
+) -> None:
+    filled[rows[:, None], holes] += shift
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """Patterns with equally many holes, and the rows that have them.
+
+    ``holes`` (patterns, m) are column numbers, ``counts`` (patterns,) rows of each pattern;
+    ``members`` are row numbers and ``pattern_of_member`` their place in ``holes``.
+    """
+
+    holes: np.ndarray
+    counts: np.ndarray
+    members: np.ndarray
+    pattern_of_member: np.ndarray
+
+    def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield row numbers with the place of their pattern, in pieces that fit in memory."""
+        step = _batch_size(self.holes.shape[1])
+        for start in range(0, len(self.members), step):
+            piece = slice(start, start + step)
+            yield self.members[piece], self.pattern_of_member[piece]
+
+
+class _Patterns:
+    """The different patterns of holes of a table; rows without holes are left out."""
+
+    def __init__(self, observed: np.ndarray) -> None:
+        self.observed = observed
+        packed = np.ascontiguousarray(np.packbits(observed, axis=1))
+        as_one = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
+        _, first, self._pattern, self._counts = np.unique(
+            as_one, return_index=True, return_inverse=True, return_counts=True
+        )
+        self._missing = ~observed[first]
+        self._n_holes = self._missing.sum(axis=1)
+
+    def batches(self) -> Iterator[_Batch]:
+        """Yield batches of patterns with equally many holes, small enough for memory."""
+        by_pattern = np.argsort(self._pattern, kind="stable")
+        ends = np.cumsum(self._counts)
+        for n_holes in np.unique(self._n_holes[self._n_holes > 0]):
+            same = np.flatnonzero(self._n_holes == n_holes)
+            step = _batch_size(int(n_holes))
+            for start in range(0, len(same), step):
+                yield self._batch(same[start : start + step], by_pattern, ends)
+
+    def _batch(self, patterns: np.ndarray, by_pattern: np.ndarray, ends: np.ndarray) -> _Batch:
+        counts = self._counts[patterns]
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        members = by_pattern[np.repeat(ends[patterns] - counts, counts) + within]
+        holes = np.nonzero(self._missing[patterns])[1].reshape(len(patterns), -1)
+        return _Batch(holes, counts, members, np.repeat(np.arange(len(patterns)), counts))
+
+
+def _batch_size(n_holes: int) -> int:
+    return max(1, _BATCH_NUMBERS // (n_holes * n_holes))
