@@ -9,6 +9,7 @@ import numpy as np
 
 # Numbers that one batch of small matrices may hold; about ten such arrays of 8 MB exist at once.
 _BATCH_NUMBERS = 1_000_000
+LEAST_VARIANCE = 1e-6
 
 
 def _nothing() -> None:
@@ -65,8 +66,8 @@ class GaussianModel:
         Parameters
         ----------
         values : ndarray of shape (n, d)
-            The table; what stands in missing cells does not matter. Every column needs an
-            observed cell.
+            The table; what stands in missing cells does not matter. A column without an
+            observed cell has mean 0.
         observed : bool ndarray of shape (n, d)
             True where a cell is seen.
         max_iter : int
@@ -149,10 +150,11 @@ class GaussianModel:
 
 
 def _observed_moments(values: np.ndarray, observed: np.ndarray) -> GaussianModel:
-    counts = observed.sum(axis=0)
+    counts = observed.sum(axis=0).clip(min=1)
     mean = np.where(observed, values, 0.0).sum(axis=0, dtype=np.float64) / counts
     variance = np.square(np.where(observed, values - mean, 0.0)).sum(axis=0) / counts
-    return GaussianModel(mean, np.diag(variance))
+    # A column that does not vary, or was never seen, must not make the covariance singular.
+    return GaussianModel(mean, np.diag(np.where(variance > 0, variance, LEAST_VARIANCE)))
 
 
 def _root_of_covariance(precision: np.ndarray, holes: np.ndarray) -> np.ndarray:

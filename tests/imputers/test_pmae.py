@@ -182,6 +182,16 @@ def test_roles_can_be_given():
     assert imputer.encoder_.columns_[0].n_categories == 3
 
 
+def test_a_very_wide_table_starts_from_nothing():
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(rng.normal(size=(40, 300))).rename(columns=str)
+    wide.iloc[::4, 0] = np.nan
+    imputer = PMAEImputer(**SMALL, steps=2).fit(wide)
+    assert imputer.settings_["start"] == "none"
+    assert not imputer.transform(wide).isna().any(axis=None)
+    assert PMAEImputer(**SMALL, steps=2).fit(wide.iloc[:, :9]).settings_["start"] == "gaussian"
+
+
 def test_ten_thousand_categories():
     rng = np.random.default_rng(0)
     words = [f"w{i}" for i in range(10_000)]

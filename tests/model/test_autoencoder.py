@@ -103,6 +103,7 @@ def test_softmax_errors_are_squares_in_deviations_and_cross_entropies():
         ({"width": 31}, "even"),
         ({"architecture": "transformer", "heads": 5}, "divide"),
         ({"drop_masked": True}, "transformer"),
+        ({"start": "gaussian"}, "softmax"),
     ],
 )
 def test_impossible_shapes_are_refused(settings, words):

@@ -1,0 +1,80 @@
+"""The Gaussian that a network starts from, against formulas written out."""
+
+import pytest
+import torch
+
+from pmae_core.model import MaskedAutoencoder, NetworkConfig
+from pmae_core.model.start import RIDGE, Expansion, GaussianStart, log_probabilities
+
+CARDINALITIES = [0, 3, 0]
+
+
+@pytest.fixture
+def gaussian() -> GaussianStart:
+    generator = torch.Generator().manual_seed(0)
+    root = torch.rand(4, 4, generator=generator)
+    return GaussianStart(
+        CARDINALITIES, torch.tensor([0.1, 0.3, 0.2, -0.1]), root @ root.T + torch.eye(4)
+    )
+
+
+VALUES = torch.tensor([[0.5, 2.0, -1.0], [0.2, 0.0, 0.7], [1.5, 1.0, 0.0]])
+
+
+def test_categories_expand_to_indicators_but_for_the_first():
+    expected = [[0.5, 0, 1, -1.0], [0.2, 0, 0, 0.7], [1.5, 1, 0, 0.0]]
+    torch.testing.assert_close(Expansion(CARDINALITIES).expand(VALUES), torch.tensor(expected))
+
+
+def test_masked_cells_get_their_conditional_mean(gaussian):
+    kept = torch.tensor([[True, True, False]]).expand(3, 3)
+    covariance, mean = gaussian.covariance, gaussian.mean
+    known = covariance[:3, :3] + RIDGE * torch.diag(covariance.diagonal()[:3])
+    coordinates = Expansion(CARDINALITIES).expand(VALUES)[:, :3]
+    expected = mean[3] + (coordinates - mean[:3]) @ torch.linalg.solve(known, covariance[:3, 3])
+    start = gaussian(VALUES, kept)
+    torch.testing.assert_close(start.values[:, 2], expected)
+    torch.testing.assert_close(start.values[:, 0], VALUES[:, 0])
+
+
+def test_probabilities_are_probabilities(gaussian):
+    start = gaussian(VALUES, torch.tensor([[True, False, True]]).expand(3, 3))
+    assert start.probabilities.shape == (3, 1, 3)
+    assert (start.probabilities >= 0).all()
+    torch.testing.assert_close(start.probabilities.sum(dim=-1), torch.ones(3, 1))
+    kept = gaussian(VALUES, torch.ones(3, 3, dtype=torch.bool)).probabilities
+    assert kept.argmax(dim=-1).flatten().tolist() == [2, 0, 1]
+    assert torch.isfinite(log_probabilities(kept)).all()
+
+
+def test_nothing_kept_gives_the_mean(gaussian):
+    start = gaussian(VALUES, torch.zeros(3, 3, dtype=torch.bool))
+    torch.testing.assert_close(start.values[:, 0], torch.full((3,), 0.1))
+    torch.testing.assert_close(start.probabilities[0, 0], torch.tensor([0.5, 0.3, 0.2]))
+
+
+def test_rows_in_pieces_give_the_same(gaussian, monkeypatch):
+    kept = torch.tensor([[True, False, True], [False, True, True], [True, False, False]])
+    whole = gaussian(VALUES, kept)
+    monkeypatch.setattr("pmae_core.model.start.NUMBERS_PER_SOLVE", 16)
+    pieces = gaussian(VALUES, kept)
+    torch.testing.assert_close(whole.values, pieces.values)
+    torch.testing.assert_close(whole.probabilities, pieces.probabilities)
+
+
+def test_an_untrained_network_is_the_gaussian(gaussian):
+    network = MaskedAutoencoder(
+        NetworkConfig(categorical="softmax", start="gaussian"), CARDINALITIES
+    ).eval()
+    network.start.load_state_dict(gaussian.state_dict())
+    kept = torch.tensor([[True, False, False]]).expand(3, 3)
+    start, prediction = gaussian(VALUES, kept), network(VALUES, kept)
+    torch.testing.assert_close(prediction.values[:, [0, 2]], start.values[:, [0, 2]])
+    torch.testing.assert_close(prediction.logits, log_probabilities(start.probabilities))
+
+
+def test_tables_without_categories_or_numbers():
+    for cardinalities, values in (([0, 0], [[0.1, 0.2]]), ([2, 3], [[1.0, 2.0]])):
+        start = GaussianStart(cardinalities)(torch.tensor(values), torch.tensor([[True, False]]))
+        assert torch.isfinite(start.values).all()
+        assert len(start.probabilities) == 1
