@@ -4,7 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 HEADLESS ?= false
 PORT ?= 8501
-PYTEST_ARGS ?=
+# Two workers: the tests are many small fits, and whole files stay together with their fixtures.
+PYTEST_ARGS ?= --numprocesses 2 --dist loadfile
 # Benchmarks are the modules of benchmarks/ that do not begin with an underscore.
 BENCHMARKS ?= $(filter-out _%,$(basename $(notdir $(wildcard benchmarks/*.py))))
 
