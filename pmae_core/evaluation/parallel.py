@@ -1,0 +1,155 @@
+"""Tasks in processes of their own: a crash costs one task, and none outstays its time for long."""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pmae_core.errors import Cancelled
+from pmae_core.evaluation.tasks import Task, TaskResult, over_budget, run_task
+
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_POLL_SECONDS = 0.1
+# A method that does not stop when asked to is ended after its budget and this time.
+GRACE_SECONDS = 20.0
+
+
+@dataclass(eq=False)
+class _Running:
+    task: Task
+    process: Any
+    results: Any
+    started: float
+
+
+class TaskPool:
+    """Runs up to `n_jobs` tasks at a time, each in a new process.
+
+    Processes are spawned, so a script that uses this needs the usual
+    ``if __name__ == "__main__":``. Each gets its share of the cores as threads, unless
+    ``OMP_NUM_THREADS`` and its like are set already. Methods' own events are not heard here.
+
+    Parameters
+    ----------
+    n_jobs : int
+        Tasks at a time.
+    cancel : callable
+        ``True`` when the user wants to stop.
+    """
+
+    def __init__(self, n_jobs: int, cancel: Callable[[], bool]) -> None:
+        self.n_jobs = n_jobs
+        self.cancel = cancel
+        self._context = multiprocessing.get_context("spawn")
+        self._running: list[_Running] = []
+
+    def run(self, next_task: Callable[[], Task | None]) -> Iterator[TaskResult]:
+        """Yield results in the order in which they come.
+
+        Parameters
+        ----------
+        next_task : callable
+            Asked for a task whenever there is room for one; None when there is no more.
+        """
+        try:
+            exhausted = False
+            while self._running or not exhausted:
+                while not exhausted and len(self._running) < self.n_jobs:
+                    task = next_task()
+                    exhausted = task is None
+                    if task is not None:
+                        self._start(task)
+                yield from self._collect()
+        finally:
+            for running in self._running:
+                _end(running)
+            self._running.clear()
+
+    def _start(self, task: Task) -> None:
+        receiver, sender = self._context.Pipe(duplex=False)
+        process = self._context.Process(target=_run_and_send, args=(sender, task), daemon=True)
+        with _shared_cores(self.n_jobs):
+            process.start()
+        sender.close()
+        self._running.append(_Running(task, process, receiver, time.monotonic()))
+
+    def _collect(self) -> Iterator[TaskResult]:
+        if self.cancel():
+            raise Cancelled("The comparison was stopped.")
+        ready = multiprocessing.connection.wait(
+            [running.results for running in self._running], timeout=_POLL_SECONDS
+        )
+        for running in list(self._running):
+            result = None
+            if running.results in ready:
+                result = _receive(running)
+            elif _is_overdue(running):
+                error = over_budget(running.task.budget_seconds)
+                result = _no_result(running, "stopped", f"{error} It did not stop by itself.")
+            if result is not None:
+                self._running.remove(running)
+                _end(running)
+                yield result
+
+
+def _run_and_send(results: Any, task: Task) -> None:
+    # Ctrl-C reaches all processes of a terminal; what then happens is for the first to say.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    results.send(run_task(task).to_dict())
+
+
+def _receive(running: _Running) -> TaskResult:
+    try:
+        return TaskResult.from_dict(running.results.recv())
+    except EOFError:
+        running.process.join()
+        return _no_result(
+            running,
+            "failed",
+            f"The process of the method ended without a result (exit code "
+            f"{running.process.exitcode}); perhaps the memory was not enough.",
+        )
+
+
+def _no_result(running: _Running, status: Any, error: str) -> TaskResult:
+    task = running.task
+    return TaskResult(
+        method=task.method,
+        seed=task.seed,
+        status=status,
+        error=error,
+        budget_seconds=task.budget_seconds,
+    )
+
+
+def _is_overdue(running: _Running) -> bool:
+    budget = running.task.budget_seconds
+    return budget is not None and time.monotonic() - running.started > budget + GRACE_SECONDS
+
+
+def _end(running: _Running) -> None:
+    running.process.join(timeout=1)
+    if running.process.is_alive():
+        running.process.kill()
+        running.process.join()
+    running.results.close()
+
+
+@contextmanager
+def _shared_cores(n_jobs: int) -> Iterator[None]:
+    """Let processes that start inside share the cores: thread pools read these when loaded."""
+    threads = str(max(1, (os.cpu_count() or 1) // n_jobs))
+    added = [name for name in _THREAD_VARIABLES if name not in os.environ]
+    os.environ.update(dict.fromkeys(added, threads))
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]

@@ -1,0 +1,252 @@
+"""The comparison as one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from pmae_core.evaluation.ranking import MIN_SEEDS
+from pmae_core.evaluation.report_figures import (
+    MAX_PANELS,
+    accuracy_figure,
+    cost_figure,
+    truth_figure,
+)
+
+if TYPE_CHECKING:
+    from pmae_core.evaluation.comparison import Comparison
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; background: #fff;
+       max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.7rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; }
+table { border-collapse: collapse; font-size: .88rem; }
+th, td { padding: .3rem .6rem; border-bottom: 1px solid #ccc; text-align: right;
+         vertical-align: top; }
+th { text-align: right; border-bottom: 2px solid #555; }
+.word { text-align: left; } .leader td { font-weight: 600; }
+.scroll { overflow-x: auto; } svg { max-width: 100%; height: auto; }
+.note { color: #444; font-size: .9rem; }
+code { overflow-wrap: anywhere; }
+"""
+_SCORE_TITLES = {
+    "imputation_accuracy": "Imputation accuracy",
+    "r2_unclipped": "R²",
+    "accuracy": "Accuracy",
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "wasserstein": "Wasserstein",
+    "energy": "Energy",
+}
+_HOLDOUTS = {
+    "like-mine": "observed cells of the table itself were hidden, in patterns copied from its "
+    "own holes",
+    "amputation": "holes were made on purpose in a table whose truth is known",
+    "known-truth": "the holes of the table itself were judged by their known truth",
+}
+
+
+def comparison_report(comparison: Comparison, title: str = "Comparison of methods") -> str:
+    """Return the report as HTML text.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The results.
+    title : str
+        Its heading.
+    """
+    summary = comparison.summary()
+    parts = [f"<h1>{escape(title)}</h1>", _introduction(comparison)]
+    parts.append(_section("Leaderboard", _leaderboard(summary), _rank_note(comparison)))
+    if summary["rank"].notna().any():
+        best = str(summary.index[0])
+        parts += [
+            _section("Accuracy", accuracy_figure(summary)),
+            _section("Accuracy and time", cost_figure(summary)),
+            _section("Column by column", _heat_table(comparison, summary), _HEAT_NOTE),
+            _section(f"Truth and imputation: {best}", *_truth(comparison, best)),
+        ]
+    parts.append(_section("What failed", _failures(comparison)))
+    parts.append(_section("Notes of the methods", _notes(comparison)))
+    parts.append(_section("Settings", _settings(comparison)))
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n<body>"
+        + "\n".join(parts)
+        + "</body></html>\n"
+    )
+
+
+def _section(title: str, *content: str) -> str:
+    return f"<section><h2>{escape(title)}</h2>{''.join(content)}</section>"
+
+
+def _introduction(comparison: Comparison) -> str:
+    settings = comparison.settings
+    return (
+        f"<p>{len(settings['methods'])} methods, {len(settings['seeds'])} seeds, a table of "
+        f"{settings['n_rows']:,} rows and {settings['n_columns']:,} columns with "
+        f"{settings['n_missing']:,} missing cells. To judge, "
+        f"{escape(_HOLDOUTS[settings['holdout']])}; for each seed all methods saw the same "
+        "table.</p>"
+    )
+
+
+def _leaderboard(summary: pd.DataFrame) -> str:
+    headers = [
+        "Rank",
+        "Method",
+        *_SCORE_TITLES.values(),
+        "Fit, s",
+        "Fill, s",
+        "Memory, MB",
+        "Seeds",
+    ]
+    rows = []
+    for method, row in summary.iterrows():
+        scores = [_with_error(row[name], row[f"{name}_se"]) for name in _SCORE_TITLES]
+        costs = [_figure(row[name], 2) for name in ("fit_seconds", "impute_seconds")]
+        rows.append(
+            [
+                "" if pd.isna(row["rank"]) else str(row["rank"]),
+                str(method),
+                *scores,
+                *costs,
+                _figure(row["peak_memory_mb"], 0),
+                f"{row['n_done']} of {row['n_tasks']}",
+            ]
+        )
+    leaders = [rank == 1 for rank in summary["rank"].fillna(0)]
+    return _table(headers, rows, words={1}, bold=leaders)
+
+
+def _rank_note(comparison: Comparison) -> str:
+    by_seed = comparison.masks_vary and len(comparison.settings["seeds"]) >= MIN_SEEDS
+    over = "seeds" if by_seed else "columns"
+    return (
+        '<p class="note">Mean ± standard error over seeds; seconds and memory are medians. '
+        "Imputation accuracy is the mean over columns of R² (numbers, negative as 0) and of the "
+        "share of right categories; RMSE, MAE, Wasserstein and energy: lower is better. Methods "
+        "share a rank when the 95 % interval of their paired difference to the leader of the rank "
+        f"(over {over}, on the same cells) includes 0. A method that failed on some seeds comes "
+        "after all that did not. Memory is what the process grew by while the method ran.</p>"
+    )
+
+
+_HEAT_NOTE = (
+    '<p class="note">Share of the mean’s error that a method avoids (squared error, or share '
+    "of wrong categories), mean over seeds: 1 is perfect, 0 no better than filling with the mean "
+    "or the most frequent category. Blue is better than the mean, orange is worse.</p>"
+)
+
+
+def _heat_table(comparison: Comparison, summary: pd.DataFrame) -> str:
+    skill = comparison.per_column.pivot_table(
+        index="column", columns="method", values="skill", sort=False
+    )
+    methods = [method for method in summary.index if method in skill.columns]
+    winners = comparison.column_winners()
+    headers = "".join(_header(name, name == "Column") for name in ("Column", *methods))
+    rows = "".join(
+        f'<tr><td class="word">{escape(str(column))}</td>'
+        + "".join(_heat_cell(skill.loc[column, method]) for method in methods)
+        + f'<td class="word">{escape(winners.loc[column, "verdict"])}</td></tr>'
+        for column in winners.index
+        if column in skill.index
+    )
+    return (
+        f'<div class="scroll"><table><thead><tr>{headers}{_header("Best", True)}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _heat_cell(skill: float) -> str:
+    if math.isnan(skill):
+        return "<td></td>"
+    # Tints that leave dark text readable.
+    strength = min(abs(skill), 1.0) * 0.55
+    colour = "0,114,178" if skill > 0 else "230,159,0"
+    return f'<td style="background:rgba({colour},{strength:.2f})">{skill:.2f}</td>'
+
+
+def _truth(comparison: Comparison, best: str) -> list[str]:
+    done = [task for task in comparison.tasks if task.method == best and task.points]
+    points = done[0].points
+    note = (
+        f'<p class="note">Hidden cells of seed {done[0].seed}, a sample where there are many'
+        + (f"; the first {MAX_PANELS} of {len(points)} columns" if len(points) > MAX_PANELS else "")
+        + ". Numbers on the dashed line are right. For categories a dot’s size is the share of a "
+        "true category that was filled so; blue is right, red wrong.</p>"
+    )
+    return [truth_figure(points), note]
+
+
+def _failures(comparison: Comparison) -> str:
+    rows = [
+        [task.method, str(task.seed), task.status, task.error or ""]
+        for task in comparison.tasks
+        if task.status != "done"
+    ]
+    if not rows:
+        return "<p>Nothing: every method gave a result on every seed.</p>"
+    return _table(["Method", "Seed", "Status", "Reason"], rows, words={0, 2, 3})
+
+
+def _notes(comparison: Comparison) -> str:
+    notes: dict[tuple[str, str], None] = {}
+    for task in comparison.tasks:
+        notes.update({(task.method, note): None for note in task.notes})
+        notes.update({("not scored", f"{name}: {why}"): None for name, why in task.skipped.items()})
+    if not notes:
+        return "<p>None.</p>"
+    return _table(["Method", "Note"], [list(note) for note in notes], words={0, 1})
+
+
+def _settings(comparison: Comparison) -> str:
+    rows = [
+        [name.replace("_", " "), value if isinstance(value, str) else json.dumps(value)]
+        for name, value in comparison.settings.items()
+        if value not in (None, {})
+    ]
+    return _table(["Setting", "Value"], rows, words={0, 1})
+
+
+def _table(
+    headers: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    words: set[int],
+    bold: Sequence[bool] | None = None,
+) -> str:
+    head = "".join(_header(name, place in words) for place, name in enumerate(headers))
+    body = ""
+    for number, row in enumerate(rows):
+        leader = ' class="leader"' if bold is not None and bold[number] else ""
+        cells = "".join(
+            f"<td{' class=word' if place in words else ''}>{escape(cell)}</td>"
+            for place, cell in enumerate(row)
+        )
+        body += f"<tr{leader}>{cells}</tr>"
+    return (
+        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _header(name: str, is_word: bool) -> str:
+    return f'<th scope="col"{" class=word" if is_word else ""}>{escape(name)}</th>'
+
+
+def _figure(value: Any, decimals: int = 3) -> str:
+    return "" if value is None or pd.isna(value) else f"{value:.{decimals}f}"
+
+
+def _with_error(mean: Any, error: Any) -> str:
+    return _figure(mean) + ("" if pd.isna(error) else f" ± {_figure(error)}")

@@ -1,0 +1,158 @@
+"""Figures of the comparison report, as SVG text: dark on white, colours safe for all eyes."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, told apart by people with any kind of colour vision.
+BLUE, SKY, VERMILION = "#0072B2", "#56B4E9", "#D55E00"
+INK = "#1b1b1b"
+MAX_PANELS = 12
+MAX_LABELS = 10
+_STYLE: dict[Any, Any] = {
+    # Names are shown as they are: a $ in one does not begin a formula.
+    "text.parse_math": False,
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+
+
+def accuracy_figure(summary: pd.DataFrame) -> str:
+    """Return bars of imputation accuracy with standard errors, best on top.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From :meth:`Comparison.summary`.
+    """
+    ranked = summary.dropna(subset="imputation_accuracy")
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        places = np.arange(len(ranked))
+        colours = [BLUE if rank == 1 else SKY for rank in ranked["rank"]]
+        axes.barh(
+            places,
+            ranked["imputation_accuracy"],
+            xerr=ranked["imputation_accuracy_se"].fillna(0.0),
+            color=colours,
+            ecolor=INK,
+            capsize=3,
+            height=0.65,
+        )
+        axes.set_yticks(places, labels=list(map(_short, ranked.index)))
+        axes.invert_yaxis()
+        axes.set_xlim(left=0)
+        axes.set_xlabel("Imputation accuracy, mean over seeds; bars: standard error")
+
+    return _svg(draw, width=8, height=0.9 + 0.36 * len(ranked), name="accuracy")
+
+
+def cost_figure(summary: pd.DataFrame) -> str:
+    """Return accuracy against time, a point a method; fast and accurate is top left."""
+    ranked = summary.dropna(subset="imputation_accuracy")
+    seconds = (ranked["fit_seconds"] + ranked["impute_seconds"]).clip(lower=1e-3)
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        axes.scatter(seconds, ranked["imputation_accuracy"], color=BLUE, s=36)
+        axes.set_xscale("log")
+        for method, x, y in zip(ranked.index, seconds, ranked["imputation_accuracy"], strict=True):
+            axes.annotate(
+                _short(method), (x, y), textcoords="offset points", xytext=(5, 4), fontsize=9
+            )
+        axes.margins(x=0.2, y=0.15)
+        axes.set_xlabel("Seconds to fit and fill (median over seeds)")
+        axes.set_ylabel("Imputation accuracy")
+
+    return _svg(draw, width=8, height=4, name="cost")
+
+
+def truth_figure(points: Mapping[str, Mapping[str, Sequence[Any]]]) -> str:
+    """Return imputed against true cells, a panel for each of the first columns.
+
+    Parameters
+    ----------
+    points : mapping of column to mapping
+        ``truth`` and ``imputed`` cells, numbers or labels.
+    """
+    shown = dict(list(points.items())[:MAX_PANELS])
+    n_columns = min(3, len(shown))
+    n_rows = math.ceil(len(shown) / n_columns)
+
+    def draw(figure: Figure) -> None:
+        panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+        for axes, (name, cells) in zip(panels, shown.items(), strict=False):
+            labels = any(isinstance(cell, str) for cell in cells["truth"])
+            (_draw_labels if labels else _draw_numbers)(axes, cells["truth"], cells["imputed"])
+            axes.set_title(_short(name), fontsize=10)
+        for axes in panels[len(shown) :]:
+            axes.set_visible(False)
+        figure.supxlabel("True", fontsize=10)
+        figure.supylabel("Imputed", fontsize=10)
+
+    return _svg(draw, width=3.2 * n_columns, height=0.4 + 2.8 * n_rows, name="truth")
+
+
+def _draw_numbers(axes: Axes, truth: Sequence[Any], imputed: Sequence[Any]) -> None:
+    low, high = min(*truth, *imputed), max(*truth, *imputed)
+    axes.plot([low, high], [low, high], color=INK, linewidth=0.8, linestyle="--")
+    axes.scatter(truth, imputed, s=9, color=BLUE, alpha=0.6, linewidths=0)
+    axes.tick_params(labelsize=8)
+
+
+def _draw_labels(axes: Axes, truth: Sequence[Any], imputed: Sequence[Any]) -> None:
+    """Draw how often each label was filled as which; hits lie on the diagonal."""
+    labels = list(pd.Series([*truth]).value_counts().index[:MAX_LABELS])
+    counts = pd.crosstab(pd.Series(imputed), pd.Series(truth)).reindex(
+        index=labels, columns=labels, fill_value=0
+    )
+    shares = counts / counts.sum().clip(lower=1)
+    x, y = np.meshgrid(np.arange(len(labels)), np.arange(len(labels)))
+    hits = x == y
+    for cells, colour in ((hits, BLUE), (~hits, VERMILION)):
+        sizes = shares.to_numpy()[cells] * 180
+        axes.scatter(x[cells], y[cells], s=sizes, color=colour, alpha=0.75, linewidths=0)
+    names = [_short(label, 12) for label in labels]
+    axes.set_xticks(range(len(labels)), labels=names, rotation=60, ha="right", fontsize=7)
+    axes.set_yticks(range(len(labels)), labels=names, fontsize=7)
+    axes.margins(0.15)
+
+
+def _svg(draw: Callable[[Figure], None], *, width: float, height: float, name: str) -> str:
+    """Return a figure as an SVG element, the same for the same data."""
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    # The salt keeps the identifiers of several figures on one page apart.
+    with matplotlib.rc_context({**_STYLE, "svg.hashsalt": name}):
+        figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+        draw(figure)
+        text = io.StringIO()
+        FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None})
+    svg = text.getvalue()
+    return svg[svg.index("<svg") :]
+
+
+def _short(name: Any, most: int = 28) -> str:
+    text = " ".join(str(name).split())
+    return text if len(text) <= most else text[: most - 1] + "…"

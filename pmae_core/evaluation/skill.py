@@ -1,0 +1,75 @@
+"""The yardstick of every method: filling each hole with the mean or the most frequent category."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from pmae_core.evaluation.metrics import ImputationScore
+from pmae_core.table import Schema, TableEncoder
+
+
+def fill_with_mean(incomplete: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """Fill holes with the mean (numbers, dates) or mode (categories) of the observed cells.
+
+    Parameters
+    ----------
+    incomplete : DataFrame
+        The table with holes.
+    schema : Schema
+        Its roles.
+
+    Returns
+    -------
+    DataFrame
+        The filled table. Columns that no method can learn, as empty ones, keep their holes.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"x": [1.5, None, 2.0], "town": ["Ulm", "Ulm", None]})
+    >>> fill_with_mean(table, Schema.infer(table)).values.tolist()
+    [[1.5, 'Ulm'], [1.75, 'Ulm'], [2.0, 'Ulm']]
+    """
+    encoder = TableEncoder(schema=schema, numeric="minmax", min_category_count=1)
+    encoded = encoder.fit_transform(incomplete)
+    values = encoded.values.astype(np.float64)
+    for j, column in enumerate(encoded.columns):
+        seen = values[encoded.observed[:, j], j]
+        if column.kind == "numerical":
+            values[:, j] = seen.mean()
+        else:
+            values[:, j] = np.bincount(seen.astype(int)).argmax()
+    return encoder.decode(values, incomplete)
+
+
+def skill_over_mean(score: ImputationScore, mean_score: ImputationScore) -> pd.Series:
+    """Return for each column which share of the mean's error a method avoids.
+
+    ``1 − error / error of the mean``, with the squared error of numbers and dates and the share of
+    wrong categories: 1 is perfect, 0 no better than the mean (or mode), negative worse. Where
+    the mean itself is perfect the skill is 0 for a perfect method, and undefined (nan) else.
+
+    Parameters
+    ----------
+    score, mean_score : ImputationScore
+        The method's score and the mean's, on the same cells.
+    """
+    errors, mean_errors = (_errors(one.per_column) for one in (score, mean_score))
+    return pd.Series(
+        {name: _skill(errors[name], mean_errors[name]) for name in errors.index},
+        index=errors.index,
+        dtype=float,
+    )
+
+
+def _errors(per_column: pd.DataFrame) -> pd.Series:
+    squared = per_column["rmse"].astype(float) ** 2
+    return squared.where(per_column["accuracy"].isna(), 1 - per_column["accuracy"].astype(float))
+
+
+def _skill(error: float, mean_error: float) -> float:
+    if mean_error > 0:
+        return 1 - error / mean_error
+    return 0.0 if error == 0 else math.nan

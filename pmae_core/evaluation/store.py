@@ -1,0 +1,107 @@
+"""Results of a comparison on disk: one small file a task, so that work can be resumed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from pmae_core.errors import ScoringError
+from pmae_core.evaluation.tasks import TaskResult
+
+SPECIFICATION = "specification.json"
+
+
+class ResultStore:
+    """A folder with the results of one comparison.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it does not exist.
+    specification : mapping
+        JSON-able: all that makes results comparable. A folder with another one is refused.
+    """
+
+    def __init__(self, folder: str | Path, specification: Mapping[str, Any]) -> None:
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._check(json.loads(json.dumps(specification)))
+
+    def load(self, method: str, seed: int, params: Mapping[str, Any]) -> TaskResult | None:
+        """Return the result of a task, None if it has none yet.
+
+        Raises
+        ------
+        ScoringError
+            If the method was run with other parameters, or the file is no result.
+        """
+        path = self._path(method, seed)
+        if not path.exists():
+            return None
+        saved = _read(path)
+        if saved.get("params") != json.loads(json.dumps(params)):
+            raise ScoringError(
+                f"{self.folder} holds results of {method} with other parameters "
+                f"({saved.get('params')}). Use another folder, or remove {path.name}."
+            )
+        return TaskResult.from_dict(saved["result"])
+
+    def save(self, result: TaskResult, params: Mapping[str, Any]) -> None:
+        """Write a result, all or nothing."""
+        content = {"params": dict(params), "result": result.to_dict()}
+        _write(self._path(result.method, result.seed), content)
+
+    def _path(self, method: str, seed: int) -> Path:
+        return self.folder / f"{method}-seed{seed}.json"
+
+    def _check(self, specification: dict[str, Any]) -> None:
+        path = self.folder / SPECIFICATION
+        if not path.exists():
+            _write(path, specification)
+            return
+        saved = _read(path)
+        keys = sorted({*saved, *specification})
+        changed = [key for key in keys if saved.get(key) != specification.get(key)]
+        if changed:
+            raise ScoringError(
+                f"{self.folder} holds the results of another comparison (not the same: "
+                f"{', '.join(changed)}). Use another folder, or remove that one."
+            )
+
+
+def table_digest(table: pd.DataFrame) -> str:
+    """Return a short text that changes with the content of a table."""
+    digest = hashlib.sha256()
+    for name in table.columns:
+        column = table[name]
+        digest.update(f"{name!r} {column.dtype}".encode())
+        try:
+            hashes = pd.util.hash_pandas_object(column)
+        except TypeError:
+            # Lists and the like have no hash; their text tells them apart.
+            hashes = pd.util.hash_pandas_object(column.map(repr))
+        digest.update(hashes.to_numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ScoringError(f"{path} cannot be read ({error}); remove it to start anew.") from error
+    if not isinstance(content, dict):
+        raise ScoringError(f"{path} is no file of a comparison; remove it to start anew.")
+    return content
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    unfinished.write_text(text + "\n", encoding="utf-8")
+    os.replace(unfinished, path)

@@ -1,0 +1,322 @@
+"""One task of a comparison: one method, one seed, one hold-out; plain data in and out."""
+
+from __future__ import annotations
+
+import math
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pmae_core.errors import Cancelled, PMAEError, ScoringError
+from pmae_core.evaluation.distribution import energy_score
+from pmae_core.evaluation.holdout import Holdout, HoldoutPlan
+from pmae_core.evaluation.memory import PeakMemory
+from pmae_core.evaluation.metrics import (
+    METRICS,
+    ImputationScore,
+    _comparable_numbers,
+    _known,
+    score_imputation,
+)
+from pmae_core.evaluation.skill import fill_with_mean, skill_over_mean
+from pmae_core.events import Callback, Event
+from pmae_core.imputers import make_imputer
+from pmae_core.table import Role, Schema
+
+Status = Literal["done", "failed", "stopped", "not run"]
+SCORES = (*METRICS, "energy")
+
+MAX_POINTS = 2000
+MIN_POINTS_PER_COLUMN = 20
+MAX_NOTES = 5
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Task:
+    """What to run: can be pickled and sent to another process or machine.
+
+    Attributes
+    ----------
+    method : str
+        Name of the imputer.
+    seed : int
+        Seed of the hidden cells and of the imputer.
+    table : DataFrame
+        The table without a target that is set aside.
+    schema : Schema
+        Its roles.
+    holdout : HoldoutPlan
+        How cells are hidden.
+    params : dict
+        Parameters of the imputer.
+    truth : DataFrame, optional
+        The complete table, for a hold-out with known truth.
+    budget_seconds : float, optional
+        After this time the method is asked to stop.
+    """
+
+    method: str
+    seed: int
+    table: pd.DataFrame
+    schema: Schema
+    holdout: HoldoutPlan
+    params: Mapping[str, Any] = field(default_factory=dict)
+    truth: pd.DataFrame | None = None
+    budget_seconds: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskResult:
+    """What came of a task.
+
+    Attributes
+    ----------
+    method, seed
+        The task.
+    status : {"done", "failed", "stopped", "not run"}
+        A method that used up its time is "stopped"; one whose turn never came is "not run".
+    error : str or None
+        Why there is no score, in a sentence.
+    scores : dict
+        Overall figures by the names in ``SCORES``; nan where one does not apply.
+    per_column : list of dict
+        For each scored column its name, role, ``n_scored``, the metrics, and ``skill`` over the
+        mean.
+    skipped : dict
+        Columns that are not scored, and why.
+    points : dict
+        For each column some hidden cells: ``truth`` and ``imputed``, as numbers or labels.
+    fit_seconds, impute_seconds, peak_memory_mb : float or None
+        What it took; see :class:`~pmae_core.evaluation.memory.PeakMemory` for the memory.
+    notes : list of str
+        Warnings of the method.
+    budget_seconds : float or None
+        The time the task was given.
+    traceback : str or None
+        Where a method failed that was not foreseen to fail, for its developers.
+    """
+
+    method: str
+    seed: int
+    status: Status
+    error: str | None = None
+    scores: dict[str, float] = field(default_factory=dict)
+    per_column: list[dict[str, Any]] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    points: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
+    fit_seconds: float | None = None
+    impute_seconds: float | None = None
+    peak_memory_mb: float | None = None
+    notes: list[str] = field(default_factory=list)
+    budget_seconds: float | None = None
+    traceback: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON-able data; what does not apply is None."""
+        plain: dict[str, Any] = _without_nan(asdict(self))
+        return plain
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> TaskResult:
+        """Return the result that `to_dict` wrote."""
+        try:
+            result = cls(**data)
+        except TypeError as error:
+            raise ScoringError(f"This is not a saved result of a comparison: {error}.") from None
+        result.scores.update(
+            {name: math.nan for name, value in result.scores.items() if value is None}
+        )
+        return result
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskStarted(Event):
+    """A method begins on one seed."""
+
+    method: str
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskProgress(Event):
+    """A method tells how far it is."""
+
+    method: str
+    seed: int
+    progress: Event
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskFinished(Event):
+    """A task has its result; ``from_disk`` if it was there before."""
+
+    result: TaskResult
+    n_done: int
+    n_tasks: int
+    from_disk: bool
+
+
+def run_task(
+    task: Task,
+    *,
+    callbacks: Sequence[Callback] = (),
+    cancel: Callable[[], bool] | None = None,
+) -> TaskResult:
+    """Hide cells, fit, fill and score.
+
+    Parameters
+    ----------
+    task : Task
+        What to run.
+    callbacks : sequence of callables
+        Each gets the method's own events, wrapped in :class:`TaskProgress`.
+    cancel : callable, optional
+        ``True`` when the user wants to stop.
+
+    Returns
+    -------
+    TaskResult
+        Scores, or the reason why there are none: a method's failure is a result, too.
+
+    Raises
+    ------
+    Cancelled
+        Only if the user asked to stop.
+    """
+    started = time.perf_counter()
+    given_up = cancel or (lambda: False)
+
+    def stop() -> bool:
+        elapsed = time.perf_counter() - started
+        return given_up() or (task.budget_seconds is not None and elapsed > task.budget_seconds)
+
+    same: dict[str, Any] = {
+        "method": task.method,
+        "seed": task.seed,
+        "budget_seconds": task.budget_seconds,
+    }
+    try:
+        return TaskResult(**same, status="done", **_measure(task, callbacks, stop))
+    except Cancelled:
+        if given_up():
+            raise
+        return TaskResult(**same, status="stopped", error=over_budget(task.budget_seconds))
+    except PMAEError as error:
+        return TaskResult(**same, status="failed", error=str(error))
+    except Exception as error:
+        return TaskResult(
+            **same,
+            status="failed",
+            error=f"The method broke: {type(error).__name__}: {error}",
+            traceback=traceback.format_exc(),
+        )
+
+
+def over_budget(seconds: float | None) -> str:
+    """Return the sentence for a method that used up its time."""
+    return f"Stopped: used up its time budget of {seconds:.3g} s."
+
+
+def _measure(task: Task, callbacks: Sequence[Callback], stop: Callable[[], bool]) -> dict[str, Any]:
+    holdout = task.holdout.make(task.table, task.schema, task.seed, task.truth)
+    by_mean = fill_with_mean(holdout.incomplete, task.schema)
+    missing, unfillable = _scored_cells(holdout, by_mean)
+
+    imputer = make_imputer(
+        task.method, **{**task.params, "schema": task.schema, "random_state": task.seed}
+    )
+
+    def forward(event: Event) -> None:
+        wrapped = TaskProgress(method=task.method, seed=task.seed, progress=event)
+        for callback in callbacks:
+            callback(wrapped)
+
+    with warnings.catch_warnings(record=True) as caught, PeakMemory() as peak:
+        warnings.simplefilter("always")
+        begin = time.perf_counter()
+        imputer.fit(holdout.incomplete, callbacks=(forward,), cancel=stop)
+        fitted = time.perf_counter()
+        imputed = imputer.transform(holdout.incomplete)
+        filled = time.perf_counter()
+
+    score = score_imputation(holdout.truth, imputed, missing, task.schema)
+    mean_score = score_imputation(holdout.truth, by_mean, missing, task.schema)
+    energy = energy_score(holdout.truth, imputed, missing, task.schema)
+    return {
+        "scores": {**score.overall, "energy": energy},
+        "per_column": _per_column(score, skill_over_mean(score, mean_score)),
+        "skipped": {str(name): why for name, why in score.skipped.items()} | unfillable,
+        "points": _points(holdout.truth, imputed, missing, score, task),
+        "fit_seconds": fitted - begin,
+        "impute_seconds": filled - fitted,
+        "peak_memory_mb": peak.megabytes,
+        "notes": list(dict.fromkeys(str(one.message) for one in caught))[:MAX_NOTES],
+    }
+
+
+def _scored_cells(holdout: Holdout, by_mean: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Leave out columns that no method can learn: a score would only punish all alike."""
+    still_missing = (by_mean.isna() & holdout.missing).any()
+    unfillable = [name for name in holdout.missing.columns if still_missing[name]]
+    reasons = dict.fromkeys(map(str, unfillable), "no method can learn it from its observed cells")
+    return holdout.missing.drop(columns=unfillable), reasons
+
+
+def _per_column(score: ImputationScore, skill: pd.Series) -> list[dict[str, Any]]:
+    columns = score.per_column.assign(skill=skill)
+    rows: list[dict[Any, Any]] = columns.to_dict(orient="records")
+    return [{"column": str(name), **row} for name, row in zip(columns.index, rows, strict=True)]
+
+
+def _points(
+    truth: pd.DataFrame,
+    imputed: pd.DataFrame,
+    missing: pd.DataFrame,
+    score: ImputationScore,
+    task: Task,
+) -> dict[str, dict[str, list[Any]]]:
+    """Return some hidden cells of each column, the same for every method."""
+    names = list(score.per_column.index)
+    most = max(MIN_POINTS_PER_COLUMN, MAX_POINTS // len(names))
+    rng = np.random.default_rng(task.seed)
+    points = {}
+    for name in names:
+        rows = np.flatnonzero(missing[name].to_numpy() & _known(truth[name]))
+        if len(rows) > most:
+            rows = np.sort(rng.choice(rows, size=most, replace=False))
+        is_number = task.schema.role(name) in (Role.NUMERICAL, Role.DATETIME)
+        pair = _number_points if is_number else _label_points
+        points[str(name)] = dict(
+            zip(("truth", "imputed"), pair(truth[name], imputed[name], rows), strict=True)
+        )
+    return points
+
+
+def _number_points(
+    truth: pd.Series, imputed: pd.Series, rows: npt.NDArray[np.intp]
+) -> tuple[list[Any], list[Any]]:
+    true_numbers, filled_numbers = _comparable_numbers(truth, imputed)
+    return true_numbers[rows].tolist(), filled_numbers[rows].tolist()
+
+
+def _label_points(
+    truth: pd.Series, imputed: pd.Series, rows: npt.NDArray[np.intp]
+) -> tuple[list[Any], list[Any]]:
+    return list(map(str, truth.iloc[rows])), list(map(str, imputed.iloc[rows]))
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,132 @@
+"""Methods that behave well and badly on purpose, for the tests of the comparison."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pmae_core.errors import Cancelled, ImputationError
+from pmae_core.events import FitProgress
+from pmae_core.imputers import registry
+from pmae_core.imputers.base import BaseImputer
+
+
+class StubMean(BaseImputer):
+    def __init__(self, *, shift=0.0, schema=None, random_state=None):
+        self.shift = shift
+        self.schema = schema
+        self.random_state = random_state
+
+    def _encoder_options(self):
+        return {"numeric": "minmax"}
+
+    def _fit_encoded(self, encoded, *, seed, callbacks, cancel, checkpoint_dir):
+        counts = encoded.observed.sum(axis=0)
+        self.means_ = (encoded.values * encoded.observed).sum(axis=0) / counts + self.shift
+        self.rng_ = np.random.default_rng(seed)
+        for callback in callbacks:
+            callback(FitProgress(done=1, total=1, unit="round", eta_seconds=0.0))
+
+    def _fill_encoded(self, encoded):
+        kinds = [column.kind for column in encoded.columns]
+        values = np.tile(self.means_, (len(encoded.values), 1))
+        values[:, [kind == "categorical" for kind in kinds]] = 0
+        return values
+
+
+class StubNoisy(StubMean):
+    """The mean with noise: no better, and by chance sometimes worse."""
+
+    def _fill_encoded(self, encoded):
+        values = super()._fill_encoded(encoded)
+        numerical = [column.kind == "numerical" for column in encoded.columns]
+        values[:, numerical] += 0.02 * self.rng_.normal(size=(len(values), sum(numerical)))
+        return values
+
+
+class StubLinear(StubMean):
+    """Each number by least squares on all other columns, holes at their mean."""
+
+    def _fill_encoded(self, encoded):
+        filled = np.where(encoded.observed, encoded.values, self.means_)
+        values = super()._fill_encoded(encoded)
+        for j, column in enumerate(encoded.columns):
+            if column.kind == "numerical":
+                others = np.column_stack([np.delete(filled, j, axis=1), np.ones(len(filled))])
+                rows = encoded.observed[:, j]
+                weights = np.linalg.lstsq(others[rows], filled[rows, j], rcond=None)[0]
+                values[:, j] = others @ weights
+        return values
+
+
+class StubBroken(StubMean):
+    def _fit_encoded(self, *args, **kwargs):
+        raise RuntimeError("<b>divided by zero</b>")
+
+
+class StubRefusing(StubMean):
+    def _fit_encoded(self, *args, **kwargs):
+        raise ImputationError("This table is too strange.")
+
+
+class StubFlaky(StubMean):
+    """Fails on seed 1 alone."""
+
+    def _fit_encoded(self, encoded, **kwargs):
+        if self.random_state == 1:
+            raise ImputationError("Seed 1 brings bad luck.")
+        super()._fit_encoded(encoded, **kwargs)
+
+
+class StubSlow(StubMean):
+    def _fit_encoded(self, encoded, *, seed, callbacks, cancel, checkpoint_dir):
+        for _ in range(3000):
+            time.sleep(0.01)
+            if cancel():
+                raise Cancelled("Cancelled.")
+
+
+STUBS = {
+    "stub-mean": StubMean,
+    "stub-noisy": StubNoisy,
+    "stub-linear": StubLinear,
+    "stub-broken": StubBroken,
+    "stub-refusing": StubRefusing,
+    "stub-flaky": StubFlaky,
+    "stub-slow": StubSlow,
+}
+
+
+@pytest.fixture(scope="module")
+def stubs():
+    """Register the methods above for the tests of one file."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, stub in STUBS.items():
+            info = registry.ImputerInfo(name=name, title=name, explanation="", citation="")
+            patch.setitem(registry._REGISTRY, name, (info, stub))
+        yield
+
+
+@pytest.fixture(scope="module")
+def complete() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=160)
+    return pd.DataFrame(
+        {
+            "x": x,
+            "y": 2 * x + 0.1 * rng.normal(size=160),
+            "z": rng.normal(size=160),
+            "kind": rng.choice(["a", "b"], 160, p=[0.7, 0.3]),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def holes(complete) -> pd.DataFrame:
+    """In y and z, and in kind: the latter two miss together."""
+    rng = np.random.default_rng(1)
+    table = complete.copy()
+    table.loc[rng.random(160) < 0.2, "y"] = np.nan
+    table.loc[rng.random(160) < 0.2, ["z", "kind"]] = None
+    return table

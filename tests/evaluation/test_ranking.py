@@ -1,0 +1,187 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from pmae_core.errors import ScoringError
+from pmae_core.evaluation.ranking import (
+    NO_METHOD_BEATS_THE_MEAN,
+    column_winners,
+    mean_interval,
+    paired_difference,
+    rank_methods,
+)
+
+
+def results(scores, *, metric="imputation_accuracy", skill=None):
+    """Turn {method: array (seeds, columns)} into the long table of a comparison."""
+    rows = []
+    for method, values in scores.items():
+        for (seed, column), value in np.ndenumerate(np.asarray(values, dtype=float)):
+            row = {"method": method, "seed": seed, "column": f"c{column}", metric: value}
+            rows.append(row)
+    return pd.DataFrame(rows).dropna()
+
+
+def noisy(mean, noise=0.01, seeds=5, columns=4, seed=0):
+    return mean + noise * np.random.default_rng(seed).normal(size=(seeds, columns))
+
+
+def test_interval_is_that_of_the_t_test():
+    values = np.random.default_rng(0).normal(0.5, 1, size=7)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    interval = mean_interval(values)
+    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_one_value_says_nothing_about_noise():
+    assert mean_interval([3.0]).includes_zero
+
+
+def test_seeds_are_the_clusters_from_three_on():
+    frame = results({"a": noisy(1.0, seed=1), "b": noisy(0.9, seed=2)})
+    a, b = (
+        one.set_index(["seed", "column"])["imputation_accuracy"]
+        for _, one in frame.groupby("method")
+    )
+    by_seed = mean_interval((a - b).groupby("seed").mean())
+    by_column = mean_interval((a - b).groupby("column").mean())
+    assert paired_difference(a, b) == by_seed
+    assert paired_difference(a, b, cluster_by_seed=False) == by_column
+    assert paired_difference(a.loc[:1], b.loc[:1]) == mean_interval(
+        (a - b).loc[:1].groupby("column").mean()
+    )
+
+
+def test_methods_within_noise_share_a_rank():
+    shared = noisy(0.0, 0.2)  # what is hard is hard for all: pairs take it out
+    ranked = rank_methods(
+        results(
+            {
+                "close": 0.499 + shared + noisy(0, 0.01, seed=1),
+                "best": 0.5 + shared + noisy(0, 0.01, seed=2),
+                "worse": 0.45 + shared + noisy(0, 0.01, seed=3),
+                "worst": 0.1 + shared,
+            }
+        )
+    )
+    assert set(ranked.index[:2]) == {"best", "close"}
+    assert ranked["rank"].tolist() == [1, 1, 3, 4]
+    assert ranked["band"].tolist() == [1, 1, 2, 3]
+    assert ranked["behind"].iloc[1] > 0
+    assert ranked["behind_low"].iloc[1] < 0 < ranked["behind_high"].iloc[1]
+
+
+def test_equal_methods_share_a_rank_and_a_constant_gap_does_not():
+    shared = noisy(0.5, 0.2)
+    ranked = rank_methods(results({"a": shared, "b": shared, "c": shared - 0.001}))
+    assert ranked["rank"].to_dict() == {"a": 1, "b": 1, "c": 3}
+
+
+def test_equal_methods_are_told_apart_in_about_one_of_twenty_cases():
+    told_apart = [
+        rank_methods(
+            results({name: noisy(0.5, 0.1, seed=2 * trial + i) for i, name in enumerate("ab")})
+        )["rank"].max()
+        == 2
+        for trial in range(80)
+    ]
+    assert 0 < np.mean(told_apart) < 0.12
+
+
+def test_ranks_do_not_contradict_means():
+    """A method too noisy to be told from the leader is not put before a better steady one."""
+    steady, wild = 0.45 + 0 * noisy(0), 0.4 + np.array([[0.3], [-0.3], [0.3], [-0.3], [0.0]])
+    ranked = rank_methods(results({"best": 0.5 + 0 * noisy(0), "steady": steady, "wild": wild}))
+    assert ranked.index.tolist() == ["best", "steady", "wild"]
+    assert ranked["rank"].tolist() == [1, 2, 2]
+
+
+def test_low_is_good_for_errors():
+    frame = results({"a": noisy(0.1, seed=1), "b": noisy(0.3, seed=2)}, metric="rmse")
+    ranked = rank_methods(frame, metric="rmse")
+    assert ranked.index.tolist() == ["a", "b"]
+    assert ranked.loc["a", "score"] == pytest.approx(0.1, abs=0.02)
+
+
+def test_incomplete_methods_come_last_and_the_most_complete_first():
+    lucky = np.full((5, 4), np.nan)
+    lucky[0] = 0.99
+    partly = np.full((5, 4), np.nan)
+    partly[:3] = 0.2
+    frame = results({"lucky": lucky, "partly": partly, "whole": noisy(0.4), "poor": noisy(0.1)})
+    ranked = rank_methods(frame, incomplete=["lucky", "partly"])
+    assert ranked.index.tolist() == ["whole", "poor", "partly", "lucky"]
+    assert ranked["rank"].tolist() == [1, 2, 3, 4]
+
+
+def test_seeds_on_the_same_cells_are_no_replicates():
+    """A fixed gap on every seed is one observation a column, not certainty."""
+    gap = np.tile([0.3, -0.2, 0.1, -0.1], (5, 1))
+    frame = results({"a": 0.5 + gap, "b": np.full((5, 4), 0.5)})
+    assert rank_methods(frame)["rank"].tolist() == [1, 2]
+    assert rank_methods(frame, masks_vary=False)["rank"].tolist() == [1, 1]
+
+
+def test_no_results_no_ranks():
+    columns = ["method", "seed", "column", "imputation_accuracy"]
+    assert rank_methods(pd.DataFrame(columns=columns)).empty
+
+
+def test_unknown_metric_is_refused():
+    with pytest.raises(ScoringError, match="magic"):
+        rank_methods(results({"a": noisy(0.5)}), metric="magic")
+
+
+def winners(scores, **kwargs):
+    return column_winners(results(scores, metric="skill"), **kwargs)
+
+
+def test_winners_by_column():
+    a = np.column_stack([noisy(0.5, columns=1), noisy(0.4, 0.05, columns=1, seed=5)])
+    b = np.column_stack([noisy(0.3, columns=1, seed=2), noisy(0.4, 0.05, columns=1, seed=6)])
+    found = winners({"a": a, "b": b})
+    assert found.loc["c0", "best"] == "a"
+    assert found.loc["c0", "tied"] == []
+    assert found.loc["c0", "verdict"] == "a"
+    assert {found.loc["c1", "best"], *found.loc["c1", "tied"]} == {"a", "b"}
+    assert "tied with" in found.loc["c1", "verdict"]
+
+
+def test_chance_does_not_beat_the_mean():
+    found = winners({"a": [[0.2], [-0.1], [0.05]], "mean": [[0.0]] * 3, "b": [[-0.3]] * 3})
+    assert found.loc["c0", "best"] is None
+    assert found.loc["c0", "verdict"] == NO_METHOD_BEATS_THE_MEAN
+
+
+def test_few_seeds_leave_it_open():
+    found = winners({"a": [[0.2]], "b": [[0.1]]})
+    assert found.loc["c0", "best"] == "a"
+    assert "may be chance" in found.loc["c0", "verdict"]
+    assert winners({"a": [[-0.2]]}).loc["c0", "best"] is None
+
+
+def test_a_method_that_errs_where_the_mean_does_not_cannot_win():
+    frame = results({"good": [[0.5], [0.6], [0.4]], "odd": [[0.9], [0.9], [0.9]]}, metric="skill")
+    frame.loc[(frame["method"] == "odd") & (frame["seed"] == 1), "skill"] = math.nan
+    assert column_winners(frame).loc["c0", "best"] == "good"
+
+
+def test_one_lucky_seed_does_not_win_a_column():
+    lucky = [[0.9], [math.nan], [math.nan]]
+    found = winners({"steady": [[0.5], [0.6], [0.4]], "lucky": lucky})
+    assert found.loc["c0", "best"] == "steady"
+
+
+def test_columns_with_and_without_a_winner_stand_together():
+    found = winners({"a": [[0.5, -0.1], [0.6, -0.2], [0.4, -0.1]], "mean": [[0.0, 0.0]] * 3})
+    assert found["best"].tolist() == ["a", None]
+    assert found["skill"].tolist() == pytest.approx([0.5, 0.0])
+
+
+def test_the_mean_does_not_tie_with_what_beats_it():
+    found = winners({"a": [[0.33], [0.77], [0.76]], "mean": [[0.0]] * 3})
+    assert found.loc["c0", "best"] == "a"
+    assert found.loc["c0", "tied"] == []

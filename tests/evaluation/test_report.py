@@ -1,0 +1,111 @@
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from pmae_core.evaluation.comparison import Comparison, compare
+from pmae_core.evaluation.report import comparison_report
+
+pytestmark = pytest.mark.usefixtures("stubs")
+
+NASTY = "<script>alert('$x$')</script>"
+VOID = {"meta", "br"}
+
+
+class Page(HTMLParser):
+    """Collects tags and text, and checks that every tag is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.texts = [], [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def comparison(holes, stubs):
+    table = holes.rename(columns={"y": NASTY, "z": "price $ and $"})
+    table["kind"] = table["kind"].replace({"a": NASTY})
+    return compare(table, ["stub-mean", "stub-linear", "stub-broken"], seeds=[0, 1, 2])
+
+
+@pytest.fixture(scope="module")
+def html(comparison):
+    return comparison_report(comparison)
+
+
+def test_names_are_escaped_and_nothing_is_run(html):
+    page = Page(html)
+    assert "script" not in page.tags
+    assert any(NASTY in text for text in page.texts)
+    assert not any(name.startswith("on") for name, _ in page.attributes)
+
+
+def test_nothing_is_loaded_from_elsewhere(html):
+    page = Page(html)
+    assert not {"link", "img", "iframe", "object"} & set(page.tags)
+    links = [v for name, v in page.attributes if name in ("src", "href", "xlink:href")]
+    assert all(link.startswith("#") for link in links)
+    assert "@import" not in html
+
+
+def test_everything_is_told(html):
+    page = Page(html)
+    text = " ".join(page.texts)
+    for part in (
+        "Leaderboard",
+        "Accuracy",
+        "Column by column",
+        "Truth and imputation: stub-linear",
+        "What failed",
+        "divided by zero",
+        "no method beats the mean here",
+        "Settings",
+        "seeds",
+    ):
+        assert part in text
+    assert page.tags.count("svg") == 3
+
+
+def test_identifiers_of_the_figures_do_not_clash(html):
+    identifiers = re.findall(r'<clipPath id="([^"]+)"', html)
+    assert len(identifiers) > 1
+    assert len(identifiers) == len(set(identifiers))
+
+
+def test_the_same_results_give_the_same_report(comparison, html):
+    assert comparison_report(Comparison.from_json(comparison.to_json())) == html
+
+
+def test_failures_alone_make_a_report_too(holes):
+    report = comparison_report(compare(holes, ["stub-broken"], seeds=[0]))
+    page = Page(report)
+    assert "svg" not in page.tags
+    assert any("divided by zero" in text for text in page.texts)
+
+
+def test_many_columns_are_cut_with_a_word(holes):
+    wide = holes[["x"]].assign(**{f"c{k}": holes["y"] + k * holes["x"] for k in range(15)})
+    report = comparison_report(compare(wide, ["stub-mean"], seeds=[0]))
+    assert "the first 12 of 15 columns" in report
+
+
+def test_the_report_is_written(comparison, html, tmp_path):
+    comparison.to_html(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == html

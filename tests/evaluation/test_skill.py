@@ -1,0 +1,69 @@
+import math
+
+import numpy as np
+import pandas as pd
+
+from pmae_core.evaluation import score_imputation
+from pmae_core.evaluation.skill import fill_with_mean, skill_over_mean
+from pmae_core.table import Schema
+
+
+def skill(truth, imputed, incomplete):
+    schema = Schema.infer(truth)
+    missing = incomplete.isna()
+    by_mean = fill_with_mean(incomplete, schema)
+    return skill_over_mean(
+        score_imputation(truth, imputed, missing, schema),
+        score_imputation(truth, by_mean, missing, schema),
+    )
+
+
+def test_the_filling_is_mean_and_mode(complete, holes):
+    filled = fill_with_mean(holes, Schema.infer(holes))
+    missing = holes["y"].isna()
+    np.testing.assert_allclose(filled.loc[missing, "y"], holes["y"].mean(), rtol=1e-5)
+    assert set(filled.loc[holes["kind"].isna(), "kind"]) == {"a"}
+
+
+def test_dates_have_a_mean_too():
+    days = pd.Series(pd.to_datetime(["2024-01-01", "2024-01-03", None]))
+    filled = fill_with_mean(days.to_frame("day"), Schema.infer(days.to_frame("day")))
+    assert filled["day"].tolist()[2] == pd.Timestamp("2024-01-02")
+
+
+def test_rare_categories_are_themselves():
+    labels = [*"abcdefgh", "h", None]
+    table = pd.DataFrame({"kind": pd.Categorical(labels), "x": range(10)})
+    assert fill_with_mean(table, Schema.infer(table))["kind"].iloc[-1] == "h"
+
+
+def test_perfect_is_one_and_the_mean_is_zero(complete, holes):
+    schema = Schema.infer(complete)
+    np.testing.assert_allclose(skill(complete, complete, holes), 1.0)
+    np.testing.assert_allclose(skill(complete, fill_with_mean(holes, schema), holes), 0.0)
+
+
+def test_skill_is_the_share_of_error_avoided():
+    truth = pd.DataFrame({"x": [0.0, 4.0, 1.0, 5.0], "k": ["a", "b", "a", "b"]})
+    incomplete = truth.copy()
+    incomplete.loc[2:, "x"] = np.nan
+    incomplete.loc[[0, 1, 3], "k"] = None
+    imputed = truth.assign(x=[0.0, 4.0, 2.0, 4.0], k=["a", "b", "a", "a"])
+    # The mean, 2, errs by 1 and 9 (squared); the mode, a, errs twice.
+    expected = [1 - (1 + 1) / (1 + 9), 1 - 1 / 2]
+    np.testing.assert_allclose(skill(truth, imputed, incomplete), expected, rtol=1e-6)
+
+
+def test_where_the_mean_is_perfect_there_is_nothing_to_win():
+    truth = pd.DataFrame({"k": ["a", "a", "b", "a"]})
+    incomplete = truth.mask(pd.DataFrame({"k": [False, False, False, True]}))
+    assert skill(truth, truth, incomplete)["k"] == 0
+    wrong = truth.assign(k=["a", "a", "b", "b"])
+    assert math.isnan(skill(truth, wrong, incomplete)["k"])
+
+
+def test_an_empty_column_keeps_its_holes():
+    table = pd.DataFrame({"x": [1.0, 2.0, None], "nothing": [np.nan] * 3})
+    filled = fill_with_mean(table, Schema.infer(table))
+    assert filled["nothing"].isna().all()
+    assert filled["x"].notna().all()
