@@ -1,0 +1,77 @@
+import json
+
+import pandas as pd
+import pytest
+
+from benchmarks import small_tables
+from benchmarks.small_tables import far_from_paper, main, mean_ranks, paper_figure, parse
+
+PAPER = pd.DataFrame(
+    [
+        ("imputation_accuracy", "general", "Naive", "diabetes", 8.0),
+        ("imputation_accuracy", "monotone", "Naive", "diabetes", 9.0),
+        ("accuracy", "general", "Naive", "diabetes", 50.0),
+    ],
+    columns=["metric", "pattern", "method", "dataset", "value_x100"],
+)
+
+
+def test_the_papers_figure_is_found_by_its_name():
+    assert paper_figure(PAPER, "diabetes", "general", "naive") == 8.0
+    assert paper_figure(PAPER, "wine", "general", "naive") is None
+    assert paper_figure(PAPER, "diabetes", "general", "softimpute") is None
+    assert paper_figure(None, "diabetes", "general", "naive") is None
+
+
+@pytest.fixture
+def tidy():
+    rows = [
+        # dataset, method, done, rank, ours, paper
+        ("a", "good", 3, 1, 30.0, 31.0),
+        ("a", "tied", 3, 1, 29.0, 20.0),
+        ("a", "failing", 2, 3, 99.0, None),
+        ("b", "good", 3, 1, 40.0, 38.0),
+        ("b", "tied", 3, 2, 30.0, 25.0),
+        ("b", "failing", 0, None, None, None),
+    ]
+    columns = [
+        *("dataset", "method", "n_done", "rank", "imputation_accuracy_x100", "paper_x100"),
+    ]
+    return pd.DataFrame(rows, columns=columns).assign(pattern="general", n_seeds=3)
+
+
+def test_mean_ranks_with_and_without_ties(tidy):
+    good, tied, failing = mean_ranks(tidy)
+    assert (good["method"], good["mean_rank"], good["mean_rank_with_ties"]) == ("good", 1, 1)
+    assert (tied["method"], tied["mean_rank"], tied["mean_rank_with_ties"]) == ("tied", 2, 1.5)
+    assert (failing["method"], failing["mean_rank"], failing["n_tables"]) == ("failing", 3, 0)
+
+
+def test_methods_far_from_the_paper_are_named(tidy):
+    (far,) = far_from_paper(tidy)
+    assert (far["method"], far["difference"]) == ("tied", 7.0)
+
+
+def test_a_quick_run_writes_figures_beside_the_papers_and_resumes(tmp_path, capsys):
+    PAPER.to_csv(tmp_path / "paper.csv", index=False)
+    arguments = [
+        *("--quick", "--methods", "naive,em", "--results-dir", str(tmp_path / "tasks")),
+        *("--output", str(tmp_path / "out.csv"), "--paper-results", str(tmp_path / "paper.csv")),
+    ]
+    assert main(arguments) == 0
+    assert "diabetes, general, em, seed 0" in capsys.readouterr().out
+    rows = pd.read_csv(tmp_path / "out.csv").set_index("method")
+    assert rows.loc["naive", "paper_x100"] == 8.0
+    assert (
+        rows.loc["em", "imputation_accuracy_x100"] > rows.loc["naive", "imputation_accuracy_x100"]
+    )
+    result = json.loads((tmp_path / "out.json").read_text())
+    assert "--quick" in result["command"]
+    assert [row["method"] for row in result["mean_ranks"]] == ["em", "naive"]
+    assert main(arguments) == 0
+    assert "seed 0" not in capsys.readouterr().out
+
+
+def test_a_smoke_run_does_not_touch_the_results():
+    assert parse(["--quick"]).output.parent != parse([]).output.parent
+    assert parse([]).output == small_tables.ROOT / "benchmarks" / "results" / "small_tables.csv"
