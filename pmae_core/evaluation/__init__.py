@@ -13,6 +13,7 @@ __all__ = [
     "METRICS",
     "BenchmarkTable",
     "ImputationScore",
+    "Pooled",
     "ReleasedMask",
     "benchmark_table",
     "prepare_benchmark_table",
