@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 from collections.abc import Callable, Mapping
@@ -30,6 +31,8 @@ class ImputerInfo:
         Whether ``sample`` gives several plausible fillings.
     limits : str
         What to know about large tables, empty where nothing bites.
+    requires : tuple of str
+        Modules of optional packages, empty where the library's own dependencies do.
     """
 
     name: str
@@ -39,6 +42,12 @@ class ImputerInfo:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     draws_samples: bool = False
     limits: str = ""
+    requires: tuple[str, ...] = ()
+
+    @property
+    def is_available(self) -> bool:
+        """Whether everything the method requires is installed."""
+        return all(importlib.util.find_spec(module) is not None for module in self.requires)
 
 
 _REGISTRY: dict[str, tuple[ImputerInfo, type[BaseImputer]]] = {}

@@ -5,7 +5,14 @@ from typing import Any
 _SMALL_NETWORK = {"steps": 6, "width": 8, "encoder_depth": 1, "decoder_depth": 1}
 
 FAST_PARAMS: dict[str, dict[str, Any]] = {
+    "auto": {
+        "methods": ("pmae-mix", "knn", "naive"),
+        "method_params": {"pmae-mix": _SMALL_NETWORK},
+        "n_repeats": 2,
+    },
     "hyperimpute": {"n_rounds": 2, "n_trees": 3, "n_boosting_rounds": 3},
+    "miceforest": {"n_datasets": 2, "n_rounds": 2, "n_trees": 3},
+    "missforest": {"n_trees": 3, "max_iter": 2},
     "pmae-mix": _SMALL_NETWORK,
     "pmae-trf": _SMALL_NETWORK,
     "remasker": _SMALL_NETWORK,

@@ -1,0 +1,145 @@
+"""The Gaussian with holes, against closed forms and sampled truth."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pmae_core.imputers import _gaussian
+from pmae_core.imputers._gaussian import GaussianModel
+
+
+def random_gaussian(rng: np.random.Generator, d: int) -> GaussianModel:
+    root = rng.normal(size=(d, d))
+    return GaussianModel(rng.normal(size=d), root @ root.T / d + 0.1 * np.eye(d))
+
+
+def draw_rows(model: GaussianModel, n: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.multivariate_normal(model.mean, model.covariance, size=n)
+
+
+def conditional_by_the_book(model, row, observed):
+    """Return mean and covariance of the missing cells by the textbook's formula."""
+    o, m = np.flatnonzero(observed), np.flatnonzero(~observed)
+    weights = model.covariance[np.ix_(m, o)] @ np.linalg.inv(model.covariance[np.ix_(o, o)])
+    mean = model.mean[m] + weights @ (row[o] - model.mean[o])
+    return mean, model.covariance[np.ix_(m, m)] - weights @ model.covariance[np.ix_(o, m)]
+
+
+def test_monotone_pair_has_the_closed_form_estimate():
+    """With x complete, the estimate of y is the regression on x carried over to all of x."""
+    rng = np.random.default_rng(0)
+    n, n_pairs = 300, 180
+    x = rng.normal(2, 1.5, size=n)
+    y = 1 - 0.7 * x + rng.normal(0, 0.5, size=n)
+    observed = np.ones((n, 2), dtype=bool)
+    observed[n_pairs:, 1] = False
+
+    slope = np.cov(x[:n_pairs], y[:n_pairs], ddof=0)[0, 1] / x[:n_pairs].var()
+    residual = (y - slope * x)[:n_pairs].var()
+    mean_y = y[:n_pairs].mean() + slope * (x.mean() - x[:n_pairs].mean())
+    covariance = slope * x.var()
+    expected = [[x.var(), covariance], [covariance, residual + slope**2 * x.var()]]
+
+    model = GaussianModel.fit(
+        np.column_stack([x, y]), observed, max_iter=2000, tol=1e-13, ridge=0.0
+    )
+    np.testing.assert_allclose(model.mean, [x.mean(), mean_y], atol=1e-9)
+    np.testing.assert_allclose(model.covariance, expected, atol=1e-9)
+
+
+def test_complete_table_has_its_own_moments():
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(50, 4))
+    model = GaussianModel.fit(values, np.ones(values.shape, dtype=bool), ridge=0.0)
+    np.testing.assert_allclose(model.mean, values.mean(axis=0))
+    np.testing.assert_allclose(model.covariance, np.cov(values.T, ddof=0))
+    assert model.n_iterations == 2
+
+
+def test_sampled_truth_is_found_again():
+    rng = np.random.default_rng(2)
+    truth = random_gaussian(rng, 5)
+    values = draw_rows(truth, 20_000, rng)
+    observed = rng.random(values.shape) > 0.3
+    model = GaussianModel.fit(values, observed, max_iter=200)
+    deviation = np.sqrt(np.diag(truth.covariance))
+    assert np.abs((model.mean - truth.mean) / deviation).max() < 0.03
+    assert (
+        np.abs((model.covariance - truth.covariance) / np.outer(deviation, deviation)).max() < 0.04
+    )
+
+
+@given(seed=st.integers(0, 10_000), d=st.integers(1, 9))
+@settings(max_examples=25, deadline=None)
+def test_conditional_mean_is_the_textbooks(seed, d):
+    rng = np.random.default_rng(seed)
+    model = random_gaussian(rng, d)
+    values = draw_rows(model, 12, rng)
+    observed = rng.random(values.shape) > rng.random()
+    filled = model.conditional_mean(np.where(observed, values, np.nan), observed)
+    for row, seen, result in zip(values, observed, filled, strict=True):
+        np.testing.assert_array_equal(result[seen], row[seen])
+        mean, _ = conditional_by_the_book(model, row, seen)
+        np.testing.assert_allclose(result[~seen], mean, atol=1e-7)
+
+
+def test_draws_have_the_conditional_mean_and_covariance():
+    rng = np.random.default_rng(3)
+    model = random_gaussian(rng, 4)
+    row = draw_rows(model, 1, rng)
+    observed = np.array([True, False, True, False])
+    n = 40_000
+    draws = model.sample(np.repeat(row, n, axis=0), np.tile(observed, (n, 1)), rng)
+    mean, covariance = conditional_by_the_book(model, row[0], observed)
+    np.testing.assert_array_equal(draws[:, observed], np.repeat(row[:, observed], n, axis=0))
+    np.testing.assert_allclose(draws[:, ~observed].mean(axis=0), mean, atol=0.03)
+    np.testing.assert_allclose(np.cov(draws[:, ~observed].T), covariance, atol=0.05)
+
+
+def test_small_batches_change_nothing(monkeypatch):
+    rng = np.random.default_rng(4)
+    values = draw_rows(random_gaussian(rng, 6), 300, rng)
+    observed = rng.random(values.shape) > 0.4
+    whole = GaussianModel.fit(values, observed)
+    monkeypatch.setattr(_gaussian, "_BATCH_NUMBERS", 50)
+    pieces = GaussianModel.fit(values, observed)
+    np.testing.assert_allclose(pieces.covariance, whole.covariance, rtol=1e-10)
+    np.testing.assert_allclose(
+        pieces.conditional_mean(values, observed), whole.conditional_mean(values, observed)
+    )
+
+
+def test_columns_that_determine_each_other_do_no_harm():
+    rng = np.random.default_rng(5)
+    x = rng.random(200)
+    values = np.column_stack([x, 2 * x, 1 - x])
+    observed = rng.random(values.shape) > 0.3
+    observed[~observed.any(axis=1), 0] = True
+    filled = GaussianModel.fit(values, observed, max_iter=200).conditional_mean(values, observed)
+    np.testing.assert_allclose(filled, values, atol=1e-3)
+
+
+def test_more_columns_than_rows():
+    rng = np.random.default_rng(6)
+    values = rng.random((5, 12))
+    observed = rng.random(values.shape) > 0.3
+    observed[0] = True
+    filled = GaussianModel.fit(values, observed).conditional_mean(values, observed)
+    assert np.isfinite(filled).all()
+
+
+def test_listeners_can_stop_the_fit():
+    class Stop(Exception):
+        pass
+
+    def stop() -> None:
+        raise Stop
+
+    values = np.random.default_rng(7).random((20, 3))
+    observed = np.ones(values.shape, dtype=bool)
+    with pytest.raises(Stop):
+        GaussianModel.fit(values, observed, advance=stop)
+    observed[3, 1] = False
+    with pytest.raises(Stop):
+        GaussianModel.fit(values, observed, check=stop)
