@@ -24,6 +24,7 @@ from rich.markup import escape
 from rich.table import Table
 from typer.core import TyperGroup
 
+from pmae_core import cli_compare
 from pmae_core.errors import (
     Cancelled,
     ImputationError,
@@ -745,3 +746,8 @@ def _print_table(
         table.add_row(*map(escape, row))
     width = None if sys.stdout.isatty() else WIDTH_OF_A_PIPE
     Console(width=width, highlight=False).print(table)
+
+
+# ---------------------------------------------------------------- compare
+
+app.command(help=cli_compare.HELP)(cli_compare.compare)

@@ -27,7 +27,8 @@ body { font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; background: #fff;
 h1 { font-size: 1.7rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; }
 table { border-collapse: collapse; font-size: .88rem; }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid #ccc; text-align: right;
-         vertical-align: top; }
+         vertical-align: top; white-space: nowrap; }
+td.word { white-space: normal; }
 th { text-align: right; border-bottom: 2px solid #555; }
 .word { text-align: left; } .leader td { font-weight: 600; }
 .scroll { overflow-x: auto; } svg { max-width: 100%; height: auto; }

@@ -75,6 +75,8 @@ def cost_figure(summary: pd.DataFrame) -> str:
         axes = figure.subplots()
         axes.scatter(seconds, ranked["imputation_accuracy"], color=BLUE, s=36)
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.xaxis.set_minor_formatter(lambda value, _: "")
         for method, x, y in zip(ranked.index, seconds, ranked["imputation_accuracy"], strict=True):
             axes.annotate(
                 _short(method), (x, y), textcoords="offset points", xytext=(5, 4), fontsize=9
@@ -115,7 +117,7 @@ def truth_figure(points: Mapping[str, Mapping[str, Sequence[Any]]]) -> str:
 def _draw_numbers(axes: Axes, truth: Sequence[Any], imputed: Sequence[Any]) -> None:
     low, high = min(*truth, *imputed), max(*truth, *imputed)
     axes.plot([low, high], [low, high], color=INK, linewidth=0.8, linestyle="--")
-    axes.scatter(truth, imputed, s=9, color=BLUE, alpha=0.6, linewidths=0)
+    axes.scatter(truth, imputed, s=16, color=BLUE, alpha=0.6, linewidths=0)
     axes.tick_params(labelsize=8)
 
 

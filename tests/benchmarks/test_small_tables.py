@@ -5,6 +5,7 @@ import pytest
 
 from benchmarks import small_tables
 from benchmarks.small_tables import far_from_paper, main, mean_ranks, paper_figure, parse
+from pmae_core.errors import ImputationError
 
 PAPER = pd.DataFrame(
     [
@@ -70,6 +71,23 @@ def test_a_quick_run_writes_figures_beside_the_papers_and_resumes(tmp_path, caps
     assert [row["method"] for row in result["mean_ranks"]] == ["em", "naive"]
     assert main(arguments) == 0
     assert "seed 0" not in capsys.readouterr().out
+
+
+def test_a_method_without_a_result_keeps_its_row(tmp_path, monkeypatch):
+    from pmae_core.imputers.naive import NaiveImputer
+
+    def refuse(*_, **__):
+        raise ImputationError("Not on a Sunday.")
+
+    monkeypatch.setattr(NaiveImputer, "fit", refuse)
+    output = tmp_path / "out.csv"
+    arguments = ["--quick", "--results-dir", str(tmp_path / "tasks"), "--output", str(output)]
+    assert main([*arguments, "--methods", "naive,em"]) == 0
+    rows = pd.read_csv(output).set_index("method")
+    assert "Not on a Sunday." in rows.loc["naive", "remark"]
+    ranks = json.loads(output.with_suffix(".json").read_text())["mean_ranks"]
+    assert [(row["method"], row["mean_rank"]) for row in ranks] == [("em", 1), ("naive", 2)]
+    assert main([*arguments, "--methods", "naive"]) == 1
 
 
 def test_a_smoke_run_does_not_touch_the_results():

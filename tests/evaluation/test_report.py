@@ -81,6 +81,7 @@ def test_everything_is_told(html):
     ):
         assert part in text
     assert page.tags.count("svg") == 3
+    assert "mathdefault" not in text  # formulas are off, so axes must not write any
 
 
 def test_identifiers_of_the_figures_do_not_clash(html):

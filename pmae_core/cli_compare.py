@@ -1,0 +1,300 @@
+"""``pmae compare``: which method fills this table best, and by more than noise.
+
+What the command needs is imported inside it, so that ``pmae --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+
+from pmae_core.errors import ImputationError
+from pmae_core.events import Event
+
+if TYPE_CHECKING:
+    from pmae_core.evaluation.comparison import Comparison
+    from pmae_core.evaluation.tasks import TaskResult
+
+HELP = (
+    "Compare methods on a table: the same cells are hidden from all, ranks are given with ties.\n\n"
+    "Cells are hidden like those that miss already, unless a pattern or the truth is given. With "
+    "--output results are kept as they come, and the same command goes on where it was stopped.\n\n"
+    "Examples:\n\n\b\n"
+    "pmae compare holes.csv --methods pmae-mix,knn,em --seeds 3 --budget 10m --output compared\n"
+    "pmae compare complete.csv --methods naive,em --pattern general --mechanism MNAR\n"
+    "pmae compare holes.csv --methods em,pmae-mix --param pmae-mix.steps=400 --jobs 2"
+)
+WIDTH_OF_A_PIPE = 160
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def compare(
+    table: Annotated[Path, typer.Argument(metavar="TABLE", help="The table to read.")],
+    methods: Annotated[
+        str, typer.Option(metavar="NAME,NAME,...", help="Methods, as pmae-mix,knn,em; or: all.")
+    ],
+    seeds: Annotated[int, typer.Option(min=1, help="How often to hide other cells.")] = 3,
+    budget: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Time for all, as 90s, 10m or 1h30m.")
+    ] = None,
+    method_budget: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Time for each method and seed.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for results.csv, report.html and the like."),
+    ] = None,
+    share: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=0.5, help="Share of observed cells to hide; 0.1 by default."),
+    ] = None,
+    pattern: Annotated[
+        Literal["monotone", "quasi-monotone", "general"] | None,
+        typer.Option(help="Make holes of this shape instead of holes like the table's own."),
+    ] = None,
+    mechanism: Annotated[
+        Literal["MCAR", "MAR", "MNAR", "self-masking"] | None,
+        typer.Option(help="What makes these cells missing."),
+    ] = None,
+    coupling: Annotated[
+        Literal["nested", "independent"] | None,
+        typer.Option(help="How the holes of one row hang together."),
+    ] = None,
+    truth: Annotated[
+        Path | None, typer.Option(help="The complete table, to judge by the table's own holes.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="A column that no method may see.")
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METHOD.NAME=VALUE", help="A setting of one method."),
+    ] = None,
+    sentinel: Annotated[
+        list[str] | None,
+        typer.Option(metavar="VALUE", help="A value that means missing, as -999 or ?."),
+    ] = None,
+    role: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN=ROLE", help="Role of a column.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Tasks at a time, each in a process.")] = 1,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run again what failed in the same folder.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only the end.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")] = False,
+) -> None:
+    """Compare methods on a table."""
+    from pmae_core.evaluation.comparison import compare as run_comparison
+    from pmae_core.table import read_table
+
+    chosen = _methods(methods)
+    params = _params(param, chosen)
+    roles = _roles(role)
+    budget_seconds = _seconds(budget, "--budget")
+    method_budget_seconds = _seconds(method_budget, "--method-budget")
+    holes = {"pattern": pattern, "mechanism": mechanism, "coupling": coupling}
+    amputation: dict[str, Any] = {name: value for name, value in holes.items() if value is not None}
+    if sum(map(bool, (amputation, truth, share))) > 1:
+        raise typer.BadParameter(
+            "Give one of these: a pattern or mechanism, the truth, or a share of cells to hide.",
+            param_hint="--pattern, --truth, --share",
+        )
+    frame = read_table(table, sentinels=tuple(sentinel or ()))
+    true_frame = None if truth is None else read_table(truth)
+    with _standings(quiet) as show:
+        comparison = run_comparison(
+            frame,
+            chosen,
+            seeds=range(seeds),
+            schema=roles,
+            amputation=amputation or None,
+            holdout_share=0.1 if share is None else share,
+            truth=true_frame,
+            target=target,
+            method_params=params,
+            budget_seconds=budget_seconds,
+            method_budget_seconds=method_budget_seconds,
+            results_dir=None if output is None else output / "tasks",
+            retry_failed=retry_failed,
+            callbacks=(show,),
+            n_jobs=jobs,
+        )
+    if output is not None:
+        comparison.write(output)
+    if as_json:
+        typer.echo(comparison.to_json())
+    else:
+        _print_summary(comparison)
+    if output is not None and not quiet:
+        _say(f"Wrote {escape(str(output / 'report.html'))} and the results beside it.")
+    if not any(task.status == "done" for task in comparison.tasks):
+        raise ImputationError("No method gave a result; the reasons are above.")
+
+
+def _methods(text: str) -> list[str]:
+    if text.strip() == "all":
+        from pmae_core.imputers import list_imputers
+
+        return [info.name for info in list_imputers()]
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise typer.BadParameter("Name at least one method.", param_hint="--methods")
+    return names
+
+
+def _params(texts: Sequence[str] | None, methods: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Read ``method.name=value`` texts whose values are JSON or plain words."""
+    params: dict[str, dict[str, Any]] = {}
+    for text in texts or ():
+        key, equals, value = text.partition("=")
+        method, dot, name = key.partition(".")
+        if not (equals and dot and name and method in methods):
+            raise typer.BadParameter(
+                f"{text!r} is not of the form METHOD.NAME=VALUE with one of the methods.",
+                param_hint="--param",
+            )
+        try:
+            params.setdefault(method, {})[name] = json.loads(value)
+        except json.JSONDecodeError:
+            params[method][name] = value
+    return params
+
+
+def _roles(texts: Sequence[str] | None) -> dict[str, str] | None:
+    """Split ``column=role`` texts; the last ``=`` divides because column names may hold one."""
+    roles = {}
+    for text in texts or ():
+        column, equals, role = text.rpartition("=")
+        if not (column and equals and role):
+            raise typer.BadParameter(
+                f"{text!r} is not of the form COLUMN=ROLE.", param_hint="--role"
+            )
+        roles[column] = role
+    return roles or None
+
+
+def _seconds(text: str | None, option: str) -> float | None:
+    """Read a time as ``90``, ``90s``, ``10m`` or ``1h30m``."""
+    if text is None:
+        return None
+    parts = re.findall(r"(\d+(?:\.\d+)?)([smh]?)", text.strip().lower())
+    if not parts or "".join(map("".join, parts)) != text.strip().lower():
+        raise typer.BadParameter(
+            f"{text!r} is no time; write it as 90s, 10m or 1h30m.", param_hint=option
+        )
+    seconds = sum(float(number) * _UNITS[unit or "s"] for number, unit in parts)
+    if seconds <= 0:
+        raise typer.BadParameter("The time must be more than nothing.", param_hint=option)
+    return seconds
+
+
+# ---------------------------------------------------------------- while it runs
+
+
+@contextmanager
+def _standings(quiet: bool) -> Iterator[Callable[[Event], None]]:
+    """Show results as they come: a table that grows on a terminal, lines in a pipe."""
+    from pmae_core.evaluation.tasks import TaskFinished, TaskStarted
+
+    console = Console(stderr=True, highlight=False)
+    finished: list[TaskResult] = []
+    if quiet or not console.is_terminal:
+
+        def show_line(event: Event) -> None:
+            if isinstance(event, TaskFinished) and not quiet:
+                count = f"{event.n_done} of {event.n_tasks}"
+                _say(f"{count}: {escape(', '.join(filter(None, _result_cells(event.result))))}")
+
+        yield show_line
+        return
+
+    with Live(_results_table(finished, ""), console=console, transient=True) as live:
+
+        def show_table(event: Event) -> None:
+            if isinstance(event, TaskFinished):
+                finished.append(event.result)
+                live.update(_results_table(finished, f"{event.n_done} of {event.n_tasks} done"))
+            elif isinstance(event, TaskStarted):
+                live.update(_results_table(finished, f"{event.method}, seed {event.seed} ..."))
+
+        yield show_table
+
+
+def _results_table(results: Sequence[TaskResult], caption: str) -> Table:
+    headers = ["Method", "Seed", "Imputation accuracy", "Seconds", ""]
+    rows = [_result_cells(result) for result in results[-30:]]
+    table = _table(headers, rows, words={0, 4})
+    table.caption = escape(caption)
+    return table
+
+
+def _result_cells(result: TaskResult) -> list[str]:
+    if result.status != "done":
+        return [result.method, f"seed {result.seed}", "", "", result.error or result.status]
+    seconds = (result.fit_seconds or 0.0) + (result.impute_seconds or 0.0)
+    accuracy = _figure(result.scores["imputation_accuracy"])
+    return [result.method, f"seed {result.seed}", accuracy, f"{seconds:.1f} s", ""]
+
+
+# ---------------------------------------------------------------- at the end
+
+
+def _print_summary(comparison: Comparison) -> None:
+    summary = comparison.summary()
+    scores = {
+        "imputation_accuracy": "Imputation accuracy",
+        "r2_unclipped": "R²",
+        "accuracy": "Accuracy",
+        "rmse": "RMSE",
+        "energy": "Energy",
+    }
+    rows = []
+    for method, row in summary.iterrows():
+        rank = str(row["rank"]) if row["n_done"] else ""
+        error = row["imputation_accuracy_se"]
+        figures = [_figure(row[name]) for name in scores]
+        if figures[0] and not math.isnan(error):
+            figures[0] += f" ± {error:.3f}"
+        seconds = _figure(row["fit_seconds"] + row["impute_seconds"], 1)
+        memory = _figure(row["peak_memory_mb"], 0)
+        rows.append([rank, str(method), *figures, seconds, memory, str(row["remark"])])
+    headers = ["Rank", "Method", *scores.values(), "Seconds", "Memory, MB", "Remark"]
+    width = None if sys.stdout.isatty() else WIDTH_OF_A_PIPE
+    Console(width=width, highlight=False).print(_table(headers, rows, words={1, len(headers) - 1}))
+    hopeless = [
+        str(column) for column, row in comparison.column_winners().iterrows() if row["best"] is None
+    ]
+    if hopeless:
+        typer.echo(f"No method beats the mean in: {', '.join(hopeless)}.")
+
+
+def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, words: set[int]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, header in enumerate(headers):
+        table.add_column(header, justify="left" if place in words else "right")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    return table
+
+
+def _figure(value: float, decimals: int = 3) -> str:
+    return "" if math.isnan(value) else f"{value:.{decimals}f}"
+
+
+def _say(text: str) -> None:
+    """Write to stderr, which keeps stdout for results."""
+    Console(stderr=True, soft_wrap=True, highlight=False).print(text)
