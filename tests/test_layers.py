@@ -15,6 +15,7 @@ PACKAGES = ("pages", "dashboard", "pmae_core")
 CORE_LAYERS = (
     ("__main__",),
     ("cli",),
+    ("cli_compare",),
     ("pmae_core",),  # its __init__, which names what the layers below offer
     ("jobs",),
     ("evaluation",),

@@ -46,9 +46,7 @@ class Progress:
     def check(self) -> None:
         """Raise :class:`~pmae_core.errors.Cancelled` if the user asked to stop."""
         if self.cancel():
-            raise Cancelled(
-                f"Cancelled after {self.done} of {self.total} {self.unit}s."
-            )
+            raise Cancelled(f"Cancelled after {self.done} of {self.total} {self.unit}s.")
 
     def advance(self) -> None:
         """Count one unit as done, tell the callbacks, and stop if the user asked to."""

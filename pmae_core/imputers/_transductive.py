@@ -42,11 +42,11 @@ class TransductiveImputer(BaseImputer):
         cancel: Callable[[], bool],
         checkpoint_dir: Path | None,
     ) -> None:
-        self._fitted_table = _digest(encoded)
+        self._fitted_table = encoded_digest(encoded)
         self._completed = self._complete(encoded, seed=seed, callbacks=callbacks, cancel=cancel)
 
     def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
-        if _digest(encoded) != self._fitted_table:
+        if encoded_digest(encoded) != self._fitted_table:
             raise ImputationError(
                 f"{type(self).__name__} fills only the table it was fitted on; "
                 "call fit_transform on the new rows together with the old."
@@ -54,7 +54,8 @@ class TransductiveImputer(BaseImputer):
         return self._completed
 
 
-def _digest(encoded: EncodedTable) -> bytes:
+def encoded_digest(encoded: EncodedTable) -> bytes:
+    """Return what tells one encoded table from another."""
     digest = hashlib.sha256(encoded.values.tobytes())
     digest.update(encoded.observed.tobytes())
     return digest.digest()

@@ -12,7 +12,7 @@ from sklearn.impute import KNNImputer as SklearnKNNImputer
 from pmae_core.events import Callback
 from pmae_core.imputers._parameters import check_positive
 from pmae_core.imputers._progress import Progress
-from pmae_core.imputers._transductive import _digest
+from pmae_core.imputers._transductive import encoded_digest
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_scalars
@@ -97,11 +97,11 @@ class KNNImputer(BaseImputer):
         pieces = _pieces_of_holes(encoded)
         progress = Progress(len(pieces), "row block", callbacks, cancel)
         progress.check()
-        self._fitted_table = _digest(encoded)
+        self._fitted_table = encoded_digest(encoded)
         self._completed = self._fill_pieces(encoded, pieces, progress.advance)
 
     def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
-        if _digest(encoded) == self._fitted_table:
+        if encoded_digest(encoded) == self._fitted_table:
             return self._completed
         return self._fill_pieces(encoded, _pieces_of_holes(encoded), lambda: None)
 

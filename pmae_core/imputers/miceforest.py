@@ -15,7 +15,7 @@ from pmae_core.errors import ImputationError
 from pmae_core.events import Callback
 from pmae_core.imputers._parameters import check_positive
 from pmae_core.imputers._progress import Progress
-from pmae_core.imputers._transductive import _digest
+from pmae_core.imputers._transductive import encoded_digest
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.table import EncodedColumn, EncodedTable, Schema
@@ -144,7 +144,7 @@ class MiceForestImputer(BaseImputer):
             filling, models = self._run_chain(encoded, np.random.default_rng([seed, k]), progress)
             fillings.append(filling)
             self._chains.append(models)
-        self._fitted_table = _digest(encoded)
+        self._fitted_table = encoded_digest(encoded)
         self._completed = _aggregate(fillings, encoded.columns)
 
     def _run_chain(
@@ -199,7 +199,7 @@ class MiceForestImputer(BaseImputer):
         )
 
     def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
-        if _digest(encoded) == self._fitted_table:
+        if encoded_digest(encoded) == self._fitted_table:
             return self._completed
         rng = np.random.default_rng([self._seed, self.n_datasets])
         return _aggregate(

@@ -13,7 +13,7 @@ from pmae_core.errors import ImputationError
 from pmae_core.events import Callback
 from pmae_core.imputers._parameters import check_positive
 from pmae_core.imputers._progress import Progress
-from pmae_core.imputers._transductive import _digest
+from pmae_core.imputers._transductive import encoded_digest
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.naive import column_centre
 from pmae_core.imputers.registry import register_imputer
@@ -124,7 +124,7 @@ class MissForestImputer(BaseImputer):
         self._seed = seed
         self._observed = encoded.observed
         self._centres = np.array([column_centre(encoded, j) for j in range(len(encoded.columns))])
-        self._fitted_table = _digest(encoded)
+        self._fitted_table = encoded_digest(encoded)
         self._completed, self.n_rounds_ = self._run_rounds(encoded, order, progress)
 
     def _run_rounds(
@@ -147,7 +147,7 @@ class MissForestImputer(BaseImputer):
         return filled, self.max_iter
 
     def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
-        if _digest(encoded) == self._fitted_table:
+        if encoded_digest(encoded) == self._fitted_table:
             return self._completed
         filled = self._start(encoded)
         for n_round in range(1, self.n_rounds_ + 1):
