@@ -19,6 +19,7 @@ _HOME = {
     "ReMaskerImputer": "imputers",
     "Schema": "table",
     "ampute": "amputation",
+    "compare": "evaluation",
     "list_datasets": "table",
     "list_imputers": "imputers",
     "list_masking_functions": "masking",

@@ -1,5 +1,9 @@
-"""Judging an imputation: metrics and the benchmark protocol of the paper."""
+"""Judging imputations: scores, comparison of methods, and what becomes of conclusions."""
 
+from pmae_core.evaluation.comparison import Comparison, compare
+from pmae_core.evaluation.distribution import energy_score
+from pmae_core.evaluation.downstream import downstream_scores
+from pmae_core.evaluation.holdout import Holdout, HoldoutPlan
 from pmae_core.evaluation.metrics import METRICS, ImputationScore, score_imputation
 from pmae_core.evaluation.protocol import (
     BenchmarkTable,
@@ -8,15 +12,40 @@ from pmae_core.evaluation.protocol import (
     prepare_benchmark_table,
     released_diabetes,
 )
+from pmae_core.evaluation.ranking import column_winners, rank_methods
+from pmae_core.evaluation.stability import Pooled, conclusion_stability
+from pmae_core.evaluation.tasks import (
+    Task,
+    TaskFinished,
+    TaskProgress,
+    TaskResult,
+    TaskStarted,
+    run_task,
+)
 
 __all__ = [
     "METRICS",
     "BenchmarkTable",
+    "Comparison",
+    "Holdout",
+    "HoldoutPlan",
     "ImputationScore",
     "Pooled",
     "ReleasedMask",
+    "Task",
+    "TaskFinished",
+    "TaskProgress",
+    "TaskResult",
+    "TaskStarted",
     "benchmark_table",
+    "column_winners",
+    "compare",
+    "conclusion_stability",
+    "downstream_scores",
+    "energy_score",
     "prepare_benchmark_table",
+    "rank_methods",
     "released_diabetes",
+    "run_task",
     "score_imputation",
 ]

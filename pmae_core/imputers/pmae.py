@@ -57,9 +57,10 @@ class PMAEImputer(MaskedAutoencoderImputer):
         Share of rows whose extra mask is another row's own missing pattern.
     loss : {"paper", "grouped", "remasker"}, optional
         Mean error per column, summed; in two groups of columns as released; or ReMasker's.
-    preset : {"balanced", "paper", "fast"}, default "balanced"
-        Settings to start from. ``balanced``: small batches, a budget of steps, softmax heads,
-        early stopping. ``paper``: the paper to the letter. ``fast``: for a first look.
+    preset : {"balanced", "fast", "paper", "paper-steps"}, default "balanced"
+        Settings to start from. ``balanced``: small batches, a budget of steps, softmax heads, a
+        Gaussian start, early stopping. ``fast``: for a first look. ``paper``: the paper to the
+        letter. ``paper-steps``: the same with small steps instead of epochs.
     categorical : {"softmax", "scalar"}, optional
         Categories as embeddings with softmax heads, or as numbers (the paper's way).
     numeric : {"rank", "quantile", "standard", "minmax"}, optional

@@ -20,6 +20,7 @@ from pmae_core.table import Schema
     "random, whatever their observed proportion.",
     citation="Du, Melis and Wang: ReMasker: Imputing Tabular Data with Masked Autoencoding. "
     "ICLR 2024.",
+    defaults={"preset": "paper-steps"},
     draws_samples=True,
 )
 class ReMaskerImputer(MaskedAutoencoderImputer):
@@ -33,9 +34,9 @@ class ReMaskerImputer(MaskedAutoencoderImputer):
     ----------
     keep : float, default 0.5
         Share of columns whose cells a row keeps, where they are observed.
-    preset : {"balanced", "paper", "fast"}, default "paper"
-        Settings to start from. ``balanced``: small batches, a budget of steps, softmax heads,
-        early stopping. ``paper``: the paper to the letter. ``fast``: for a first look.
+    preset : {"paper", "paper-steps"}, default "paper"
+        Settings to start from: the paper's, or the same with a budget of small steps instead of
+        epochs, which is what ``make_imputer("remasker")`` takes.
     categorical : {"softmax", "scalar"}, optional
         Categories as embeddings with softmax heads, or as numbers (the paper's way).
     numeric : {"rank", "quantile", "standard", "minmax"}, optional

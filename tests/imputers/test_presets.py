@@ -53,7 +53,7 @@ def test_zero_switches_averaging_and_early_stopping_off():
 
 
 def test_unknown_presets_are_refused():
-    with pytest.raises(ValueError, match="paper, balanced, fast"):
+    with pytest.raises(ValueError, match="paper, paper-steps, balanced, fast"):
         resolve_settings("best", {}, 100)
 
 
