@@ -128,7 +128,12 @@ class ReMaskerImputer(MaskedAutoencoderImputer):
         self.random_state = random_state
 
     def _fixed_settings(self) -> dict[str, Any]:
-        return {"architecture": "transformer", "drop_masked": True, "loss": "remasker"}
+        return {
+            "architecture": "transformer",
+            "drop_masked": True,
+            "loss": "remasker",
+            "start": "none",
+        }
 
     def _sampler(self, settings: dict[str, Any]) -> Sampler:
         return RandomKeepSampler(keep=self.keep)
