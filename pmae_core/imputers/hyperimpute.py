@@ -27,8 +27,9 @@ from sklearn.preprocessing import StandardScaler
 from pmae_core.errors import ImputationError
 from pmae_core.events import Callback
 from pmae_core.imputers._progress import Progress
-from pmae_core.imputers._transductive import _digest
+from pmae_core.imputers._transductive import encoded_digest
 from pmae_core.imputers.base import BaseImputer
+from pmae_core.imputers.naive import column_centre
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.table import EncodedColumn, EncodedTable, Schema
 
@@ -158,7 +159,7 @@ class HyperImputeImputer(BaseImputer):
                 "HyperImpute predicts each column from the others, but this table has only 1 "
                 "column to learn from."
             )
-        self._fitted_table = _digest(encoded)
+        self._fitted_table = encoded_digest(encoded)
         progress = Progress(self.n_rounds, "round", callbacks, cancel)
         self._chain = _Chain(
             encoded,
@@ -175,7 +176,7 @@ class HyperImputeImputer(BaseImputer):
         self.picks_ = self._chain.picks()
 
     def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
-        if _digest(encoded) == self._fitted_table:
+        if encoded_digest(encoded) == self._fitted_table:
             # The same learners started anew would come close to this, but measurably worse.
             return self._chain.values
         return self._chain.fill(encoded, self.n_rounds_)
@@ -277,7 +278,8 @@ class _Chain:
         self.columns = encoded.columns
         self.observed = encoded.observed
         self.tools = tools
-        self.start = _mean_or_mode(encoded)
+        centres = [column_centre(encoded, j) for j in range(len(encoded.columns))]
+        self.start = np.array(centres, dtype=np.float32)
         self.values = np.where(encoded.observed, encoded.values, self.start)
         holes = (~encoded.observed).sum(axis=0)
         self.order = [int(j) for j in np.argsort(holes, kind="stable") if holes[j]]
@@ -422,18 +424,6 @@ class _Chain:
 
     def _is_categorical(self, j: int) -> bool:
         return self.columns[j].kind == "categorical"
-
-
-def _mean_or_mode(encoded: EncodedTable) -> np.ndarray:
-    """Return the mean of each numerical and the most frequent code of each categorical column."""
-    start = np.zeros(len(encoded.columns), dtype=np.float32)
-    for j, column in enumerate(encoded.columns):
-        seen = encoded.values[encoded.observed[:, j], j]
-        if column.kind == "categorical":
-            start[j] = np.bincount(seen.astype(np.intp)).argmax()
-        else:
-            start[j] = seen.mean(dtype=np.float64)
-    return start
 
 
 def _indicators(values: np.ndarray, column: EncodedColumn) -> np.ndarray:
