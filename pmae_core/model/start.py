@@ -111,7 +111,11 @@ class GaussianStart(nn.Module):
 
     @torch.no_grad()
     def forward(self, values: Tensor, kept: Tensor) -> Start:
-        """Return the start of a batch of standardised values and codes."""
+        """Return the start of a batch of standardised values and codes, in full precision."""
+        with torch.autocast(values.device.type, enabled=False):
+            return self._start(values, kept)
+
+    def _start(self, values: Tensor, kept: Tensor) -> Start:
         rows = max(1, NUMBERS_PER_SOLVE // len(self.mean) ** 2)
         pieces = [
             self._conditional_mean(v, k)

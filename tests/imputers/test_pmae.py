@@ -182,6 +182,16 @@ def test_roles_can_be_given():
     assert imputer.encoder_.columns_[0].n_categories == 3
 
 
+@pytest.mark.parametrize("architecture", ["mixer", "transformer"])
+@pytest.mark.parametrize("categorical", ["scalar", "softmax"])
+def test_mixed_precision_trains_too(architecture, categorical):
+    _, incomplete = correlated(60)
+    imputer = PMAEImputer(
+        **SMALL, steps=3, architecture=architecture, categorical=categorical, precision="bfloat16"
+    )
+    assert not imputer.fit_transform(incomplete).isna().any(axis=None)
+
+
 def test_a_very_wide_table_starts_from_nothing():
     rng = np.random.default_rng(0)
     wide = pd.DataFrame(rng.normal(size=(40, 300))).rename(columns=str)

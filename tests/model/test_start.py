@@ -78,3 +78,11 @@ def test_tables_without_categories_or_numbers():
         start = GaussianStart(cardinalities)(torch.tensor(values), torch.tensor([[True, False]]))
         assert torch.isfinite(start.values).all()
         assert len(start.probabilities) == 1
+
+
+def test_mixed_precision_leaves_the_gaussian_exact(gaussian):
+    kept = torch.tensor([[True, False, False]]).expand(3, 3)
+    exact = gaussian(VALUES, kept)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        mixed = gaussian(VALUES, kept)
+    assert torch.equal(exact.values, mixed.values)
