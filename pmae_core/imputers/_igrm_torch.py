@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -151,8 +152,11 @@ class Friends(nn.Module):
         of_friends = states.index_select(0, self.of_row.flatten()).view(n_rows, n_friends, -1)
         return (self.weight.unsqueeze(-1) * of_friends).mean(dim=1)
 
-    def renew(self, states: Tensor, learning_rate: float) -> None:
-        """Train the autoencoder to tell friends from random pairs, then take its friends."""
+    def renew(self, states: Tensor, learning_rate: float, check: Callable[[], None]) -> None:
+        """Train the autoencoder to tell friends from random pairs, then take its friends.
+
+        ``check`` is called between steps and may raise to end the work.
+        """
         optimizer = adam(self.parameters(), learning_rate)
         for _ in range(STEPS_PER_RENEWAL):
             codes = self._codes(states)
@@ -162,6 +166,7 @@ class Friends(nn.Module):
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
+            check()
         with torch.no_grad():
             codes = self._codes(states)
             self.of_row = nearest(codes, self.of_row.shape[1])
@@ -227,7 +232,7 @@ def complete_graph(
             if progress.done and progress.done % renew_every == 0:
                 with torch.no_grad():
                     rows, _ = network.row_and_column_states(training, n_rows)
-                friends.renew(rows, learning_rate)
+                friends.renew(rows, learning_rate, progress.check)
             kept = torch.rand(len(training)).to(where) < kept_share
             rows, columns = network.row_and_column_states(training[kept], n_rows)
             loss = mse_loss(network(rows, columns, friends, training), training.value)

@@ -43,7 +43,9 @@ def test_renewed_friends_come_from_the_same_group():
     group = torch.arange(40) % 2
     states = normalize(torch.eye(2)[group] + 0.1 * torch.randn(40, 2), dim=1)
     friends = Friends(states, 5, width=2)
-    friends.renew(states, learning_rate=0.01)
+    asked = []
+    friends.renew(states, learning_rate=0.01, check=lambda: asked.append(1))
+    assert len(asked) > 10
     same = group[friends.of_row] == group.unsqueeze(1)
     assert same.all()
     assert ((friends.weight > 0.5) & (friends.weight < 1)).all()
