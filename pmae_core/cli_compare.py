@@ -167,11 +167,15 @@ def _params(texts: Sequence[str] | None, methods: Sequence[str]) -> dict[str, di
                 f"{text!r} is not of the form METHOD.NAME=VALUE with one of the methods.",
                 param_hint="--param",
             )
-        try:
-            params.setdefault(method, {})[name] = json.loads(value)
-        except json.JSONDecodeError:
-            params[method][name] = value
+        params.setdefault(method, {})[name] = _json_or_word(value)
     return params
+
+
+def _json_or_word(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
 
 
 def _roles(texts: Sequence[str] | None) -> dict[str, str] | None:

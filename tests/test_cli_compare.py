@@ -71,7 +71,7 @@ def test_options_reach_the_comparison(folder, monkeypatch):
     run(
         *(folder / "complete.csv", "--methods", "pmae-mix, naive", "--seeds", 2, "--jobs", 2),
         *("--pattern", "general", "--mechanism", "MAR", "--coupling", "independent"),
-        *("--param", "pmae-mix.steps=7", "--param", "pmae-mix.loss=paper"),
+        *("--param", "pmae-mix.loss=paper", "--param", "pmae-mix.steps=7"),
         *("--budget", "1h30m", "--method-budget", "1.5m", "--target", "noise"),
         *("--role", "x=categorical", "--retry-failed"),
         code=1,
@@ -86,7 +86,7 @@ def test_options_reach_the_comparison(folder, monkeypatch):
         "holdout_share": 0.1,
         "truth": None,
         "target": "noise",
-        "method_params": {"pmae-mix": {"steps": 7, "loss": "paper"}},
+        "method_params": {"pmae-mix": {"loss": "paper", "steps": 7}},
         "budget_seconds": 5400.0,
         "method_budget_seconds": 90.0,
         "results_dir": None,
