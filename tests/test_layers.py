@@ -24,7 +24,7 @@ CORE_LAYERS = (
     ("model",),
     ("masking", "amputation", "missingness"),
     ("table",),
-    ("errors", "events"),
+    ("errors", "events", "checks"),
 )
 CORE_RANK = {name: rank for rank, names in enumerate(CORE_LAYERS) for name in names}
 

@@ -100,6 +100,9 @@ def resolve_settings(preset: str, overrides: Mapping[str, Any], n_rows: int) -> 
     settings = {**dict.fromkeys(SETTINGS), **PRESETS[preset], **given}
     if given.get("steps") is not None and given.get("epochs") is not None:
         raise ValueError("Give either steps or epochs, not both.")
+    if not 0 <= settings["validation_share"] < 1:
+        share = settings["validation_share"]
+        raise ValueError(f"validation_share must be at least 0 and below 1, got {share}.")
     if "steps" in given:
         settings["epochs"] = None
     if "epochs" in given:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from pmae_core.checks import check_choices
 from pmae_core.model.blocks import MixerBlock, TransformerBlock
 from pmae_core.model.start import GaussianStart, log_probabilities
 from pmae_core.model.tokens import (
@@ -51,7 +52,8 @@ class NetworkConfig:
     start: Literal["none", "gaussian"] = "none"
 
     def __post_init__(self) -> None:
-        """Refuse sizes that no network can have."""
+        """Refuse what no network can have."""
+        check_choices(self)
         if self.width % 2 or self.width < 2:
             raise ValueError(f"width must be an even number of at least 2, got {self.width}.")
         if self.architecture == "transformer" and self.width % self.heads:

@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from pmae_core.checks import check_choices
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
@@ -60,8 +62,11 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         """Refuse settings that describe no training."""
+        check_choices(self)
         if (self.steps is None) == (self.epochs is None):
             raise ValueError("Give either steps or epochs, not both and not neither.")
+        if self.learning_rate <= 0:
+            raise ValueError(f"learning_rate must be positive, got {self.learning_rate}.")
         if self.batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {self.batch_size}.")
         if self.steps is not None and self.steps < 0:

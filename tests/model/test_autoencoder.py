@@ -104,6 +104,9 @@ def test_softmax_errors_are_squares_in_deviations_and_cross_entropies():
         ({"architecture": "transformer", "heads": 5}, "divide"),
         ({"drop_masked": True}, "transformer"),
         ({"start": "gaussian"}, "softmax"),
+        ({"start": "magic"}, "must be one of 'none', 'gaussian', not 'magic'"),
+        ({"architecture": "rnn"}, "must be one of 'mixer', 'transformer'"),
+        ({"categorical": "hash"}, "must be one of 'scalar', 'softmax'"),
     ],
 )
 def test_impossible_shapes_are_refused(settings, words):
