@@ -50,7 +50,7 @@ def test_mean_ranks_with_and_without_ties(tidy):
 
 def test_methods_far_from_the_paper_are_named(tidy):
     (far,) = far_from_paper(tidy)
-    assert (far["method"], far["difference"]) == ("tied", 7.0)
+    assert (far["method"], far["difference"], far["why"]) == ("tied", 7.0, "Not known.")
 
 
 def test_a_quick_run_writes_figures_beside_the_papers_and_resumes(tmp_path, capsys):
