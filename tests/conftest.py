@@ -2,11 +2,17 @@
 
 import os
 
+import hypothesis
 import pytest
 
 # The networks of the tests are so small that threads cost more than they give. Set before torch
 # is imported, and inherited by the programs that tests start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# The same examples in every run; HYPOTHESIS_PROFILE=explore searches for new ones.
+hypothesis.settings.register_profile("repeatable", derandomize=True)
+hypothesis.settings.register_profile("explore", derandomize=False)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 @pytest.fixture(scope="session", autouse=True)
