@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import signal
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from pmae_core import cli_compare
+from pmae_core.cli_common import json_or_word, say, show
 from pmae_core.errors import (
     Cancelled,
     ImputationError,
@@ -59,12 +59,12 @@ class _SentenceGroup(TyperGroup):
             with _warnings_as_sentences():
                 return super().invoke(ctx)
         except (Cancelled, KeyboardInterrupt) as error:
-            _say("Stopped.")
+            say("Stopped.")
             raise typer.Exit(EXIT_CANCELLED) from error
         except BrokenPipeError:
             raise  # the reader of a pipe, as head, has seen enough: typer knows
         except (PMAEError, OSError) as error:
-            _say(f"[red]Error:[/] {escape(str(error))}")
+            say(f"[red]Error:[/] {escape(str(error))}")
             raise typer.Exit(EXIT_USER_ERROR) from error
 
 
@@ -106,11 +106,6 @@ def main() -> None:
     app()
 
 
-def _say(text: str) -> None:
-    """Write to stderr, which keeps stdout for results."""
-    Console(stderr=True, soft_wrap=True, highlight=False).print(text)
-
-
 @contextmanager
 def _warnings_as_sentences() -> Iterator[None]:
     """Show the library's own warnings as notes; leave all others as they are."""
@@ -119,7 +114,7 @@ def _warnings_as_sentences() -> Iterator[None]:
 
         def show(message: Any, category: type[Warning], *args: Any, **kwargs: Any) -> None:
             if issubclass(category, TableWarning | ImputationWarning):
-                _say(f"[yellow]Note:[/] {escape(str(message))}")
+                say(f"[yellow]Note:[/] {escape(str(message))}")
             else:
                 show_other(message, category, *args, **kwargs)
 
@@ -178,10 +173,7 @@ def _parameters(texts: Sequence[str] | None) -> dict[str, Any]:
             raise typer.BadParameter(
                 f"{text!r} is not of the form key=value.", param_hint="--param"
             )
-        try:
-            parameters[key] = json.loads(value)
-        except json.JSONDecodeError:
-            parameters[key] = value
+        parameters[key] = json_or_word(value)
     return parameters
 
 
@@ -325,7 +317,7 @@ def impute(
         if path:
             _write(cells, path)
     if not quiet:
-        _say(_imputation_sentence(frame, imputed, output))
+        say(_imputation_sentence(frame, imputed, output))
 
 
 def _check_abilities(
@@ -515,7 +507,7 @@ def ampute(
         settings.write_text(json.dumps(holes.settings, indent=2) + "\n", encoding="utf-8")
     if not quiet:
         n_removed, n_dropped = int(holes.missing.sum().sum()), len(frame) - len(holes.truth)
-        _say(
+        say(
             f"Removed {n_removed:,} of {_count(holes.truth.size, 'cell')} and dropped "
             f"{_count(n_dropped, 'row')} that lost all; wrote {escape(str(output))}."
         )
@@ -560,7 +552,7 @@ def score(
         cells = _missing_cells(_read(missing)).reset_index(drop=True)
     else:
         cells = true_frame.notna()
-        _say("[yellow]Note:[/] without --missing all cells count, also those never missing.")
+        say("[yellow]Note:[/] without --missing all cells count, also those never missing.")
     result = score_imputation(true_frame, imputed_frame, cells, _schema(true_frame, role))
     if as_json:
         _print_json(result.to_dict())
@@ -585,7 +577,7 @@ def _print_score(result: ImputationScore) -> None:
     headers = ["Column", "Role", "Cells", *(_METRIC_TITLES[name] for name in metrics)]
     _print_table(headers, rows)
     for name, reason in result.skipped.items():
-        _say(f"Not scored: {escape(str(name))}, {escape(reason)}.")
+        say(f"Not scored: {escape(str(name))}, {escape(reason)}.")
 
 
 # ---------------------------------------------------------------- describe
@@ -626,7 +618,7 @@ def describe(
     _print_columns(schema)
     typer.echo(summary.sentence())
     for hint in suggestions:
-        _say(
+        say(
             f"[yellow]Note:[/] {escape(repr(hint.value))} in {escape(hint.column)} "
             f"({hint.count:,} times) may mean missing. {escape(hint.reason)}"
         )
@@ -699,8 +691,6 @@ def datasets(
 
 # ---------------------------------------------------------------- printing
 
-WIDTH_OF_A_PIPE = 160
-
 _METRIC_TITLES = {
     "imputation_accuracy": "Imputation accuracy",
     "r2": "R², negative as 0",
@@ -744,8 +734,7 @@ def _print_table(
         table.add_column(header, justify="left" if is_words else "right")
     for row in rows:
         table.add_row(*map(escape, row))
-    width = None if sys.stdout.isatty() else WIDTH_OF_A_PIPE
-    Console(width=width, highlight=False).print(table)
+    show(table)
 
 
 # ---------------------------------------------------------------- compare

@@ -5,10 +5,8 @@ What the command needs is imported inside it, so that ``pmae --help`` answers at
 
 from __future__ import annotations
 
-import json
 import math
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +19,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
+from pmae_core.cli_common import json_or_word, say, show
 from pmae_core.errors import ImputationError
 from pmae_core.events import Event
 
@@ -37,7 +36,6 @@ HELP = (
     "pmae compare complete.csv --methods naive,em --pattern general --mechanism MNAR\n"
     "pmae compare holes.csv --methods em,pmae-mix --param pmae-mix.steps=400 --jobs 2"
 )
-WIDTH_OF_A_PIPE = 160
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -140,7 +138,7 @@ def compare(
     else:
         _print_summary(comparison)
     if output is not None and not quiet:
-        _say(f"Wrote {escape(str(output / 'report.html'))} and the results beside it.")
+        say(f"Wrote {escape(str(output / 'report.html'))} and the results beside it.")
     if not any(task.status == "done" for task in comparison.tasks):
         raise ImputationError("No method gave a result; the reasons are above.")
 
@@ -167,15 +165,8 @@ def _params(texts: Sequence[str] | None, methods: Sequence[str]) -> dict[str, di
                 f"{text!r} is not of the form METHOD.NAME=VALUE with one of the methods.",
                 param_hint="--param",
             )
-        params.setdefault(method, {})[name] = _json_or_word(value)
+        params.setdefault(method, {})[name] = json_or_word(value)
     return params
-
-
-def _json_or_word(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text
 
 
 def _roles(texts: Sequence[str] | None) -> dict[str, str] | None:
@@ -221,7 +212,7 @@ def _standings(quiet: bool) -> Iterator[Callable[[Event], None]]:
         def show_line(event: Event) -> None:
             if isinstance(event, TaskFinished) and not quiet:
                 count = f"{event.n_done} of {event.n_tasks}"
-                _say(f"{count}: {escape(', '.join(filter(None, _result_cells(event.result))))}")
+                say(f"{count}: {escape(', '.join(filter(None, _result_cells(event.result))))}")
 
         yield show_line
         return
@@ -277,8 +268,7 @@ def _print_summary(comparison: Comparison) -> None:
         memory = _figure(row["peak_memory_mb"], 0)
         rows.append([rank, str(method), *figures, seconds, memory, str(row["remark"])])
     headers = ["Rank", "Method", *scores.values(), "Seconds", "Memory, MB", "Remark"]
-    width = None if sys.stdout.isatty() else WIDTH_OF_A_PIPE
-    Console(width=width, highlight=False).print(_table(headers, rows, words={1, len(headers) - 1}))
+    show(_table(headers, rows, words={1, len(headers) - 1}))
     hopeless = [
         str(column) for column, row in comparison.column_winners().iterrows() if row["best"] is None
     ]
@@ -297,8 +287,3 @@ def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, words: set[
 
 def _figure(value: float, decimals: int = 3) -> str:
     return "" if math.isnan(value) else f"{value:.{decimals}f}"
-
-
-def _say(text: str) -> None:
-    """Write to stderr, which keeps stdout for results."""
-    Console(stderr=True, soft_wrap=True, highlight=False).print(text)

@@ -16,6 +16,7 @@ CORE_LAYERS = (
     ("__main__",),
     ("cli",),
     ("cli_compare",),
+    ("cli_common",),
     ("pmae_core",),  # its __init__, which names what the layers below offer
     ("jobs",),
     ("evaluation",),
