@@ -5,7 +5,6 @@ Kept apart so that the imputers themselves can be listed without importing torch
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -321,14 +320,14 @@ class SavedImputer:
 
 def write_saved(path: Path, class_name: str, state: dict[str, Any], groups: TensorGroups) -> None:
     """Write a fitted imputer into one safetensors file."""
-    write_tensors(path, groups, {"class": class_name, "imputer": json.dumps(state)})
+    write_tensors(path, groups, {"class": class_name, "imputer": state})
 
 
 def read_saved(path: Path) -> SavedImputer:
     """Read a fitted imputer; nothing is ever unpickled."""
     try:
         groups, state = read_tensors(path)
-        return SavedImputer(state["class"], json.loads(state["imputer"]), groups)
+        return SavedImputer(state["class"], state["imputer"], groups)
     except FileNotFoundError:
         raise ImputationError(f"There is no model file {path}.") from None
     except (ValueError, KeyError) as error:

@@ -70,7 +70,9 @@ class PMAEImputer(MaskedAutoencoderImputer):
     width, encoder_depth, decoder_depth, heads, mlp_ratio, dropout : optional
         Size of the network.
     start : {"gaussian", "none"}, optional
-        Whether the network improves on a joint Gaussian's answer or begins from nothing.
+        Whether the network improves on a joint Gaussian's answer or begins from nothing. A table
+        of more than 256 numbers and indicators of categories always begins from nothing; see
+        ``settings_``.
     steps, epochs : int, optional
         Length of the training; at most one of the two.
     batch_size : int or "paper", optional
