@@ -41,6 +41,10 @@ class DatasetUnavailableError(PMAEError):
     """A named dataset is neither on disk nor to be downloaded."""
 
 
+class JobError(PMAEError):
+    """A job cannot be submitted, found, changed or finished as asked."""
+
+
 class Cancelled(PMAEError):
     """The user asked long work to stop."""
 

@@ -15,7 +15,7 @@ PACKAGES = ("pages", "dashboard", "pmae_core")
 CORE_LAYERS = (
     ("__main__",),
     ("cli",),
-    ("cli_compare",),
+    ("cli_compare", "cli_jobs"),
     ("cli_common",),
     ("pmae_core",),  # its __init__, which names what the layers below offer
     ("jobs",),
@@ -25,7 +25,7 @@ CORE_LAYERS = (
     ("model",),
     ("masking", "amputation", "missingness"),
     ("table",),
-    ("errors", "events", "checks"),
+    ("errors", "events", "checks", "home"),
 )
 CORE_RANK = {name: rank for rank, names in enumerate(CORE_LAYERS) for name in names}
 
@@ -40,6 +40,7 @@ WITHOUT_TORCH = (
     "pmae_core.amputation",
     "pmae_core.missingness",
     "pmae_core.evaluation",
+    "pmae_core.jobs",
     "pmae_core.cli",
 )
 

@@ -16,6 +16,7 @@ from typing import Literal
 import pandas as pd
 
 from pmae_core.errors import DatasetUnavailableError, TableWarning
+from pmae_core.home import pmae_home
 from pmae_core.table.benchmark_tables import (
     BENCHMARKS,
     BenchmarkInfo,
@@ -159,7 +160,7 @@ def load_dataset(name: str) -> Dataset:
 
     Samples are always there. A benchmark table is looked for as ``<name>.parquet`` in the folder
     that the environment variable PMAE_DATA_DIR names, then in the cache (in the folder PMAE_HOME,
-    or ~/.cache/pmae), and is otherwise downloaded from the UCI repository and kept in the cache.
+    or ~/.pmae), and is otherwise downloaded from the UCI repository and kept in the cache.
 
     Parameters
     ----------
@@ -245,8 +246,7 @@ def _benchmark_info(info: BenchmarkInfo) -> DatasetInfo:
 
 
 def _cache_file(info: BenchmarkInfo) -> Path:
-    home = os.environ.get("PMAE_HOME") or "~/.cache/pmae"
-    return Path(home).expanduser() / "datasets" / f"{info.name}.parquet"
+    return pmae_home() / "datasets" / f"{info.name}.parquet"
 
 
 def _find_file(info: BenchmarkInfo) -> Path | None:

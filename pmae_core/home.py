@@ -1,0 +1,11 @@
+"""Where the library keeps what must outlive a process."""
+
+import os
+from pathlib import Path
+
+DEFAULT_HOME = "~/.pmae"
+
+
+def pmae_home() -> Path:
+    """Return the folder that the environment variable PMAE_HOME names, ``~/.pmae`` without it."""
+    return Path(os.environ.get("PMAE_HOME") or DEFAULT_HOME).expanduser()
