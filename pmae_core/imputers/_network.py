@@ -5,7 +5,7 @@ Kept apart so that the imputers themselves can be listed without importing torch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from pmae_core.errors import Cancelled, ImputationError
-from pmae_core.events import Callback
 from pmae_core.imputers._gaussian import GaussianModel
+from pmae_core.imputers._progress import FitRun
 from pmae_core.masking import Sampler
 from pmae_core.model import MaskedAutoencoder, NetworkConfig, Prediction
 from pmae_core.model.start import Expansion
@@ -71,29 +71,25 @@ class FittedNetwork:
         encoded: EncodedTable,
         settings: dict[str, Any],
         sampler: Sampler,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-        checkpoint_dir: Path | None,
+        run: FitRun,
     ) -> FittedNetwork:
         """Build a network for a table and train it.
 
         Raises
         ------
         Cancelled
-            If ``cancel`` said so.
+            If the user asked to stop.
         """
         config = NetworkConfig(**_fields_of(NetworkConfig, settings))
-        training = TrainingConfig(**_fields_of(TrainingConfig, settings), seed=seed)
+        training = TrainingConfig(**_fields_of(TrainingConfig, settings), seed=run.seed)
         values = _network_values(encoded, config)
         observed = encoded.observed
-        rng = np.random.default_rng([seed, 2])
+        rng = np.random.default_rng([run.seed, 2])
         held_out = None
         if settings["validation_share"] > 0:
             held_out = hold_out_cells(observed, settings["validation_share"], rng)
         visible = held_out.remove_from(observed) if held_out is not None else observed
-        network = _build(config, encoded, values, visible, seed)
+        network = _build(config, encoded, values, visible, run.seed)
         result = train(
             network,
             values,
@@ -101,9 +97,9 @@ class FittedNetwork:
             sampler.fit(observed),
             training,
             held_out=held_out,
-            callbacks=callbacks,
-            cancel=cancel,
-            checkpoint_dir=checkpoint_dir,
+            callbacks=run.callbacks,
+            cancel=run.cancel,
+            checkpoint_dir=run.checkpoint_dir,
         )
         if result.reason == "cancelled":
             raise Cancelled(f"Training was cancelled after {result.step} steps.")

@@ -1,12 +1,40 @@
-"""Progress and cancellation of methods that do not use the training loop."""
+"""A fit under way: its seed, who listens, who may stop it, and how far it is."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from pmae_core.errors import Cancelled
 from pmae_core.events import Callback, FitProgress
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitRun:
+    """What a method is given for one fit, beside the table.
+
+    Attributes
+    ----------
+    seed : int
+        All randomness of the fit comes from it.
+    callbacks : sequence of callables
+        Each gets every progress event.
+    cancel : callable
+        ``True`` when the user wants to stop.
+    checkpoint_dir : path, optional
+        Where methods that train keep a checkpoint and resume from one.
+    """
+
+    seed: int
+    callbacks: Sequence[Callback]
+    cancel: Callable[[], bool]
+    checkpoint_dir: Path | None
+
+    def progress(self, total: int, unit: str, *, every: int = 1) -> Progress:
+        """Return a counter of units of work that tells this run's listeners."""
+        return Progress(total, unit, self.callbacks, self.cancel, every=every)
 
 
 class Progress:

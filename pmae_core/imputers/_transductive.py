@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from pmae_core.errors import ImputationError
-from pmae_core.events import Callback
+from pmae_core.imputers._progress import FitRun
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.table import EncodedTable
 
@@ -23,27 +21,12 @@ class TransductiveImputer(BaseImputer):
     """
 
     @abstractmethod
-    def _complete(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-    ) -> np.ndarray:
+    def _complete(self, encoded: EncodedTable, run: FitRun) -> np.ndarray:
         """Return encoded values with every missing cell filled."""
 
-    def _fit_encoded(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-        checkpoint_dir: Path | None,
-    ) -> None:
+    def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         self._fitted_table = encoded_digest(encoded)
-        self._completed = self._complete(encoded, seed=seed, callbacks=callbacks, cancel=cancel)
+        self._completed = self._complete(encoded, run)
 
     def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
         if encoded_digest(encoded) != self._fitted_table:

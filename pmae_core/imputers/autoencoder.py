@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from pmae_core.errors import ImputationError
+from pmae_core.imputers._progress import FitRun
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.presets import MOST_COORDINATES, SETTINGS, resolve_settings
 from pmae_core.masking import Sampler
@@ -72,28 +73,14 @@ class MaskedAutoencoderImputer(BaseImputer):
     def _encoder_options(self) -> dict[str, Any]:
         return {name: self.settings_[name] for name in ("numeric", "min_category_count")}
 
-    def _fit_encoded(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-        checkpoint_dir: Path | None,
-    ) -> None:
+    def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         from pmae_core.imputers._network import FittedNetwork
 
         coordinates = sum(max(1, column.n_categories - 1) for column in encoded.columns)
         if coordinates > MOST_COORDINATES:
             self.settings_ = self.settings_ | {"start": "none"}
         self.network_ = FittedNetwork.fit(
-            encoded,
-            self.settings_,
-            self._sampler(self.settings_),
-            seed=seed,
-            callbacks=callbacks,
-            cancel=cancel,
-            checkpoint_dir=checkpoint_dir,
+            encoded, self.settings_, self._sampler(self.settings_), run
         )
         self.training_result_ = self.network_.result
 

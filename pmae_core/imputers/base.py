@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pmae_core.errors import ImputationError, ImputationWarning
+from pmae_core.imputers._progress import FitRun
 from pmae_core.table import EncodedTable, Schema, TableEncoder
 
 if TYPE_CHECKING:
@@ -71,10 +72,12 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if encoded.columns:
             self._fit_encoded(
                 encoded,
-                seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-                callbacks=callbacks,
-                cancel=cancel or (lambda: False),
-                checkpoint_dir=Path(checkpoint_dir) if checkpoint_dir is not None else None,
+                FitRun(
+                    seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+                    callbacks=callbacks,
+                    cancel=cancel or (lambda: False),
+                    checkpoint_dir=Path(checkpoint_dir) if checkpoint_dir is not None else None,
+                ),
             )
         return self
 
@@ -117,15 +120,7 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Return the options of the encoder that the method wants."""
         return {}
 
-    def _fit_encoded(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-        checkpoint_dir: Path | None,
-    ) -> None:
+    def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         """Learn from an encoded table with at least one column."""
         raise NotImplementedError
 

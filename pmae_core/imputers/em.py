@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from pmae_core.events import Callback
 from pmae_core.imputers._gaussian import GaussianModel
 from pmae_core.imputers._parameters import check_positive
-from pmae_core.imputers._progress import Progress
+from pmae_core.imputers._progress import FitRun
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_scalars
@@ -81,17 +79,9 @@ class EMImputer(BaseImputer):
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "minmax"}
 
-    def _fit_encoded(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-        checkpoint_dir: Path | None,
-    ) -> None:
+    def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         check_positive(self, "max_iter")
-        progress = Progress(self.max_iter, "round", callbacks, cancel)
+        progress = run.progress(self.max_iter, "round")
         progress.check()
         self.model_ = GaussianModel.fit(
             scalar_values(encoded),

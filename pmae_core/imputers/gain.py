@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from pmae_core.events import Callback
 from pmae_core.imputers._parameters import check_positive
-from pmae_core.imputers._progress import Progress
+from pmae_core.imputers._progress import FitRun
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.table import EncodedTable, Schema
@@ -87,15 +85,7 @@ class GAINImputer(BaseImputer):
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "minmax"}
 
-    def _fit_encoded(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-        checkpoint_dir: Path | None,
-    ) -> None:
+    def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         from pmae_core.imputers._gain_torch import train_generator
 
         check_positive(self, "iterations", "batch_size", "learning_rate")
@@ -106,8 +96,8 @@ class GAINImputer(BaseImputer):
             reconstruction_weight=self.reconstruction_weight,
             learning_rate=self.learning_rate,
             device=self.device,
-            seed=seed,
-            progress=Progress(self.iterations, "iteration", callbacks, cancel, every=20),
+            seed=run.seed,
+            progress=run.progress(self.iterations, "iteration", every=20),
         )
 
     def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:

@@ -6,7 +6,6 @@ import importlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pmae_core.errors import ImputationError
-from pmae_core.events import Callback
-from pmae_core.imputers._progress import Progress
+from pmae_core.imputers._progress import FitRun, Progress
 from pmae_core.imputers._transductive import encoded_digest
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.naive import column_centre
@@ -144,15 +142,7 @@ class HyperImputeImputer(BaseImputer):
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "minmax"}
 
-    def _fit_encoded(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-        checkpoint_dir: Path | None,
-    ) -> None:
+    def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         self._check_settings()
         if len(encoded.columns) < 2:
             raise ImputationError(
@@ -160,7 +150,7 @@ class HyperImputeImputer(BaseImputer):
                 "column to learn from."
             )
         self._fitted_table = encoded_digest(encoded)
-        progress = Progress(self.n_rounds, "round", callbacks, cancel)
+        progress = run.progress(self.n_rounds, "round")
         self._chain = _Chain(
             encoded,
             _Toolbox(
@@ -169,7 +159,7 @@ class HyperImputeImputer(BaseImputer):
                 n_trees=self.n_trees,
                 n_boosting_rounds=self.n_boosting_rounds,
                 contest_rows=self.contest_rows,
-                seed=seed,
+                seed=run.seed,
             ),
         )
         self.n_rounds_ = self._chain.run(progress, patience=self.patience, tolerance=self.tolerance)

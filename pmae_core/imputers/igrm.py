@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from pmae_core.errors import ImputationError
-from pmae_core.events import Callback
 from pmae_core.imputers._parameters import check_positive
-from pmae_core.imputers._progress import Progress
+from pmae_core.imputers._progress import FitRun
 from pmae_core.imputers._transductive import TransductiveImputer
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.table import EncodedTable, Schema
@@ -116,14 +115,7 @@ class IGRMImputer(TransductiveImputer):
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "minmax"}
 
-    def _complete(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-    ) -> np.ndarray:
+    def _complete(self, encoded: EncodedTable, run: FitRun) -> np.ndarray:
         from pmae_core.imputers._igrm_torch import complete_graph
 
         check_positive(self, "epochs", "patience", "width", "layers", "kept_share", "friends")
@@ -140,8 +132,8 @@ class IGRMImputer(TransductiveImputer):
             renew_every=self.renew_every,
             learning_rate=self.learning_rate,
             device=self.device,
-            seed=seed,
-            progress=Progress(self.epochs, "epoch", callbacks, cancel, every=10),
+            seed=run.seed,
+            progress=run.progress(self.epochs, "epoch", every=10),
         )
         return filled
 

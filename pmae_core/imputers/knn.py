@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.impute import KNNImputer as SklearnKNNImputer
 
-from pmae_core.events import Callback
 from pmae_core.imputers._parameters import check_positive
-from pmae_core.imputers._progress import Progress
+from pmae_core.imputers._progress import FitRun
 from pmae_core.imputers._transductive import encoded_digest
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.registry import register_imputer
@@ -81,21 +79,13 @@ class KNNImputer(BaseImputer):
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "minmax"}
 
-    def _fit_encoded(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-        checkpoint_dir: Path | None,
-    ) -> None:
+    def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         check_positive(self, "n_neighbors")
-        donors = self._choose_donors(encoded.observed, np.random.default_rng(seed))
+        donors = self._choose_donors(encoded.observed, np.random.default_rng(run.seed))
         self._neighbors = SklearnKNNImputer(n_neighbors=self.n_neighbors, weights=self.weights)
         self._neighbors.fit(_with_nan(encoded)[donors])
         pieces = _pieces_of_holes(encoded)
-        progress = Progress(len(pieces), "row block", callbacks, cancel)
+        progress = run.progress(len(pieces), "row block")
         progress.check()
         self._fitted_table = encoded_digest(encoded)
         self._completed = self._fill_pieces(encoded, pieces, progress.advance)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -14,9 +13,8 @@ from sklearn.impute import IterativeImputer
 from sklearn.linear_model import BayesianRidge
 
 from pmae_core.errors import ImputationError
-from pmae_core.events import Callback
 from pmae_core.imputers._parameters import check_positive
-from pmae_core.imputers._progress import Progress
+from pmae_core.imputers._progress import FitRun, Progress
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_scalars
@@ -88,25 +86,17 @@ class MICEImputer(BaseImputer):
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "minmax"}
 
-    def _fit_encoded(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-        checkpoint_dir: Path | None,
-    ) -> None:
+    def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         check_positive(self, "max_iter")
         n_columns = len(encoded.columns)
         if n_columns < 2:
             raise ImputationError(
                 "MICE predicts columns from each other and needs at least two that can be learned."
             )
-        progress = Progress(self.max_iter * n_columns, "regression", callbacks, cancel)
+        progress = run.progress(self.max_iter * n_columns, "regression")
         progress.check()
         self._fitted_values = _with_nan(encoded)
-        self._chain = self._new_chain(seed, progress)
+        self._chain = self._new_chain(run.seed, progress)
         with warnings.catch_warnings():
             # That the last allowed round was reached is said by n_rounds_.
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from pmae_core.errors import ImputationError
-from pmae_core.events import Callback
 from pmae_core.imputers._parameters import check_positive
-from pmae_core.imputers._progress import Progress
+from pmae_core.imputers._progress import FitRun, Progress
 from pmae_core.imputers._transductive import encoded_digest
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.registry import register_imputer
@@ -116,15 +114,7 @@ class MiceForestImputer(BaseImputer):
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "minmax"}
 
-    def _fit_encoded(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-        checkpoint_dir: Path | None,
-    ) -> None:
+    def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         check_positive(self, "n_datasets", "n_rounds", "n_trees", "n_candidates")
         n_columns = len(encoded.columns)
         if n_columns < 2:
@@ -134,14 +124,16 @@ class MiceForestImputer(BaseImputer):
             )
         n_with_holes = int((~encoded.observed.all(axis=0)).sum())
         n_forests = self.n_datasets * ((self.n_rounds - 1) * n_with_holes + n_columns)
-        progress = Progress(n_forests, "forest", callbacks, cancel)
+        progress = run.progress(n_forests, "forest")
         progress.check()
-        self._seed = seed
+        self._seed = run.seed
         self._observed_cells = [encoded.values[encoded.observed[:, j], j] for j in range(n_columns)]
         self._chains: list[list[_ColumnModel]] = []
         fillings = []
         for k in range(self.n_datasets):
-            filling, models = self._run_chain(encoded, np.random.default_rng([seed, k]), progress)
+            filling, models = self._run_chain(
+                encoded, np.random.default_rng([run.seed, k]), progress
+            )
             fillings.append(filling)
             self._chains.append(models)
         self._fitted_table = encoded_digest(encoded)

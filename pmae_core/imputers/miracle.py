@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from pmae_core.events import Callback
 from pmae_core.imputers._parameters import check_positive
-from pmae_core.imputers._progress import Progress
+from pmae_core.imputers._progress import FitRun
 from pmae_core.imputers._transductive import TransductiveImputer
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.table import EncodedTable, Schema
@@ -97,14 +96,7 @@ class MIRACLEImputer(TransductiveImputer):
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "minmax"}
 
-    def _complete(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-    ) -> np.ndarray:
+    def _complete(self, encoded: EncodedTable, run: FitRun) -> np.ndarray:
         from pmae_core.imputers._miracle_torch import refine
 
         check_positive(self, "steps", "batch_size", "hidden_width", "window", "learning_rate")
@@ -118,7 +110,7 @@ class MIRACLEImputer(TransductiveImputer):
             moment_weight=self.moment_weight,
             learning_rate=self.learning_rate,
             device=self.device,
-            seed=seed,
-            progress=Progress(self.steps, "step", callbacks, cancel, every=10),
+            seed=run.seed,
+            progress=run.progress(self.steps, "step", every=10),
         )
         return filled

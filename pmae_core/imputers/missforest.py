@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from pmae_core.errors import ImputationError
-from pmae_core.events import Callback
 from pmae_core.imputers._parameters import check_positive
-from pmae_core.imputers._progress import Progress
+from pmae_core.imputers._progress import FitRun, Progress
 from pmae_core.imputers._transductive import encoded_digest
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.naive import column_centre
@@ -103,15 +101,7 @@ class MissForestImputer(BaseImputer):
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "minmax"}
 
-    def _fit_encoded(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-        checkpoint_dir: Path | None,
-    ) -> None:
+    def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         check_positive(self, "n_trees", "max_iter")
         if len(encoded.columns) < 2:
             raise ImputationError(
@@ -119,9 +109,9 @@ class MissForestImputer(BaseImputer):
                 "learned."
             )
         order = _by_ascending_holes(encoded.observed)
-        progress = Progress(self.max_iter * len(order), "forest", callbacks, cancel)
+        progress = run.progress(self.max_iter * len(order), "forest")
         progress.check()
-        self._seed = seed
+        self._seed = run.seed
         self._observed = encoded.observed
         self._centres = np.array([column_centre(encoded, j) for j in range(len(encoded.columns))])
         self._fitted_table = encoded_digest(encoded)

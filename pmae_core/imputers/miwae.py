@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from pmae_core.events import Callback
 from pmae_core.imputers._parameters import check_positive
-from pmae_core.imputers._progress import Progress
+from pmae_core.imputers._progress import FitRun
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.table import EncodedTable, Schema
@@ -96,15 +94,7 @@ class MIWAEImputer(BaseImputer):
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "minmax"}
 
-    def _fit_encoded(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-        checkpoint_dir: Path | None,
-    ) -> None:
+    def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         from pmae_core.imputers._miwae_torch import FittedMIWAE
 
         check_positive(self, "epochs", "max_steps", "batch_size", "hidden_width", "latent_width")
@@ -118,8 +108,8 @@ class MIWAEImputer(BaseImputer):
             n_samples=self.training_samples,
             learning_rate=self.learning_rate,
             device=self.device,
-            seed=seed,
-            progress=Progress(min(steps, self.max_steps), "step", callbacks, cancel, every=20),
+            seed=run.seed,
+            progress=run.progress(min(steps, self.max_steps), "step", every=20),
         )
 
     def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:

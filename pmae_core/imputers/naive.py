@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from pmae_core.events import Callback
-from pmae_core.imputers._progress import Progress
+from pmae_core.imputers._progress import FitRun
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.table import EncodedTable, Schema
@@ -55,16 +53,8 @@ class NaiveImputer(BaseImputer):
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "minmax"}
 
-    def _fit_encoded(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-        checkpoint_dir: Path | None,
-    ) -> None:
-        progress = Progress(len(encoded.columns), "column", callbacks, cancel)
+    def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
+        progress = run.progress(len(encoded.columns), "column")
         self._centres = np.zeros(len(encoded.columns))
         for j in range(len(encoded.columns)):
             self._centres[j] = column_centre(encoded, j)

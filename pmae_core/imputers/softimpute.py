@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pmae_core.errors import ImputationError
-from pmae_core.events import Callback
 from pmae_core.imputers._parameters import check_positive
-from pmae_core.imputers._progress import Progress
+from pmae_core.imputers._progress import FitRun, Progress
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_scalars
@@ -111,24 +109,16 @@ class SoftImputeImputer(BaseImputer):
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "minmax"}
 
-    def _fit_encoded(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-        checkpoint_dir: Path | None,
-    ) -> None:
+    def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         self._check_parameters()
         self._centre, self._scale = _moments(scalar_values(encoded), encoded.observed)
         table = self._standardised(encoded)
         path = self._shrinkage_path(float(np.linalg.norm(table, ord=2)))
         n_paths = 2 if self.shrinkage is None else 1
-        progress = Progress(n_paths * len(path), "shrinkage", callbacks, cancel)
+        progress = run.progress(n_paths * len(path), "shrinkage")
         progress.check()
         if self.shrinkage is None:
-            hidden = _choose_hidden(encoded.observed, self.holdout_share, seed)
+            hidden = _choose_hidden(encoded.observed, self.holdout_share, run.seed)
             path = self._best_path(table, encoded.observed, hidden, path, progress)
         for solution in self._solutions(table, encoded.observed, path, progress):
             self._factors = solution.factors

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from pmae_core.errors import ImputationError
-from pmae_core.events import Callback
 from pmae_core.imputers._parameters import check_positive
-from pmae_core.imputers._progress import Progress
+from pmae_core.imputers._progress import FitRun
 from pmae_core.imputers._transductive import TransductiveImputer
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.table import EncodedTable, Schema
@@ -103,14 +102,7 @@ class TDMImputer(TransductiveImputer):
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "minmax"}
 
-    def _complete(
-        self,
-        encoded: EncodedTable,
-        *,
-        seed: int,
-        callbacks: Sequence[Callback],
-        cancel: Callable[[], bool],
-    ) -> np.ndarray:
+    def _complete(self, encoded: EncodedTable, run: FitRun) -> np.ndarray:
         from pmae_core.imputers._tdm_torch import match_batches
 
         check_positive(self, "iterations", "batch_size", "width_factor", "learning_rate")
@@ -129,7 +121,7 @@ class TDMImputer(TransductiveImputer):
             noise=self.noise,
             learning_rate=self.learning_rate,
             device=self.device,
-            seed=seed,
-            progress=Progress(self.iterations, "iteration", callbacks, cancel, every=20),
+            seed=run.seed,
+            progress=run.progress(self.iterations, "iteration", every=20),
         )
         return filled

@@ -21,11 +21,11 @@ class StubMean(BaseImputer):
     def _encoder_options(self):
         return {"numeric": "minmax"}
 
-    def _fit_encoded(self, encoded, *, seed, callbacks, cancel, checkpoint_dir):
+    def _fit_encoded(self, encoded, run):
         counts = encoded.observed.sum(axis=0)
         self.means_ = (encoded.values * encoded.observed).sum(axis=0) / counts + self.shift
-        self.rng_ = np.random.default_rng(seed)
-        for callback in callbacks:
+        self.rng_ = np.random.default_rng(run.seed)
+        for callback in run.callbacks:
             callback(FitProgress(done=1, total=1, unit="round", eta_seconds=0.0))
 
     def _fill_encoded(self, encoded):
@@ -61,29 +61,29 @@ class StubLinear(StubMean):
 
 
 class StubBroken(StubMean):
-    def _fit_encoded(self, *args, **kwargs):
+    def _fit_encoded(self, encoded, run):
         raise RuntimeError("<b>divided by zero</b>")
 
 
 class StubRefusing(StubMean):
-    def _fit_encoded(self, *args, **kwargs):
+    def _fit_encoded(self, encoded, run):
         raise ImputationError("This table is too strange.")
 
 
 class StubFlaky(StubMean):
     """Fails on seed 1 alone."""
 
-    def _fit_encoded(self, encoded, **kwargs):
+    def _fit_encoded(self, encoded, run):
         if self.random_state == 1:
             raise ImputationError("Seed 1 brings bad luck.")
-        super()._fit_encoded(encoded, **kwargs)
+        super()._fit_encoded(encoded, run)
 
 
 class StubSlow(StubMean):
-    def _fit_encoded(self, encoded, *, seed, callbacks, cancel, checkpoint_dir):
+    def _fit_encoded(self, encoded, run):
         for _ in range(3000):
             time.sleep(0.01)
-            if cancel():
+            if run.cancel():
                 raise Cancelled("Cancelled.")
 
 

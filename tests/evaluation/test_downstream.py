@@ -39,7 +39,7 @@ class Spy(BaseImputer):
         self.fitted_to.append(X)
         return super().fit(X, y, **kwargs)
 
-    def _fit_encoded(self, encoded, **kwargs):
+    def _fit_encoded(self, encoded, run):
         pass
 
     def _fill_encoded(self, encoded):
@@ -50,7 +50,7 @@ class TransductiveSpy(TransductiveImputer, Spy):
     _fit_encoded = TransductiveImputer._fit_encoded
     _fill_encoded = TransductiveImputer._fill_encoded
 
-    def _complete(self, encoded, **kwargs):
+    def _complete(self, encoded, run):
         return np.where(encoded.observed, encoded.values, 0.5)
 
 

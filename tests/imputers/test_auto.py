@@ -40,8 +40,8 @@ class Stub(BaseImputer):
     def _encoder_options(self):
         return {"numeric": "minmax"}
 
-    def _fit_encoded(self, encoded, *, seed, callbacks, cancel, checkpoint_dir):
-        if cancel():
+    def _fit_encoded(self, encoded, run):
+        if run.cancel():
             raise Cancelled("Cancelled.")
         self.names = [column.name for column in encoded.columns]
 
@@ -78,15 +78,15 @@ class Draws(Copies):
 
 
 class Fails(Stub):
-    def _fit_encoded(self, encoded, **kwargs):
+    def _fit_encoded(self, encoded, run):
         raise ImputationError("This table is too large.")
 
 
 class FailsLate(Copies):
     """Fills tables with held-out cells, but not the whole one."""
 
-    def _fit_encoded(self, encoded, **kwargs):
-        super()._fit_encoded(encoded, **kwargs)
+    def _fit_encoded(self, encoded, run):
+        super()._fit_encoded(encoded, run)
         if encoded.observed[:, self.names.index("twin")].mean() > 0.69:
             raise MemoryError("no more")
 
@@ -97,11 +97,11 @@ class Forgets(Stub):
 
 
 class Once(TransductiveImputer, Copies):
-    def _fit_encoded(self, encoded, **kwargs):
+    def _fit_encoded(self, encoded, run):
         self.names = [column.name for column in encoded.columns]
-        TransductiveImputer._fit_encoded(self, encoded, **kwargs)
+        TransductiveImputer._fit_encoded(self, encoded, run)
 
-    def _complete(self, encoded, **kwargs):
+    def _complete(self, encoded, run):
         return Copies._fill_encoded(self, encoded)
 
     _fill_encoded = TransductiveImputer._fill_encoded
@@ -297,8 +297,8 @@ def test_progress_counts_fits_and_cancel_is_heard(table):
 def test_checkpoints_of_different_fits_do_not_meet(table, tmp_path, monkeypatch):
     folders = []
 
-    def fit_encoded(self, encoded, *, checkpoint_dir, **kwargs):
-        folders.append(checkpoint_dir.relative_to(tmp_path).as_posix())
+    def fit_encoded(self, encoded, run):
+        folders.append(run.checkpoint_dir.relative_to(tmp_path).as_posix())
         self.names = [column.name for column in encoded.columns]
 
     monkeypatch.setattr(Stub, "_fit_encoded", fit_encoded)
