@@ -14,7 +14,7 @@ import pandas as pd
 from pmae_core.errors import Cancelled, ScoringError
 from pmae_core.evaluation.holdout import HoldoutKind, HoldoutPlan
 from pmae_core.evaluation.metrics import METRICS
-from pmae_core.evaluation.parallel import TaskPool
+from pmae_core.evaluation.parallel import Pool, TaskPool
 from pmae_core.evaluation.ranking import column_winners, rank_methods
 from pmae_core.evaluation.store import ResultStore, table_digest
 from pmae_core.evaluation.tasks import (
@@ -53,6 +53,7 @@ def compare(
     callbacks: Sequence[Callback] = (),
     cancel: Callable[[], bool] | None = None,
     n_jobs: int = 1,
+    pool: Pool | None = None,
 ) -> Comparison:
     """Compare methods on a table, each on the same hidden cells.
 
@@ -101,6 +102,9 @@ def compare(
     n_jobs : int, default 1
         Tasks at a time, in processes of their own where more than 1; see
         :class:`~pmae_core.evaluation.parallel.TaskPool`.
+    pool : Pool, optional
+        Runs the tasks elsewhere, for example on a cluster, instead of `n_jobs` processes. It has
+        listeners and a wish to stop of its own for what happens inside a task.
 
     Returns
     -------
@@ -131,6 +135,10 @@ def compare(
         raise ScoringError("Name at least one method and one seed.")
     if n_jobs < 1:
         raise ScoringError(f"n_jobs must be at least 1, not {n_jobs}.")
+    if n_jobs > 1:
+        if pool is not None:
+            raise ScoringError("Give either n_jobs or a pool: the pool knows how many it can run.")
+        pool = TaskPool(n_jobs, cancel or (lambda: False))
     schema = schema if isinstance(schema, Schema) else Schema.infer(table, roles=schema)
     if target is not None:
         table, schema = _without_target(table, schema, target)
@@ -159,7 +167,7 @@ def compare(
         deadline=None if budget_seconds is None else started + budget_seconds,
         callbacks=callbacks,
         cancel=cancel or (lambda: False),
-        n_jobs=n_jobs,
+        pool=pool,
     )
     settings = {
         "methods": list(dict.fromkeys(methods)),
@@ -338,7 +346,7 @@ class _Run:
     deadline: float | None
     callbacks: Sequence[Callback]
     cancel: Callable[[], bool]
-    n_jobs: int
+    pool: Pool | None
     n_done: int = 0
     unstarted: list[Task] = field(default_factory=list)
 
@@ -360,8 +368,8 @@ class _Run:
         return [found[task.method, task.seed] for task in self.tasks]
 
     def _run(self) -> Iterator[TaskResult]:
-        if self.n_jobs > 1:
-            yield from TaskPool(self.n_jobs, self.cancel).run(self._next_task)
+        if self.pool is not None:
+            yield from self.pool.run(self._next_task)
         else:
             while (task := self._next_task()) is not None:
                 yield run_task(task, callbacks=self.callbacks, cancel=self.cancel)

@@ -10,15 +10,48 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from pmae_core.errors import Cancelled
-from pmae_core.evaluation.tasks import Task, TaskResult, over_budget, run_task
+from pmae_core.evaluation.tasks import Status, Task, TaskResult, over_budget, run_task
 
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _POLL_SECONDS = 0.1
 # A method that does not stop when asked to is ended after its budget and this time.
 GRACE_SECONDS = 20.0
+
+
+class Pool(Protocol):
+    """Runs tasks somewhere; :class:`TaskPool` is one."""
+
+    def run(self, next_task: Callable[[], Task | None]) -> Iterator[TaskResult]:
+        """Yield results in the order in which they come.
+
+        Parameters
+        ----------
+        next_task : callable
+            Asked for a task whenever there is room for one; None when there is no more.
+        """
+        ...
+
+
+def no_result(task: Task, status: Status, error: str) -> TaskResult:
+    """Return the result of a task that gave none itself."""
+    return TaskResult(
+        method=task.method,
+        seed=task.seed,
+        status=status,
+        error=error,
+        budget_seconds=task.budget_seconds,
+    )
+
+
+def overdue(task: Task, seconds: float) -> TaskResult | None:
+    """Return the result of a task that has run for so long that it must be ended, or None."""
+    if task.budget_seconds is None or seconds <= task.budget_seconds + GRACE_SECONDS:
+        return None
+    error = f"{over_budget(task.budget_seconds)} It did not stop by itself."
+    return no_result(task, "stopped", error)
 
 
 @dataclass(eq=False)
@@ -51,13 +84,7 @@ class TaskPool:
         self._running: list[_Running] = []
 
     def run(self, next_task: Callable[[], Task | None]) -> Iterator[TaskResult]:
-        """Yield results in the order in which they come.
-
-        Parameters
-        ----------
-        next_task : callable
-            Asked for a task whenever there is room for one; None when there is no more.
-        """
+        """Yield results in the order in which they come; see :meth:`Pool.run`."""
         try:
             exhausted = False
             while self._running or not exhausted:
@@ -87,12 +114,10 @@ class TaskPool:
             [running.results for running in self._running], timeout=_POLL_SECONDS
         )
         for running in list(self._running):
-            result = None
             if running.results in ready:
-                result = _receive(running)
-            elif _is_overdue(running):
-                error = over_budget(running.task.budget_seconds)
-                result = _no_result(running, "stopped", f"{error} It did not stop by itself.")
+                result: TaskResult | None = _receive(running)
+            else:
+                result = overdue(running.task, time.monotonic() - running.started)
             if result is not None:
                 self._running.remove(running)
                 _end(running)
@@ -110,28 +135,12 @@ def _receive(running: _Running) -> TaskResult:
         return TaskResult.from_dict(running.results.recv())
     except EOFError:
         running.process.join()
-        return _no_result(
-            running,
+        return no_result(
+            running.task,
             "failed",
             f"The process of the method ended without a result (exit code "
             f"{running.process.exitcode}); perhaps the memory was not enough.",
         )
-
-
-def _no_result(running: _Running, status: Any, error: str) -> TaskResult:
-    task = running.task
-    return TaskResult(
-        method=task.method,
-        seed=task.seed,
-        status=status,
-        error=error,
-        budget_seconds=task.budget_seconds,
-    )
-
-
-def _is_overdue(running: _Running) -> bool:
-    budget = running.task.budget_seconds
-    return budget is not None and time.monotonic() - running.started > budget + GRACE_SECONDS
 
 
 def _end(running: _Running) -> None:

@@ -8,7 +8,7 @@ import pytest
 import pmae_core.evaluation.comparison as comparison_module
 from pmae_core.errors import Cancelled, ImputationError, SchemaError, ScoringError
 from pmae_core.evaluation.comparison import NOT_RUN, Comparison, compare
-from pmae_core.evaluation.tasks import TaskFinished, TaskProgress, TaskStarted
+from pmae_core.evaluation.tasks import TaskFinished, TaskProgress, TaskStarted, run_task
 
 pytestmark = pytest.mark.usefixtures("stubs")
 
@@ -144,6 +144,7 @@ def test_no_method_sees_the_target(holes):
         ({"methods": []}, ScoringError, "at least one"),
         ({"seeds": []}, ScoringError, "at least one"),
         ({"n_jobs": 0}, ScoringError, "n_jobs"),
+        ({"n_jobs": 2, "pool": object()}, ScoringError, "either n_jobs or a pool"),
         ({"method_params": {"em": {}}}, ScoringError, "not compared"),
         ({"method_params": {"stub-mean": {"magic": 1}}}, ImputationError, "magic"),
         ({"method_params": {"stub-mean": {"random_state": 1}}}, ScoringError, "random_state"),
@@ -291,3 +292,27 @@ def test_processes_fill_the_folder_too(holes, tmp_path):
     again, ran = run_names(holes, tmp_path, **settings)
     assert ran == []
     assert again.per_column.equals(together.per_column)
+
+
+class LastFirst:
+    """Takes all tasks, and runs them from the last to the first."""
+
+    def run(self, next_task):
+        tasks = list(iter(next_task, None))
+        yield from map(run_task, reversed(tasks))
+
+
+def test_a_pool_runs_the_tasks_elsewhere_to_the_same_end(holes, tmp_path):
+    settings = {"methods": ["stub-noisy", "stub-flaky"], "seeds": [0, 1]}
+    order = []
+
+    def note(event):
+        if isinstance(event, TaskFinished):
+            order.append((event.result.method, event.result.seed))
+
+    elsewhere = compare(holes, **settings, pool=LastFirst(), callbacks=[note], results_dir=tmp_path)
+    here = compare(holes, **settings)
+    assert order == [(task.method, task.seed) for task in reversed(here.tasks)]
+    assert elsewhere.per_column.equals(here.per_column)
+    assert elsewhere.settings == here.settings
+    assert len(list(tmp_path.glob("*-seed*.json"))) == 4
