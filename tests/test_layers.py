@@ -24,6 +24,7 @@ CORE_LAYERS = (
     ("training",),
     ("model",),
     ("masking", "amputation", "missingness"),
+    ("gaussian",),
     ("table",),
     ("errors", "events", "checks", "home"),
 )

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from pmae_core.errors import Cancelled, ImputationError
-from pmae_core.imputers._gaussian import GaussianModel
+from pmae_core.gaussian import GaussianModel
 from pmae_core.imputers._progress import FitRun
 from pmae_core.masking import Sampler
 from pmae_core.model import MaskedAutoencoder, NetworkConfig, Prediction

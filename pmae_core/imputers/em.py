@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pmae_core.imputers._gaussian import GaussianModel
+from pmae_core.gaussian import GaussianModel
 from pmae_core.imputers._parameters import check_positive
 from pmae_core.imputers._progress import FitRun
 from pmae_core.imputers.base import BaseImputer

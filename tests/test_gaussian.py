@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmae_core.imputers import _gaussian
-from pmae_core.imputers._gaussian import GaussianModel
+from pmae_core import gaussian
+from pmae_core.gaussian import GaussianModel
 
 
 def random_gaussian(rng: np.random.Generator, d: int) -> GaussianModel:
@@ -102,7 +102,7 @@ def test_small_batches_change_nothing(monkeypatch):
     values = draw_rows(random_gaussian(rng, 6), 300, rng)
     observed = rng.random(values.shape) > 0.4
     whole = GaussianModel.fit(values, observed)
-    monkeypatch.setattr(_gaussian, "_BATCH_NUMBERS", 50)
+    monkeypatch.setattr(gaussian, "_BATCH_NUMBERS", 50)
     pieces = GaussianModel.fit(values, observed)
     np.testing.assert_allclose(pieces.covariance, whole.covariance, rtol=1e-10)
     np.testing.assert_allclose(
