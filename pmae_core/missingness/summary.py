@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pmae_core.errors import EmptyTableError
+from pmae_core.missingness.patterns import BoolArray, MissingPatterns, find_patterns
 
 PatternClass = Literal["complete", "monotone", "quasi-monotone", "general"]
-BoolArray = npt.NDArray[np.bool_]
 
 # "A few exceptions" from monotone: up to this share of the missing cells.
 QUASI_MONOTONE_UP_TO = 0.1
@@ -98,13 +97,15 @@ class MissingnessSummary:
         }
 
 
-def summarise_missingness(df: pd.DataFrame, *, max_patterns: int = 10) -> MissingnessSummary:
+def summarise_missingness(
+    table: pd.DataFrame | MissingPatterns, *, max_patterns: int = 10
+) -> MissingnessSummary:
     """Say how much of a table is missing, where, and in which patterns.
 
     Parameters
     ----------
-    df : DataFrame
-        The table.
+    table : DataFrame or MissingPatterns
+        The table, or its patterns if they were found before.
     max_patterns : int, default 10
         How many of the most frequent patterns to list.
 
@@ -119,53 +120,48 @@ def summarise_missingness(df: pd.DataFrame, *, max_patterns: int = 10) -> Missin
     >>> print(summarise_missingness(df).pattern_class)
     monotone
     """
-    if df.shape[0] == 0 or df.shape[1] == 0:
-        raise EmptyTableError("The table has no rows or no columns to look at.")
-    missing = df.isna().to_numpy()
-    n_rows, n_columns = missing.shape
-    by_column = missing.sum(axis=0)
+    found = find_patterns(table)
+    by_column = found.n_missing
     n_missing = int(by_column.sum())
-    patterns, counts = _distinct_rows(missing)
-    distance = _distance_from_monotone(patterns, counts, by_column)
+    distance = _distance_from_monotone(found)
     return MissingnessSummary(
-        n_rows=n_rows,
-        n_columns=n_columns,
+        n_rows=found.n_rows,
+        n_columns=len(found.columns),
         n_missing=n_missing,
-        share_missing=n_missing / missing.size,
+        share_missing=n_missing / (found.n_rows * len(found.columns)),
         per_column=pd.DataFrame(
-            {"p_obs": 1.0 - by_column / n_rows, "n_missing": by_column}, index=df.columns
+            {"p_obs": found.p_obs, "n_missing": by_column}, index=found.columns
         ),
-        n_complete_rows=int((~missing.any(axis=1)).sum()),
-        patterns=_pattern_table(patterns[:max_patterns], counts[:max_patterns], df.columns, n_rows),
-        n_patterns=len(patterns),
+        n_complete_rows=int(found.counts[~found.missing.any(axis=1)].sum()),
+        patterns=found.table(max_patterns),
+        n_patterns=found.n_patterns,
         pattern_class=_pattern_class(n_missing, distance),
         distance_from_monotone=distance,
     )
 
 
-def _distinct_rows(missing: BoolArray) -> tuple[BoolArray, npt.NDArray[np.int64]]:
-    """Return the distinct rows, most frequent first, and how often each occurs."""
-    packed = np.packbits(missing, axis=1)
-    keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}")[:, 0]
-    _, first_rows, counts = np.unique(keys, return_index=True, return_counts=True)
-    order = np.lexsort((first_rows, -counts))
-    return missing[first_rows[order]], counts[order]
-
-
-def _distance_from_monotone(
-    patterns: BoolArray, counts: npt.NDArray[np.int64], by_column: npt.NDArray[np.int64]
-) -> float:
+def _distance_from_monotone(patterns: MissingPatterns) -> float:
+    by_column = patterns.n_missing
     n_missing = int(by_column.sum())
     if n_missing == 0:
         return 0.0
-    ordered = patterns[:, np.argsort(by_column, kind="stable")]
+    order = np.argsort(by_column, kind="stable")
+    n_changes = sum(
+        int(_changes_to_monotone(patterns.missing[piece][:, order]) @ patterns.counts[piece])
+        for piece in patterns.pieces()
+    )
+    return n_changes / n_missing
+
+
+def _changes_to_monotone(ordered: BoolArray) -> npt.NDArray[np.int64]:
+    """Return for each pattern the cells that would have to change, columns in monotone order."""
     # A monotone row is observed up to some column and missing from there on. For each place to
     # cut: missing cells before it and observed cells after it would have to change.
     missing_before = np.cumsum(ordered, axis=1)
     observed_before = np.cumsum(~ordered, axis=1)
-    observed_after: npt.NDArray[np.int64] = observed_before[:, -1:] - observed_before
-    changes = np.minimum((missing_before + observed_after).min(axis=1), observed_before[:, -1])
-    return float((changes * counts).sum() / n_missing)
+    observed_after = observed_before[:, -1:] - observed_before
+    changes = (missing_before + observed_after).min(axis=1)
+    return np.minimum(changes, observed_before[:, -1])
 
 
 def _pattern_class(n_missing: int, distance: float) -> PatternClass:
@@ -174,19 +170,6 @@ def _pattern_class(n_missing: int, distance: float) -> PatternClass:
     if distance == 0:
         return "monotone"
     return "quasi-monotone" if distance <= QUASI_MONOTONE_UP_TO else "general"
-
-
-def _pattern_table(
-    patterns: BoolArray, counts: npt.NDArray[np.int64], columns: pd.Index, n_rows: int
-) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "n_rows": counts,
-            "share": counts / n_rows,
-            "n_missing": patterns.sum(axis=1),
-            "missing_columns": [tuple(columns[pattern]) for pattern in patterns],
-        }
-    )
 
 
 def _count(number: int, noun: str) -> str:
