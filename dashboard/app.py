@@ -1,10 +1,46 @@
-"""Entry of the dashboard: the window's title and the navigation between pages."""
+"""Entry of the dashboard: the window, the navigation and what stands on every page."""
 
 from pathlib import Path
 
 import streamlit as st
 
+from dashboard import session
+from dashboard.header import show_header
+from dashboard.widgets.errors import shown_errors
+
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 
-st.set_page_config(page_title="PMAE Studio", page_icon="🧩", layout="wide")
-st.navigation([st.Page(PAGES / "sample.py", title="Sample", icon="🐧", default=True)]).run()
+# Section -> (file, title, icon) of its pages. The first of all is the one that opens.
+NAVIGATION = {
+    "Look": [
+        ("data.py", "Data", ":material/table_view:"),
+        ("missingness.py", "Missingness", ":material/grid_off:"),
+    ],
+    "Break": [
+        ("masking_lab.py", "Masking lab", ":material/tune:"),
+        ("amputation_lab.py", "Amputation lab", ":material/content_cut:"),
+    ],
+}
+
+
+def main() -> None:
+    """Draw the page that the address names."""
+    st.set_page_config(page_title="PMAE Studio", page_icon="🧩", layout="wide")
+    sections = {
+        section: [
+            st.Page(PAGES / file, title=title, icon=icon, default=file == "data.py")
+            for file, title, icon in pages
+            if (PAGES / file).exists()
+        ]
+        for section, pages in NAVIGATION.items()
+    }
+    sections = {section: pages for section, pages in sections.items() if pages}
+    page = st.navigation(sections)
+    with shown_errors():
+        session.workspace()
+        session.apply_shared_settings()
+        show_header(data_page=sections["Look"][0])
+        page.run()
+
+
+main()

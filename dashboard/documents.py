@@ -1,0 +1,95 @@
+"""Small JSON documents in a folder, safe with several tabs and several servers at once."""
+
+import json
+import logging
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_log = logging.getLogger(__name__)
+
+
+class Documents:
+    """JSON objects by name, one file each; a change is seen as a whole or not at all.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     documents = Documents(Path(folder))
+    ...     with documents.changing("masking") as document:
+    ...         document["a"] = 0.05
+    ...     documents.read("masking")
+    {'a': 0.05}
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def read(self, name: str) -> dict[str, Any]:
+        """Return a document; an empty one if it was never written or is damaged."""
+        try:
+            content = json.loads(self._path(name).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError):
+            _log.exception("The document %s cannot be read and counts as empty.", name)
+            return {}
+        return content if isinstance(content, dict) else {}
+
+    @contextmanager
+    def changing(self, name: str) -> Iterator[dict[str, Any]]:
+        """Give a document to change in place, and write it when the block ends well.
+
+        Nobody else reads in order to write meanwhile, so no change of another tab is lost.
+        """
+        path = self._path(name)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with _locked(self.folder / ".lock"):
+            document = self.read(name)
+            before = json.dumps(document)
+            yield document
+            text = json.dumps(document, allow_nan=False, ensure_ascii=False)
+            if text != before or not path.exists():
+                _write_whole(path, text)
+
+    def _path(self, name: str) -> Path:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name of a document.")
+        return self.folder / f"{name}.json"
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Wait for the lock of a folder, between threads and between processes."""
+    with path.open("ab") as handle:
+        _lock(handle.fileno())
+        yield  # closing the file gives the lock back
+
+
+if os.name == "nt":
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(unfinished).replace(path)
+    except BaseException:
+        Path(unfinished).unlink(missing_ok=True)
+        raise

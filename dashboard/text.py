@@ -1,0 +1,116 @@
+"""Words and numbers for people, and text of users that must stay text.
+
+Streamlit reads Markdown, LaTeX, emoji codes and colours in nearly everything it writes, and
+Plotly reads a little HTML in labels. Names of columns and files, cells and error sentences that
+quote them go through here first.
+"""
+
+import html
+import math
+import re
+from collections.abc import Iterable
+
+# Has no width and breaks no line: it only parts signs that would mean something together, where
+# a backslash is gone before the sign is read (":smile:", "->", "www.", "a@b").
+_JOINER = "\u2060"
+_ASCII_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_READ_LATER = re.compile(r"(\\[:.@<>=~-])(?=\S)")
+_BLANKS = re.compile(r"\s+")
+_ELLIPSIS = "…"
+
+
+def plain(text: object) -> str:
+    """Return Markdown that shows the text as it is, in one line.
+
+    Examples
+    --------
+    >>> plain("a*b*")
+    'a\\\\*b\\\\*'
+    """
+    line = _BLANKS.sub(" ", str(text)).strip()
+    return _READ_LATER.sub(rf"\1{_JOINER}", _ASCII_PUNCTUATION.sub(r"\\\1", line))
+
+
+def code(text: object) -> str:
+    """Return Markdown that shows the text as it is in the letters of code: for names of columns.
+
+    Examples
+    --------
+    >>> code("body_mass_g")
+    '`body_mass_g`'
+    """
+    line = _BLANKS.sub(" ", str(text)).strip() or " "
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    space = " " if "`" in line else ""
+    return f"{fence}{space}{line}{space}{fence}"
+
+
+def figure_text(text: object, longest: int = 28) -> str:
+    """Return a name for labels and hovers of a Plotly figure: no markup, not too long.
+
+    Examples
+    --------
+    >>> figure_text("<b>age</b>")
+    '&lt;b&gt;age&lt;/b&gt;'
+    """
+    return html.escape(shorten(text, longest), quote=False)
+
+
+def shorten(text: object, longest: int) -> str:
+    """Return the text in one line, its middle left out when it is too long.
+
+    Examples
+    --------
+    >>> shorten("average_arterial_pressure", 11)
+    'avera…ssure'
+    """
+    line = _BLANKS.sub(" ", str(text)).strip()
+    if len(line) <= longest:
+        return line
+    end = (longest - 1) // 2
+    return line[: longest - 1 - end] + _ELLIPSIS + line[len(line) - end :]
+
+
+def count(number: int, noun: str = "", plural: str | None = None) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> count(1234, "row"), count(1, "row"), count(1234), count(2, "is", "are")
+    ('1,234 rows', '1 row', '1,234', '2 are')
+    """
+    if not noun:
+        return f"{number:,}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent: never 0 % for something, never 100 % for not quite all.
+
+    Examples
+    --------
+    >>> percent(0.2553), percent(0.034), percent(0.0002), percent(0.9999), percent(1)
+    ('26 %', '3.4 %', '< 0.1 %', '> 99.9 %', '100 %')
+    """
+    if math.isnan(share):
+        return "–"
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    if 0.999 < share < 1:
+        return "> 99.9 %"
+    digits = 1 if 0 < share < 0.0995 or 0.995 <= share < 1 else 0
+    return f"{100 * share:.{digits}f} %"
+
+
+def listing(names: Iterable[object], most: int = 5) -> str:
+    """Return names of columns as Markdown, "`a`, `b` and `c`", shortened when there are many.
+
+    Examples
+    --------
+    >>> listing(["a", "b", "c"]), listing("abcdef", most=2)
+    ('`a`, `b` and `c`', '`a`, `b` and 4 more')
+    """
+    shown = [code(name) for name in names]
+    if len(shown) > most:
+        shown = [*shown[:most], f"{len(shown) - most:,} more"]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))

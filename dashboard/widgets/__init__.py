@@ -1,0 +1,7 @@
+"""Parts of pages that several pages share."""
+
+from dashboard.widgets.errors import calm, fragment, shown_errors
+from dashboard.widgets.figure import show_figure
+from dashboard.widgets.share import share_button
+
+__all__ = ["calm", "fragment", "share_button", "show_figure", "shown_errors"]

@@ -1,0 +1,21 @@
+"""A link to the settings of a page."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from dashboard.session import share_link
+
+
+def share_button(page: str, settings: Mapping[str, Any], *, section: str | None = None) -> None:
+    """Draw "Share this view": a link with the settings, without the data.
+
+    Parameters are those of :func:`dashboard.session.share_link`.
+    """
+    with st.popover("Share this view", icon=":material/share:", key=f"{page}:share"):
+        st.caption(
+            "Whoever opens this link sees this page with these settings on a table of their own. "
+            "Your data is not in it."
+        )
+        st.code(share_link(page, settings, section=section), language=None, wrap_lines=True)

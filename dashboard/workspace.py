@@ -1,0 +1,388 @@
+"""What one user of the dashboard has on disk: a table with its history, settings, scenarios.
+
+A workspace is a folder whose name is an unguessable token; who knows the token may enter. It
+knows nothing of Streamlit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dashboard.documents import Documents
+from dashboard.table_file import keep_table, load_table
+from pmae_core.errors import PMAEError, SchemaError, TableError
+from pmae_core.home import pmae_home
+from pmae_core.table import Role, Schema, declare_missing
+from pmae_core.table.json_values import from_json_value, to_json_value
+
+DEFAULT_DAYS = 30.0
+MAX_UNDO = 20
+MAX_TABLES = 3  # so many tables stay on disk for undo, whatever their size
+MAX_SCENARIOS = 100
+MAX_NAME = 80
+
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{32}")
+_TOUCH_SECONDS = 600.0
+_LAST_USED = "last_used"
+_UPLOAD = "upload"
+
+
+class WorkspaceError(PMAEError):
+    """Something cannot be kept in a workspace as asked."""
+
+
+@dataclass(frozen=True)
+class TableState:
+    """Which table is open and what was declared about it; the frame itself is not loaded."""
+
+    name: str
+    source: str
+    raw: str  # digest of the table as it was read
+    decimal: str = "."
+    thousands: str | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    sentinels: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # as JSON values
+    what: str = ""  # the step that led here, in words
+
+    @property
+    def digest(self) -> str:
+        """Text that changes with everything that a computation on the table depends on."""
+        content = [self.raw, self.decimal, self.thousands, dict(self.roles), dict(self.sentinels)]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+
+    def declared(self) -> dict[str, tuple[Any, ...]]:
+        """Return the values declared missing, by column."""
+        return {name: tuple(map(from_json_value, v)) for name, v in self.sentinels.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class OpenTable:
+    """The table that the pages work on: declared values are missing, roles are the user's.
+
+    ``digest`` changes with the content, the sentinels and the roles: the key of all caches.
+    """
+
+    name: str
+    digest: str
+    frame: pd.DataFrame
+    schema: Schema
+    sentinels: Mapping[str, tuple[Any, ...]]
+    source: str
+
+
+class Workspace:
+    """One user's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._settings = Documents(folder / "settings")
+        self._state = Documents(folder / "state")
+
+    @classmethod
+    def create(cls, home: Path | None = None) -> Workspace:
+        """Make a new, empty workspace."""
+        root = workspaces_folder(home)
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = root / secrets.token_urlsafe(24)
+        folder.mkdir(mode=0o700)
+        workspace = cls(folder)
+        workspace.touch()
+        return workspace
+
+    @classmethod
+    def open(
+        cls, token: str, home: Path | None = None, *, now: float | None = None
+    ) -> Workspace | None:
+        """Return the workspace of a token; None if there is none, or it expired."""
+        if not _TOKEN.fullmatch(token):
+            return None
+        workspace = cls(workspaces_folder(home) / token)
+        if workspace.folder.is_symlink() or not workspace.folder.is_dir():
+            return None
+        if workspace.is_expired(now):
+            return None
+        workspace.touch()
+        return workspace
+
+    @property
+    def token(self) -> str:
+        """The secret that opens this workspace."""
+        return self.folder.name
+
+    @property
+    def id(self) -> str:
+        """A name for jobs and logs, from which the token cannot be told."""
+        return hashlib.sha256(self.token.encode()).hexdigest()[:32]
+
+    def touch(self) -> None:
+        """Note that the workspace is in use, which puts off its expiry."""
+        file = self.folder / _LAST_USED
+        if not file.exists() or time.time() - file.stat().st_mtime > _TOUCH_SECONDS:
+            file.touch()
+
+    def is_expired(self, now: float | None = None) -> bool:
+        """Say whether nobody used the workspace for PMAE_WORKSPACE_DAYS days."""
+        days = workspace_days()
+        now = time.time() if now is None else now
+        return days > 0 and now - _last_used(self.folder) > days * 86400
+
+    # Settings
+
+    def get(self, section: str) -> dict[str, Any]:
+        """Return the settings of a section, such as a page."""
+        return self._settings.read(section)
+
+    def update(self, section: str, **values: Any) -> None:
+        """Change some settings of a section; the others stay, also those of another tab."""
+        try:
+            with self._settings.changing(section) as settings:
+                settings.update(values)
+        except (TypeError, ValueError) as error:
+            raise WorkspaceError(f"These settings cannot be kept: {error}.") from error
+
+    # Scenarios
+
+    def save_scenario(self, name: str, settings: Mapping[str, Any]) -> None:
+        """Keep the settings of an amputation by name; one of the same name is replaced."""
+        name = _checked_name(name)
+        try:
+            with self._state.changing("scenarios") as scenarios:
+                scenarios.pop(name, None)
+                if len(scenarios) >= MAX_SCENARIOS:
+                    raise WorkspaceError(
+                        f"There are {MAX_SCENARIOS} scenarios already. Delete one of them first."
+                    )
+                scenarios[name] = dict(settings)
+        except (TypeError, ValueError) as error:
+            raise WorkspaceError(f"This scenario cannot be kept: {error}.") from error
+
+    def scenarios(self) -> dict[str, dict[str, Any]]:
+        """Return the settings of all scenarios by name, the newest last."""
+        return self._state.read("scenarios")
+
+    def delete_scenario(self, name: str) -> None:
+        """Forget a scenario; it is no error if it is gone already."""
+        with self._state.changing("scenarios") as scenarios:
+            scenarios.pop(name, None)
+
+    # The table
+
+    def save_table(
+        self,
+        frame: pd.DataFrame,
+        *,
+        name: str,
+        source: str,
+        roles: Mapping[str, Role | str] | None = None,
+        decimal: str = ".",
+        thousands: str | None = None,
+    ) -> TableState:
+        """Open a table: it is written to disk and takes the place of the one before.
+
+        Parameters
+        ----------
+        frame
+            The table as it was read; the index is not kept.
+        name, source
+            What to call it, and where it comes from in words.
+        roles
+            Roles that are known already, where they differ from what would be inferred.
+        decimal, thousands
+            How numbers in its text columns are written.
+        """
+        frame = frame.rename(columns=str).reset_index(drop=True)
+        if frame.empty:
+            raise TableError(
+                f"The table has {frame.shape[0]:,} rows and {frame.shape[1]:,} columns. "
+                "Open one that has at least one of each."
+            )
+        Schema.infer(frame, roles)  # refuses repeated names and roles that do not fit
+        state = TableState(
+            name=name,
+            source=source,
+            raw=keep_table(frame, self._tables),
+            decimal=decimal,
+            thousands=thousands,
+            roles={column: Role(role).value for column, role in (roles or {}).items()},
+            what=f"open {name}",
+        )
+        self._add(state)
+        return state
+
+    def table_state(self) -> TableState | None:
+        """Return which table is open; None in a new workspace."""
+        steps = self._steps(self._state.read("table"))
+        return steps[-1] if steps else None
+
+    def table(self) -> OpenTable | None:
+        """Load the open table; None in a new workspace."""
+        state = self.table_state()
+        return None if state is None else self.load(state)
+
+    def load(self, state: TableState) -> OpenTable:
+        """Load a table in a given state."""
+        frame = self._derived(state)
+        return OpenTable(
+            name=state.name,
+            digest=state.digest,
+            frame=frame,
+            schema=Schema.infer(frame, state.roles),
+            sentinels=state.declared(),
+            source=state.source,
+        )
+
+    def set_roles(self, roles: Mapping[str, Role | str]) -> TableState:
+        """Give some columns a role; a SchemaError says why one does not fit."""
+        state = self._require_table()
+        frame = self._derived(state)
+        unknown = [name for name in roles if name not in frame.columns]
+        Schema.infer(frame[[name for name in roles if name not in unknown]], roles)
+        chosen = {name: Role(role).value for name, role in roles.items()}
+        changed = ", ".join(f"{name} {role}" for name, role in chosen.items())
+        return self._change(state, roles={**state.roles, **chosen}, what=f"make {changed}")
+
+    def set_sentinels(
+        self, sentinels: Mapping[str, Sequence[Any]], *, what: str = "change what counts as missing"
+    ) -> TableState:
+        """Declare which values stand for missing ones, by column; all others count again.
+
+        Roles that do not fit the new cells are taken back.
+        """
+        state = self._require_table()
+        as_json = {
+            name: [to_json_value(value) for value in values]
+            for name, values in sentinels.items()
+            if len(values)
+        }
+        changed = replace(state, sentinels=as_json)
+        frame = self._derived(changed)
+        roles = {name: role for name, role in state.roles.items() if _fits(frame, name, role)}
+        return self._change(changed, roles=roles, what=what)
+
+    def undo(self) -> str | None:
+        """Take the last step back and return it in words; None if there is none."""
+        with self._state.changing("table") as document:
+            steps = document.get("steps", [])
+            if len(steps) < 2:
+                return None
+            undone: str = steps.pop()["what"]
+            return undone
+
+    def undoable(self) -> str | None:
+        """Return the step that `undo` would take back, in words."""
+        steps = self._steps(self._state.read("table"))
+        return steps[-1].what if len(steps) > 1 else None
+
+    # The last upload, as the user sent it: to be read again in another way
+
+    @property
+    def upload_path(self) -> Path:
+        """Where the file that is uploaded last lies."""
+        return self.folder / _UPLOAD
+
+    @property
+    def _tables(self) -> Path:
+        return self.folder / "tables"
+
+    def _require_table(self) -> TableState:
+        state = self.table_state()
+        if state is None:
+            raise WorkspaceError("No table is open. Open one on the Data page.")
+        return state
+
+    def _derived(self, state: TableState) -> pd.DataFrame:
+        raw = _raw_table(self._tables, state.raw).copy(deep=False)
+        if not state.sentinels:
+            return raw
+        return declare_missing(
+            raw, state.declared(), decimal=state.decimal, thousands=state.thousands
+        )
+
+    def _change(self, state: TableState, **changes: Any) -> TableState:
+        state = replace(state, **changes)
+        self._add(state)
+        return state
+
+    def _add(self, state: TableState) -> None:
+        with self._state.changing("table") as document:
+            steps = [*document.get("steps", []), asdict(state)][-(MAX_UNDO + 1) :]
+            tables = list(dict.fromkeys(step["raw"] for step in reversed(steps)))[:MAX_TABLES]
+            document["steps"] = [step for step in steps if step["raw"] in tables]
+            for file in self._tables.glob("*.arrow"):
+                if file.stem not in tables:
+                    file.unlink(missing_ok=True)
+
+    @staticmethod
+    def _steps(document: Mapping[str, Any]) -> list[TableState]:
+        return [TableState(**step) for step in document.get("steps", [])]
+
+
+def workspaces_folder(home: Path | None = None) -> Path:
+    """Return where the workspaces of all users lie."""
+    return (home or pmae_home()) / "workspaces"
+
+
+def workspace_days() -> float:
+    """Return after how many days without use a workspace goes; 0 keeps all for ever."""
+    text = os.environ.get("PMAE_WORKSPACE_DAYS", "")
+    try:
+        days = float(text) if text.strip() else DEFAULT_DAYS
+    except ValueError:
+        days = -1.0
+    if not 0 <= days < float("inf"):
+        raise WorkspaceError(
+            f"PMAE_WORKSPACE_DAYS is {text!r}. Give a number of days, or 0 to keep workspaces."
+        )
+    return days
+
+
+def sweep(home: Path | None = None, *, now: float | None = None) -> int:
+    """Remove expired workspaces and return how many they were."""
+    root = workspaces_folder(home)
+    n_removed = 0
+    for folder in root.iterdir() if root.is_dir() else ():
+        if not _TOKEN.fullmatch(folder.name) or folder.is_symlink() or not folder.is_dir():
+            continue
+        if Workspace(folder).is_expired(now):
+            shutil.rmtree(folder, ignore_errors=True)
+            n_removed += 1
+    return n_removed
+
+
+def _last_used(folder: Path) -> float:
+    file = folder / _LAST_USED
+    return (file if file.exists() else folder).stat().st_mtime
+
+
+def _checked_name(name: str) -> str:
+    name = " ".join(str(name).split())
+    if not 1 <= len(name) <= MAX_NAME:
+        raise WorkspaceError(f"Give it a name of 1 to {MAX_NAME} letters.")
+    return name
+
+
+def _fits(frame: pd.DataFrame, name: str, role: str) -> bool:
+    try:
+        Schema.infer(frame[[name]], {name: role})
+    except SchemaError:
+        return False
+    return True
+
+
+@lru_cache(maxsize=2)
+def _raw_table(folder: Path, digest: str) -> pd.DataFrame:
+    """Keep the tables of the last users at hand; who changes a copy changes nothing here."""
+    return load_table(folder, digest)

@@ -1,0 +1,57 @@
+"""Pages under test: each runs alone, in a workspace of its own."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from dashboard.workspace import Workspace
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def workspace(tmp_path, monkeypatch) -> Workspace:
+    """Give an empty workspace; a page opens the sample in it."""
+    monkeypatch.setenv("PMAE_HOME", str(tmp_path))
+    st.cache_data.clear()
+    st.cache_resource.clear()
+    return Workspace.create()
+
+
+@pytest.fixture
+def fill(workspace) -> Callable[[pd.DataFrame], Workspace]:
+    """Return a function that opens a table in the workspace."""
+
+    def fill_workspace(frame: pd.DataFrame, name: str = "table.csv") -> Workspace:
+        workspace.save_table(frame, name=name, source="a test")
+        return workspace
+
+    return fill_workspace
+
+
+@pytest.fixture
+def open_page(workspace) -> Callable[[str], AppTest]:
+    """Return a function that runs a page of ``pages/`` by its file name, without the header."""
+
+    def run_page(file: str) -> AppTest:
+        app = AppTest.from_file(str(ROOT / "pages" / file), default_timeout=60)
+        app.query_params["w"] = workspace.token
+        return app.run()
+
+    return run_page
+
+
+@pytest.fixture
+def open_app(workspace) -> Callable[[], AppTest]:
+    """Return a function that runs the whole app, which opens on its first page."""
+
+    def run_app(**query: str) -> AppTest:
+        app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60)
+        app.query_params.update({"w": workspace.token, **query})
+        return app.run()
+
+    return run_app
