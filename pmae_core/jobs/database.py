@@ -1,0 +1,202 @@
+"""The SQLite file behind the store: connections, transactions and versions of its tables."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pmae_core.errors import JobError
+
+BUSY_SECONDS = 30.0
+
+# One entry a version of the file; each leads from the version before. Entries never change once
+# released: a new need is a new entry. Long texts stand last in a row, where a listing that
+# does not want them need not read them.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """
+        CREATE TABLE jobs (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            id TEXT NOT NULL UNIQUE,
+            workspace TEXT NOT NULL,
+            name TEXT,
+            kind TEXT NOT NULL,
+            state TEXT NOT NULL,
+            engine TEXT NOT NULL,
+            threads INTEGER NOT NULL,
+            gpus INTEGER NOT NULL,
+            model TEXT,
+            attempt INTEGER NOT NULL DEFAULT 0,
+            token TEXT,
+            created_at REAL NOT NULL,
+            queued_at REAL NOT NULL,
+            started_at REAL,
+            finished_at REAL,
+            heartbeat_at REAL,
+            cancel_requested_at REAL,
+            memory_mb REAL,
+            starter TEXT,
+            worker TEXT,
+            progress TEXT,
+            error TEXT,
+            estimate TEXT,
+            result TEXT,
+            spec TEXT NOT NULL
+        )
+        """,
+        "CREATE INDEX jobs_of_workspace ON jobs (workspace, number)",
+        "CREATE INDEX jobs_in_state ON jobs (state, queued_at, number)",
+        "CREATE INDEX jobs_using_model ON jobs (model) WHERE model IS NOT NULL",
+        """
+        CREATE TABLE events (
+            job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+            seq INTEGER NOT NULL,
+            time REAL NOT NULL,
+            attempt INTEGER NOT NULL,
+            kind TEXT NOT NULL,
+            data TEXT NOT NULL,
+            PRIMARY KEY (job_id, seq)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE tables (
+            digest TEXT NOT NULL,
+            workspace TEXT NOT NULL,
+            put_at REAL NOT NULL,
+            pinned INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (digest, workspace)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE job_tables (
+            digest TEXT NOT NULL,
+            job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+            PRIMARY KEY (digest, job_id)
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX tables_of_job ON job_tables (job_id)",
+    ),
+)
+
+# A connection that a fork brought along must be neither used nor closed there.
+_inherited: list[sqlite3.Connection] = []
+
+
+class Database:
+    """A SQLite file in WAL mode that many threads and processes may use at once.
+
+    Parameters
+    ----------
+    path : Path
+        The file; made, or brought to this release's version, when it is opened.
+
+    Raises
+    ------
+    JobError
+        If it is of a newer release, is no such file, or cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        with self._in_sentences():
+            self._connection()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection for one query."""
+        with self._in_sentences():
+            yield self._connection()
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection inside a transaction that nobody else writes in: all or nothing."""
+        with self._in_sentences(), _transaction(self._connection()) as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close this thread's connection; the next use opens one again."""
+        if getattr(self._local, "pid", None) == os.getpid():
+            self._local.connection.close()
+            del self._local.pid, self._local.connection
+
+    def _connection(self) -> sqlite3.Connection:
+        """Return the connection of this thread of this process."""
+        local = self._local
+        pid = getattr(local, "pid", None)
+        if pid != os.getpid():
+            if pid is not None:
+                _inherited.append(local.connection)
+            local.connection, local.pid = self._open(), os.getpid()
+        connection: sqlite3.Connection = local.connection
+        return connection
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            connection.row_factory = sqlite3.Row
+            _use_wal(connection)
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            self._migrate(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        if self._version(connection) == len(MIGRATIONS):
+            return
+        with _transaction(connection):
+            # Another process may have been faster.
+            version = self._version(connection)
+            for number, statements in enumerate(MIGRATIONS[version:], start=version + 1):
+                for statement in statements:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {number}")
+
+    def _version(self, connection: sqlite3.Connection) -> int:
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        if version > len(MIGRATIONS):
+            raise JobError(
+                f"{self.path} is of a newer release of pmae (version {version} of the store, "
+                f"this one knows {len(MIGRATIONS)}). Update pmae, or set PMAE_HOME to another "
+                "folder."
+            )
+        return version
+
+    @contextmanager
+    def _in_sentences(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise JobError(f"The store of jobs at {self.path} cannot be used: {error}.") from error
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch to WAL; while another process does the same, SQLite refuses without waiting."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
