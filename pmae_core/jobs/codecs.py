@@ -140,7 +140,7 @@ class _Texts(_Nullable):
         return {"storage": values.dtype.storage, "missing": repr(values.dtype.na_value)}
 
     def dtype(self, details: dict[str, Any]) -> Any:
-        missing = {"nan": np.nan, "<NA>": pd.NA}[details["missing"]]
+        missing: Any = {"nan": np.nan, "<NA>": pd.NA}[details["missing"]]
         return pd.StringDtype(details["storage"], na_value=missing)
 
     def encode(self, values: Any) -> pa.Array:

@@ -176,7 +176,8 @@ def _encode_index(index: pd.Index, where: str) -> tuple[Description, list[pa.Arr
 def _decode_index(description: Description, arrays: list[pa.Array]) -> pd.Index:
     names = [cell_from_json(name) for name in description["names"]]
     if "range" in description:
-        return pd.RangeIndex(*description["range"], name=names[0])
+        start, stop, step = description["range"]
+        return pd.RangeIndex(start, stop, step, name=names[0])
     levels = [
         pd.Index(_decode(kind, array), dtype=_dtype(kind))
         for kind, array in zip(description["levels"], arrays, strict=True)
@@ -212,7 +213,7 @@ def _whole(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
-def _content(array: pa.Array) -> Iterator[np.ndarray | pa.Buffer]:
+def _content(array: pa.Array) -> Iterator[Any]:
     """Yield bytes that depend on the values alone: not on offsets or what lies under nulls."""
     yield np.packbits(array.is_valid().to_numpy(zero_copy_only=False))
     if pa.types.is_large_string(array.type):
@@ -224,7 +225,7 @@ def _content(array: pa.Array) -> Iterator[np.ndarray | pa.Buffer]:
     yield np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"), copy=False))
 
 
-def _text_content(texts: pa.Array) -> Iterator[np.ndarray | pa.Buffer]:
+def _text_content(texts: pa.Array) -> Iterator[Any]:
     _, offsets_buffer, characters = texts.buffers()
     offsets = np.frombuffer(offsets_buffer, "i8", count=len(texts) + 1, offset=8 * texts.offset)
     yield np.diff(offsets).astype("<i8", copy=False)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, get_args
 
 from pmae_core.errors import ImputationError, JobError
 
 MAX_DRAWS = 1000
 MAX_SEED = 2**32 - 1
-_REQUIRED = object()
+_REQUIRED = ...
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _JOB_ID = re.compile(r"[0-9a-f]{32}")
 
@@ -144,7 +145,7 @@ def complete_params(kind: JobKind, params: Mapping[str, Any], seed: int) -> dict
             f"A job of the kind {kind} has no parameter {', '.join(unknown)}; "
             f"it has {', '.join(known)}."
         )
-    defaults = {name: parameter.default for name, parameter in known.items()}
+    defaults = {name: copy.copy(parameter.default) for name, parameter in known.items()}
     if "seeds" in known:
         defaults["seeds"] = [seed, seed + 1, seed + 2]
     completed = {name: params.get(name, default) for name, default in defaults.items()}
@@ -186,7 +187,7 @@ def check_names(kind: JobKind, params: Mapping[str, Any]) -> None:
     if kind is JobKind.COMPARE:
         from pmae_core.evaluation.holdout import HoldoutKind
 
-        _check_choice("holdout", params["holdout"], (None, *HoldoutKind.__args__))
+        _check_choice("holdout", params["holdout"], (None, *get_args(HoldoutKind)))
     if kind is JobKind.BENCHMARK:
         from pmae_core.amputation.patterns import COUPLINGS, MECHANISMS, PATTERNS
         from pmae_core.table import list_datasets

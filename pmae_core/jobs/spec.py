@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
 from pmae_core.errors import JobError, SchemaError
 from pmae_core.jobs.params import (
@@ -27,8 +27,6 @@ from pmae_core.table.schema import Schema
 
 MAX_CHARACTERS = 8_000_000
 _MAX_DEPTH = 32
-
-Member = TypeVar("Member", bound=StrEnum)
 
 
 class JobState(StrEnum):
@@ -112,14 +110,13 @@ class JobSpec:
 
     def __post_init__(self) -> None:
         _check_whole("seed", self.seed, 0, MAX_SEED)
-        params = _checked_json(self.params, "params")
+        kind = _as_kind(self.kind)
         plain = {
-            "kind": _member(JobKind, self.kind, "kind of job"),
-            "params": params,
-            "schema": self.schema and _checked_json(self.schema, "schema"),
+            "kind": kind,
+            "params": complete_params(kind, _checked_json(self.params, "params"), self.seed),
+            "schema": None if self.schema is None else _checked_json(self.schema, "schema"),
             "versions": _checked_json(self.versions, "versions"),
         }
-        plain["params"] = complete_params(plain["kind"], params, self.seed)
         for name, value in plain.items():
             object.__setattr__(self, name, value)
         self._check_table()
@@ -143,7 +140,7 @@ class JobSpec:
             If it asks for something that does not exist, or is no JSON.
         """
         spec = cls(
-            kind=JobKind(_member(JobKind, kind, "kind of job")),
+            kind=_as_kind(kind),
             params=params,
             table=table,
             schema=schema.to_dict() if isinstance(schema, Schema) else schema,
@@ -256,12 +253,12 @@ def installed_versions() -> dict[str, str]:
     return dict(_installed_versions())
 
 
-def _member(members: type[Member], value: object, what: str) -> Member:
+def _as_kind(value: str) -> JobKind:
     try:
-        return members(value)
+        return JobKind(value)
     except ValueError:
         raise JobError(
-            f"There is no {what} {value!r}; choose one of: {', '.join(members)}."
+            f"There is no kind of job {value!r}; choose one of: {', '.join(JobKind)}."
         ) from None
 
 
@@ -301,9 +298,10 @@ def _plain(value: Any, where: str, depth: int) -> Any:
         return [_plain(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
     if value is None or isinstance(value, bool):
         return value
-    for kind in (str, int, float):
-        if isinstance(value, kind) and (kind is not float or math.isfinite(value)):
-            return kind(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, int | str):
+        return int(value) if isinstance(value, int) else str(value)
     raise JobError(
         f"{where} is {value!r}, which JSON cannot hold; use texts, finite numbers, "
         "true, false, null, lists and objects."

@@ -362,7 +362,10 @@ class JobStore:
                 "WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ?",
                 (job_id, after, -1 if limit is None else limit),
             ).fetchall()
-        return [JobEvent(*row[:4], json.loads(row["data"])) for row in rows]
+        return [
+            JobEvent(row["seq"], row["time"], row["attempt"], row["kind"], json.loads(row["data"]))
+            for row in rows
+        ]
 
     def finish(
         self,
