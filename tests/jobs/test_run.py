@@ -1,0 +1,239 @@
+"""The work of each kind of job, without store and processes."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pmae_core.errors import Cancelled, DatasetUnavailableError
+from pmae_core.evaluation import Comparison
+from pmae_core.events import TrainingProgress, TrainingStarted
+from pmae_core.imputers import PMAEImputer, load_imputer
+from pmae_core.jobs.context import JobContext, PhaseStarted
+from pmae_core.jobs.results import read_frame
+from pmae_core.jobs.run import run_job
+from pmae_core.jobs.spec import JobSpec
+from pmae_core.table import Schema
+
+DIGEST = "0" * 64
+QUICK = {"steps": 450, "width": 8, "encoder_depth": 1, "batch_size": 16, "patience": 0}
+
+
+def small_table(n_rows: int = 40) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n_rows)
+    table = pd.DataFrame(
+        {
+            "x": x,
+            "count": pd.array(rng.integers(0, 9, n_rows), dtype="Int64"),
+            "town": pd.Categorical.from_codes((x > 0).astype(int), ["Aa", "Bb"]),
+        },
+        index=pd.Index(range(100, 100 + n_rows), name="visit"),
+    )
+    table.loc[table.index[::4], "x"] = np.nan
+    table.loc[table.index[1::5], "count"] = pd.NA
+    table.loc[table.index[2::6], "town"] = np.nan
+    return table
+
+
+class Listener:
+    """Collects events, and wants to stop at the nth of a kind."""
+
+    def __init__(self, stop_at=None):
+        self.events = []
+        self.stop_at = stop_at
+
+    def context(self, folder, table=None, model=None):
+        table = small_table() if table is None else table
+        return JobContext(
+            folder=folder,
+            load_table={DIGEST: table}.__getitem__,
+            model_path=lambda job_id: model,
+            emit=self.events.append,
+            cancel=lambda: self.stop_at is not None and self.stop_at(self.events),
+        )
+
+
+def train_spec(**params):
+    given = {"method": "pmae-mix", "params": QUICK, **params}
+    return JobSpec.make("train", params=given, table=DIGEST, seed=3)
+
+
+def test_training_gives_a_model_and_the_filled_table(tmp_path):
+    listener = Listener()
+    result = run_job(train_spec(), listener.context(tmp_path))
+    out = tmp_path / "result"
+    assert json.loads((out / "result.json").read_text()) == result
+    assert set(result["files"]) == {"model.safetensors", "filled.parquet", "imputed.parquet"}
+    assert set(result["files"]) == {path.name for path in out.iterdir()} - {"result.json"}
+
+    table = small_table()
+    filled = read_frame(out / "filled.parquet")
+    expected = PMAEImputer(**QUICK, random_state=3).fit_transform(table)
+    pd.testing.assert_frame_equal(filled, expected)
+    imputed = read_frame(out / "imputed.parquet")
+    pd.testing.assert_frame_equal(imputed, table.isna())
+    assert result["n_filled"] == int(table.isna().to_numpy().sum())
+    assert result["training"]["step"] == 450
+    pd.testing.assert_frame_equal(
+        load_imputer(out / "model.safetensors").transform(table), expected
+    )
+    phases = [event.phase for event in listener.events if isinstance(event, PhaseStarted)]
+    assert phases == ["fit", "fill"]
+
+
+def test_training_without_filling(tmp_path):
+    quick = {**QUICK, "steps": 5}
+    result = run_job(train_spec(fill=False, params=quick), Listener().context(tmp_path))
+    assert result["files"] == ["model.safetensors"]
+    assert "n_filled" not in result
+
+
+def test_a_cancelled_training_goes_on_to_the_same_bits(tmp_path):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    run_job(train_spec(), Listener().context(whole))
+
+    def late(events):
+        return any(isinstance(e, TrainingProgress) and e.step >= 130 for e in events)
+
+    with pytest.raises(Cancelled):
+        run_job(train_spec(), Listener(late).context(broken))
+    assert not (broken / "result").exists()
+    assert (broken / "checkpoint").is_dir()
+
+    resumed = Listener()
+    run_job(train_spec(), resumed.context(broken))
+    [started] = [event for event in resumed.events if isinstance(event, TrainingStarted)]
+    assert started.first_step == 130
+    assert not (broken / "result.tmp").exists()
+    for name in ("filled.parquet", "model.safetensors"):
+        same = (whole / "result" / name).read_bytes() == (broken / "result" / name).read_bytes()
+        assert same or name == "model.safetensors"  # which also keeps the seconds
+
+
+def test_imputing_with_a_method_and_with_its_draws(tmp_path):
+    spec = JobSpec.make("impute", params={"method": "em", "draws": 2}, table=DIGEST, seed=1)
+    result = run_job(spec, Listener().context(tmp_path))
+    assert result["draws"] == 2
+    draws = [read_frame(tmp_path / "result" / f"draw-{i}.parquet") for i in (1, 2)]
+    table = small_table()
+    assert not draws[0].equals(draws[1])
+    for draw in draws:
+        assert draw.notna().all(axis=None)
+        pd.testing.assert_series_equal(draw["x"][table["x"].notna()], table["x"].dropna())
+
+
+def test_imputing_new_rows_with_a_trained_model(tmp_path):
+    quick = {**QUICK, "steps": 20}
+    run_job(train_spec(params=quick), Listener().context(tmp_path / "train"))
+    model = tmp_path / "train" / "result" / "model.safetensors"
+    table = small_table(25)
+    spec = JobSpec.make("impute", params={"model": "1" * 32, "draws": 1}, table=DIGEST)
+    result = run_job(spec, Listener().context(tmp_path / "impute", table, model))
+    filled = read_frame(tmp_path / "impute" / "result" / "filled.parquet")
+    pd.testing.assert_frame_equal(filled, load_imputer(model).transform(table))
+    assert result["model"] == "1" * 32
+    assert not (tmp_path / "impute" / "checkpoint").exists()
+
+
+def test_columns_that_stay_empty_are_named(tmp_path):
+    table = small_table().assign(nothing=np.nan)
+    spec = JobSpec.make("impute", params={"method": "naive"}, table=DIGEST)
+    result = run_job(spec, Listener().context(tmp_path, table))
+    assert result["still_missing"] == {"nothing": len(table)}
+    assert any("nothing" in note for note in result["notes"])
+
+
+def compare_spec(**params):
+    given = {"methods": ["naive", "knn"], "seeds": [0, 1], **params}
+    return JobSpec.make("compare", params=given, table=DIGEST)
+
+
+def test_comparing_writes_its_report_and_each_task(tmp_path):
+    result = run_job(compare_spec(), Listener().context(tmp_path))
+    out = tmp_path / "result"
+    assert result["files"] == ["comparison.json", "per_column.csv", "report.html", "results.csv"]
+    comparison = Comparison.from_json((out / "comparison.json").read_text())
+    assert result["best_method"] == comparison.best_method()
+    assert (result["n_tasks"], result["n_done"]) == (4, 4)
+    assert len(list((tmp_path / "tasks").glob("*-seed*.json"))) == 4
+
+
+def test_a_cancelled_comparison_keeps_its_tasks_and_runs_only_the_rest(tmp_path):
+    def after_two(events):
+        return sum(type(event).__name__ == "TaskFinished" for event in events) >= 2
+
+    with pytest.raises(Cancelled):
+        run_job(compare_spec(), Listener(after_two).context(tmp_path / "broken"))
+    assert len(list((tmp_path / "broken" / "tasks").glob("*-seed*.json"))) == 2
+    resumed = Listener()
+    run_job(compare_spec(), resumed.context(tmp_path / "broken"))
+    assert sum(type(event).__name__ == "TaskStarted" for event in resumed.events) == 2
+
+    run_job(compare_spec(), Listener().context(tmp_path / "whole"))
+    scores = [
+        [task.scores for task in Comparison.from_json(
+            (tmp_path / name / "result" / "comparison.json").read_text()).tasks]
+        for name in ("broken", "whole")
+    ]  # fmt: skip
+    assert scores[0] == scores[1]
+
+
+def test_comparing_with_roles_truth_and_target(tmp_path):
+    truth = small_table().assign(x=1.5, count=pd.array([3] * 40, dtype="Int64"), town="Aa")
+    truth["x"] = np.linspace(0, 1, 40)
+    table = truth.assign(label=1)
+    table.loc[table.index[::3], "x"] = np.nan
+    schema = Schema.infer(table, roles={"count": "categorical"})
+    spec = JobSpec.make(
+        "compare",
+        params={"methods": ["naive"], "seeds": [0], "truth": "1" * 64, "target": "label"},
+        table=DIGEST,
+        schema=schema,
+    )
+    tables = {DIGEST: table, "1" * 64: truth}
+    listener = Listener()
+    context = JobContext(
+        folder=tmp_path,
+        load_table=tables.__getitem__,
+        model_path=lambda job_id: tmp_path,
+        emit=listener.events.append,
+        cancel=lambda: False,
+    )
+    run_job(spec, context)
+    settings = json.loads((tmp_path / "result" / "comparison.json").read_text())["settings"]
+    assert (settings["holdout"], settings["target"]) == ("known-truth", "label")
+
+
+def test_a_benchmark_makes_its_holes(tmp_path):
+    params = {
+        "dataset": "diabetes",
+        "pattern": "monotone",
+        "mechanism": "MCAR",
+        "methods": ["naive"],
+        "seeds": [0],
+        "max_rows": 60,
+    }
+    try:
+        result = run_job(JobSpec.make("benchmark", params=params), Listener().context(tmp_path))
+    except DatasetUnavailableError:
+        pytest.skip("the dataset is not here")
+    settings = json.loads((tmp_path / "result" / "comparison.json").read_text())["settings"]
+    assert settings["amputation"] == {"pattern": "monotone", "mechanism": "MCAR"}
+    assert settings["n_rows"] == 60
+    assert result["n_done"] == 1
+
+
+def test_work_can_be_done_elsewhere(tmp_path):
+    seen = []
+
+    def remote(spec, context, out):
+        seen.append(spec.kind)
+        (out / "filled.parquet").write_bytes(b"far")
+        return {"kind": "train"}
+
+    context = Listener().context(tmp_path)
+    elsewhere = JobContext(**{**vars(context), "fit_remote": remote})
+    assert run_job(train_spec(), elsewhere)["files"] == ["filled.parquet"]
+    assert seen == ["train"]
