@@ -2,6 +2,7 @@
 
 import functools
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
@@ -11,6 +12,7 @@ from dashboard.widgets.errors import sentence_of, shown_errors
 from dashboard.workspace import OpenTable, Workspace
 from pmae_core.errors import PMAEError
 from pmae_core.home import pmae_home
+from pmae_core.jobs import JobState, JobStore
 
 POLL_SECONDS = 2.0
 
@@ -89,11 +91,13 @@ def unfinished_jobs(workspace: Workspace) -> JobCounts:
     home = pmae_home()
     if not (home / "jobs.sqlite").exists():
         return JobCounts()
-    from pmae_core.jobs.spec import JobState
-    from pmae_core.jobs.store import JobStore
-
-    store = JobStore(home)
+    store = _job_store(home)
     return JobCounts(
         running=store.count(workspace.id, states=[JobState.RUNNING]),
         queued=store.count(workspace.id, states=[JobState.QUEUED]),
     )
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _job_store(home: Path) -> JobStore:
+    return JobStore(home)

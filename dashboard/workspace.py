@@ -13,7 +13,8 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,9 +23,10 @@ from typing import Any
 import pandas as pd
 
 from dashboard.documents import Documents
-from dashboard.table_file import keep_table, load_table
-from pmae_core.errors import PMAEError, SchemaError, TableError
+from pmae_core.errors import JobError, PMAEError, SchemaError, TableError
 from pmae_core.home import pmae_home
+from pmae_core.jobs.paths import JobPaths
+from pmae_core.jobs.tables import TableStore
 from pmae_core.table import Role, Schema, declare_missing
 from pmae_core.table.json_values import from_json_value, to_json_value
 
@@ -210,21 +212,25 @@ class Workspace:
                 "Open one that has at least one of each."
             )
         Schema.infer(frame, roles)  # refuses repeated names and roles that do not fit
+        encoded = self._tables.encode(frame)
         state = TableState(
             name=name,
             source=source,
-            raw=keep_table(frame, self._tables),
+            raw=encoded.digest,
             decimal=decimal,
             thousands=thousands,
             roles={column: Role(role).value for column, role in (roles or {}).items()},
             what=f"open {name}",
         )
-        self._add(state)
+        with self._changing_steps() as steps:
+            (self.folder / "tables").mkdir(mode=0o700, exist_ok=True)
+            self._tables.write(encoded)
+            steps.append(state)
         return state
 
     def table_state(self) -> TableState | None:
         """Return which table is open; None in a new workspace."""
-        steps = self._steps(self._state.read("table"))
+        steps = self._steps()
         return steps[-1] if steps else None
 
     def table(self) -> OpenTable | None:
@@ -246,13 +252,15 @@ class Workspace:
 
     def set_roles(self, roles: Mapping[str, Role | str]) -> TableState:
         """Give some columns a role; a SchemaError says why one does not fit."""
-        state = self._require_table()
-        frame = self._derived(state)
-        unknown = [name for name in roles if name not in frame.columns]
-        Schema.infer(frame[[name for name in roles if name not in unknown]], roles)
-        chosen = {name: Role(role).value for name, role in roles.items()}
-        changed = ", ".join(f"{name} {role}" for name, role in chosen.items())
-        return self._change(state, roles={**state.roles, **chosen}, what=f"make {changed}")
+        with self._changing_steps() as steps:
+            state = _last(steps)
+            frame = self._derived(state)
+            known = [name for name in roles if name in frame.columns]
+            Schema.infer(frame[known], roles)
+            chosen = {name: Role(role).value for name, role in roles.items()}
+            words = ", ".join(f"{name} {role}" for name, role in chosen.items())
+            steps.append(replace(state, roles={**state.roles, **chosen}, what=f"make {words}"))
+        return steps[-1]
 
     def set_sentinels(
         self, sentinels: Mapping[str, Sequence[Any]], *, what: str = "change what counts as missing"
@@ -261,29 +269,26 @@ class Workspace:
 
         Roles that do not fit the new cells are taken back.
         """
-        state = self._require_table()
         as_json = {
             name: [to_json_value(value) for value in values]
             for name, values in sentinels.items()
             if len(values)
         }
-        changed = replace(state, sentinels=as_json)
-        frame = self._derived(changed)
-        roles = {name: role for name, role in state.roles.items() if _fits(frame, name, role)}
-        return self._change(changed, roles=roles, what=what)
+        with self._changing_steps() as steps:
+            state = replace(_last(steps), sentinels=as_json, what=what)
+            frame = self._derived(state)
+            roles = {name: role for name, role in state.roles.items() if _fits(frame, name, role)}
+            steps.append(replace(state, roles=roles))
+        return steps[-1]
 
     def undo(self) -> str | None:
         """Take the last step back and return it in words; None if there is none."""
-        with self._state.changing("table") as document:
-            steps = document.get("steps", [])
-            if len(steps) < 2:
-                return None
-            undone: str = steps.pop()["what"]
-            return undone
+        with self._changing_steps() as steps:
+            return steps.pop().what if len(steps) > 1 else None
 
     def undoable(self) -> str | None:
         """Return the step that `undo` would take back, in words."""
-        steps = self._steps(self._state.read("table"))
+        steps = self._steps()
         return steps[-1].what if len(steps) > 1 else None
 
     # The last upload, as the user sent it: to be read again in another way
@@ -294,40 +299,43 @@ class Workspace:
         return self.folder / _UPLOAD
 
     @property
-    def _tables(self) -> Path:
-        return self.folder / "tables"
+    def _tables(self) -> TableStore:
+        """Tables of this user alone; jobs have a store of their own."""
+        return TableStore(JobPaths(self.folder))
 
-    def _require_table(self) -> TableState:
-        state = self.table_state()
-        if state is None:
-            raise WorkspaceError("No table is open. Open one on the Data page.")
-        return state
+    def raw_table(self, state: TableState) -> pd.DataFrame:
+        """Return a table as it was read, nothing declared."""
+        return _raw_table(self.folder, state.raw).copy(deep=False)
 
     def _derived(self, state: TableState) -> pd.DataFrame:
-        raw = _raw_table(self._tables, state.raw).copy(deep=False)
+        raw = self.raw_table(state)
         if not state.sentinels:
             return raw
         return declare_missing(
             raw, state.declared(), decimal=state.decimal, thousands=state.thousands
         )
 
-    def _change(self, state: TableState, **changes: Any) -> TableState:
-        state = replace(state, **changes)
-        self._add(state)
-        return state
+    def _steps(self) -> list[TableState]:
+        return _steps_of(self._state.read("table"))
 
-    def _add(self, state: TableState) -> None:
+    @contextmanager
+    def _changing_steps(self) -> Iterator[list[TableState]]:
+        """Give the steps up to now, to append to or to pop from; then forget what is too old."""
         with self._state.changing("table") as document:
-            steps = [*document.get("steps", []), asdict(state)][-(MAX_UNDO + 1) :]
-            tables = list(dict.fromkeys(step["raw"] for step in reversed(steps)))[:MAX_TABLES]
-            document["steps"] = [step for step in steps if step["raw"] in tables]
-            for file in self._tables.glob("*.arrow"):
-                if file.stem not in tables:
-                    file.unlink(missing_ok=True)
+            steps = _steps_of(document)
+            before = {step.raw for step in steps}
+            yield steps
+            recent = steps[-(MAX_UNDO + 1) :]
+            tables = list(dict.fromkeys(step.raw for step in reversed(recent)))[:MAX_TABLES]
+            document["steps"] = [asdict(step) for step in recent if step.raw in tables]
+            # Those of the steps before go with the next change: this one is not written yet.
+            self._remove_tables_except(before.union(tables))
 
-    @staticmethod
-    def _steps(document: Mapping[str, Any]) -> list[TableState]:
-        return [TableState(**step) for step in document.get("steps", [])]
+    def _remove_tables_except(self, digests: set[str]) -> None:
+        kept = {self._tables.path(digest).name for digest in digests}
+        for file in (self.folder / "tables").glob("*"):
+            if file.name not in kept:
+                file.unlink(missing_ok=True)
 
 
 def workspaces_folder(home: Path | None = None) -> Path:
@@ -362,6 +370,16 @@ def sweep(home: Path | None = None, *, now: float | None = None) -> int:
     return n_removed
 
 
+def _steps_of(document: Mapping[str, Any]) -> list[TableState]:
+    return [TableState(**step) for step in document.get("steps", [])]
+
+
+def _last(steps: Sequence[TableState]) -> TableState:
+    if not steps:
+        raise WorkspaceError("No table is open. Open one on the Data page.")
+    return steps[-1]
+
+
 def _last_used(folder: Path) -> float:
     file = folder / _LAST_USED
     return (file if file.exists() else folder).stat().st_mtime
@@ -385,4 +403,9 @@ def _fits(frame: pd.DataFrame, name: str, role: str) -> bool:
 @lru_cache(maxsize=2)
 def _raw_table(folder: Path, digest: str) -> pd.DataFrame:
     """Keep the tables of the last users at hand; who changes a copy changes nothing here."""
-    return load_table(folder, digest)
+    try:
+        return TableStore(JobPaths(folder)).get(digest)
+    except JobError:
+        raise TableError(
+            "The open table cannot be read from disk any more. Open it again on the Data page."
+        ) from None
