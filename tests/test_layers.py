@@ -19,6 +19,8 @@ CORE_LAYERS = (
     ("cli_common",),
     ("pmae_core",),  # its __init__, which names what the layers below offer
     ("jobs",),
+    ("takeaway",),
+    ("explain",),
     ("evaluation",),
     ("imputers",),
     ("training",),
@@ -41,6 +43,8 @@ WITHOUT_TORCH = (
     "pmae_core.amputation",
     "pmae_core.missingness",
     "pmae_core.evaluation",
+    "pmae_core.explain",
+    "pmae_core.takeaway",
     "pmae_core.jobs",
     "pmae_core.cli",
 )

@@ -1,0 +1,10 @@
+"""Why a cell was filled as it was, which holes are none, and how far conclusions carry."""
+
+from pmae_core.explain.structural import (
+    Condition,
+    StructuralHole,
+    find_structural_holes,
+    leave_alone,
+)
+
+__all__ = ["Condition", "StructuralHole", "find_structural_holes", "leave_alone"]

@@ -1,0 +1,231 @@
+"""Holes that another column explains."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pmae_core.amputation import ampute
+from pmae_core.errors import SchemaError
+from pmae_core.explain import Condition, StructuralHole, find_structural_holes, leave_alone
+from pmae_core.table import Schema, load_dataset
+
+
+@pytest.fixture
+def survey() -> pd.DataFrame:
+    """600 people; what does not apply to them is empty."""
+    rng = np.random.default_rng(0)
+    n = 600
+    smoker = rng.choice(["yes", "no", "former"], n)
+    return pd.DataFrame(
+        {
+            "person_id": np.arange(n),
+            "smoker": smoker,
+            "age": rng.integers(0, 90, n),
+            "country": rng.choice(list("ABCDEFGH"), n),
+            "married": rng.random(n) < 0.5,
+            "visit": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 365, n), "D"),
+            "packs": rng.gamma(2.0, size=n),
+            "income": rng.lognormal(10, 1, n),
+        }
+    )
+
+
+def found(frame: pd.DataFrame, **options) -> list[tuple]:
+    holes = find_structural_holes(frame, **options)
+    return [(h.column, h.condition_column, h.condition.relation, h.condition.values) for h in holes]
+
+
+def test_one_value_explains_and_the_sentence_counts(survey):
+    survey.loc[survey["smoker"] == "no", "packs"] = np.nan
+    n = int((survey["smoker"] == "no").sum())
+
+    (hole,) = find_structural_holes(survey)
+
+    assert hole == StructuralHole("packs", Condition("smoker", "is", ("no",)), n)
+    assert hole.sentence == f"packs is empty in all {n} rows where smoker is no, and nowhere else."
+
+
+@pytest.mark.parametrize(
+    ("emptied", "reason"),
+    [
+        (lambda t: t["smoker"].isin(["no", "former"]), ("smoker", "is", {"no", "former"})),
+        (lambda t: t["country"].isin(["A", "C"]), ("country", "is", {"A", "C"})),
+        (lambda t: t["country"] != "B", ("country", "is not", ("B",))),
+        (lambda t: t["age"] < 18, ("age", "<=", (17,))),
+        (lambda t: t["age"] >= 65, ("age", ">", (64,))),
+        (lambda t: ~t["married"], ("married", "is", (False,))),
+        (
+            lambda t: t["visit"] < pd.Timestamp("2020-07-01"),
+            ("visit", "<=", (pd.Timestamp("2020-06-29"),)),  # the last visit of June
+        ),
+    ],
+)
+def test_conditions_of_every_kind(survey, emptied, reason):
+    survey.loc[emptied(survey), "income"] = np.nan
+
+    [(column, by, relation, values)] = found(survey)
+
+    wanted = set(values) if isinstance(reason[2], set) else values
+    assert (column, by, relation, wanted) == ("income", *reason)
+
+
+def test_codes_in_the_middle_of_numbers_are_values(survey):
+    survey["children"] = np.random.default_rng(1).integers(0, 4, len(survey))
+    survey.loc[survey["children"] == 2, "income"] = np.nan
+
+    assert found(survey) == [("income", "children", "is", (2,))]
+
+
+def test_few_exceptions_and_other_holes_are_stated(survey):
+    no = survey.index[survey["smoker"] == "no"]
+    yes = survey.index[survey["smoker"] == "yes"]
+    survey.loc[no[1:], "packs"] = np.nan
+    survey.loc[yes[:3], "packs"] = np.nan
+
+    (hole,) = find_structural_holes(survey)
+
+    assert (hole.n_exceptions, hole.n_other_holes) == (1, 3)
+    assert f"in {len(no) - 1} of the {len(no)} rows" in hole.sentence
+    assert hole.sentence.endswith("and in 3 other rows.")
+    assert find_structural_holes(survey, max_exceptions=0.0) == []
+    assert find_structural_holes(survey, max_other_holes=0.0) == []
+
+
+def test_missing_more_often_is_not_structural(survey):
+    rng = np.random.default_rng(2)
+    often = np.where(survey["smoker"] == "no", 0.9, 0.02)
+    survey.loc[rng.random(len(survey)) < often, "packs"] = np.nan
+
+    assert find_structural_holes(survey) == []
+
+
+def test_empty_also_elsewhere_is_not_structural(survey):
+    rng = np.random.default_rng(2)
+    survey.loc[(survey["smoker"] == "no") | (rng.random(600) < 0.3), "packs"] = np.nan
+
+    assert find_structural_holes(survey) == []
+
+
+def test_too_few_rows_are_no_rule(survey):
+    survey.loc[survey.index[:19], "smoker"] = "never asked"
+    survey.loc[survey.index[:19], "packs"] = np.nan
+
+    assert find_structural_holes(survey) == []
+    assert len(find_structural_holes(survey, min_rows=19)) == 1
+
+
+def test_names_of_rows_explain_nothing(survey):
+    # The first 100 rows: person_id is at most 99, and no name of a person comes twice.
+    survey["name"] = [f"Person {k}" for k in range(len(survey))]
+    survey.loc[:99, "packs"] = np.nan
+
+    assert find_structural_holes(survey) == []
+
+
+def test_a_value_is_preferred_to_another_hole(survey):
+    survey.loc[survey["smoker"] == "no", ["packs", "income"]] = np.nan
+
+    assert found(survey) == [
+        ("packs", "smoker", "is", ("no",)),
+        ("income", "smoker", "is", ("no",)),
+    ]
+
+
+def test_columns_left_out_together_are_told_with_a_warning(survey):
+    survey.loc[np.random.default_rng(3).random(600) < 0.3, ["packs", "income"]] = np.nan
+
+    first, second = find_structural_holes(survey)
+
+    assert (first.column, first.condition.words) == ("packs", "income is empty")
+    assert (second.column, second.condition.words) == ("income", "packs is empty")
+    assert "left out together" in first.sentence
+
+
+@pytest.mark.parametrize("share", [0.03, 0.3, 0.9])
+def test_random_holes_are_never_taken_for_structure(share):
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        n = 150
+        table = pd.DataFrame(
+            {
+                "a": rng.normal(size=n),
+                "b": rng.integers(0, 5, n).astype(float),
+                "c": rng.choice(list("uvwxyz"), n),
+                "d": rng.choice([True, False], n).astype(object),
+                "e": rng.choice([f"town {k}" for k in range(15)], n),
+            }
+        )
+        holes = rng.random(table.shape) < share
+        assert find_structural_holes(table.mask(holes)) == [], seed
+
+
+@pytest.mark.parametrize("mechanism", ["MCAR", "MAR", "MNAR"])
+def test_holes_made_on_purpose_are_not_taken_for_structure(mechanism):
+    complete = load_dataset("diabetes").frame
+    for seed in range(5):
+        incomplete = ampute(complete, "general", mechanism, "independent", seed=seed).incomplete
+        assert find_structural_holes(incomplete) == [], seed
+
+
+@given(
+    share=st.floats(0.1, 0.9), seed=st.integers(0, 10_000), dtype=st.sampled_from(["str", "object"])
+)
+@settings(max_examples=25, deadline=None)
+def test_a_planted_rule_is_found_whatever_its_size(share, seed, dtype):
+    rng = np.random.default_rng(seed)
+    applies = rng.permutation(400) < 400 * share
+    table = pd.DataFrame(
+        {"x": rng.normal(size=400), "a": np.where(applies, "=no", "yes"), "b": rng.normal(size=400)}
+    ).astype({"a": dtype})
+    table.loc[applies, "b"] = np.nan
+
+    (hole,) = find_structural_holes(table)
+
+    assert hole.n_rows == applies.sum()
+    assert hole.condition.holds(table).tolist() == applies.tolist()
+
+
+def test_leave_alone_marks_only_missing_cells_that_are_explained(survey):
+    no = (survey["smoker"] == "no").to_numpy()
+    survey.loc[no, "packs"] = np.nan
+    first_no, first_yes = np.flatnonzero(no)[0], np.flatnonzero(survey["smoker"] == "yes")[0]
+    survey.loc[first_no, "packs"] = 1.0
+    survey.loc[first_yes, "packs"] = np.nan
+
+    holes = find_structural_holes(survey)
+    left = leave_alone(survey, holes)
+
+    assert left["packs"].sum() == no.sum() - 1
+    assert not left.loc[first_no, "packs"]
+    assert not left.loc[first_yes, "packs"]
+    assert not left.drop(columns="packs").to_numpy().any()
+    emptied = survey.fillna({"packs": 0.0}).mask(left)
+    assert emptied["packs"].isna().sum() == no.sum() - 1
+    assert emptied.dtypes.equals(survey.dtypes)
+
+
+def test_without_holes_there_is_nothing_to_explain(survey):
+    assert find_structural_holes(survey) == []
+    assert find_structural_holes(survey, Schema.infer(survey)) == []
+    assert not leave_alone(survey, []).to_numpy().any()
+
+
+def test_saved_as_json_and_back():
+    hole = StructuralHole("b", Condition("when", "<=", (pd.Timestamp("2024-02-29"),)), 30, 1, 2)
+
+    assert StructuralHole.from_dict(json.loads(json.dumps(hole.to_dict()))) == hole
+    with pytest.raises(SchemaError, match="no saved structural hole"):
+        StructuralHole.from_dict({"column": "b"})
+
+
+def test_a_condition_on_another_table_is_refused(survey):
+    hole = StructuralHole("packs", Condition("vapes", "is", ("no",)), 30)
+
+    with pytest.raises(SchemaError, match="no column 'vapes'"):
+        leave_alone(survey, [hole])
+    with pytest.raises(SchemaError, match="no relation"):
+        Condition("a", "about", (1,))
