@@ -1,0 +1,277 @@
+"""Rows like this one: what is known about a cell from the rows that are most similar to its own."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.stats import rankdata
+
+from pmae_core.errors import SchemaError
+from pmae_core.explain._words import listed, percent
+from pmae_core.table import Flag, Role, Schema
+from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
+
+FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int64]
+SupportLevel = Literal["good", "thin", "none"]
+
+# Numbers are alike if at most this share of the column lies between them.
+ALIKE = 0.1
+# Below so many observed cells a column says little about its own.
+FEW_OBSERVED = 30
+# Below this share of known cells a row says little about itself.
+FEW_KNOWN = 0.25
+# Donors are far if those of this share of rows are nearer.
+FAR = 0.95
+_REFERENCE_ROWS = 200
+_REFERENCE_DONORS = 2000
+
+
+@dataclass(frozen=True)
+class Support:
+    """How much a table has to say about one of its cells.
+
+    Attributes
+    ----------
+    level : {"good", "thin", "none"}
+        None: nothing but the column itself is known.
+    sentence : str
+        Why.
+    """
+
+    level: SupportLevel
+    sentence: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the support as JSON-able data."""
+        return asdict(self)
+
+
+class Neighbourhood:
+    """The rows of a table and how far they lie from each other; made once, asked for many cells.
+
+    The distance of two rows is the mean over the cells that the first one has: between numbers or
+    dates the share of the column that lies between them, between categories 0 or 1. A
+    cell that the other row lacks counts as far as two rows taken at random, so rows
+    that share little are no near donors by luck.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table with its holes; it must not change later.
+    schema : Schema, optional
+        Roles of the columns; inferred where not given. Identifiers, ignored and constant
+        columns count for nothing.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"age": [20, 21, 70, 71], "town": ["A", "A", "B", "B"]})
+    >>> table["income"] = [1000.0, None, 3000.0, 3100.0]
+    >>> Neighbourhood(table).donors(1, "income", k=1)["value"].tolist()
+    [1000.0]
+    """
+
+    def __init__(self, frame: pd.DataFrame, schema: Schema | None = None) -> None:
+        self.frame = frame
+        self.schema = Schema.infer(frame) if schema is None else schema
+        self._coordinates: dict[Hashable, _Coordinate] = {
+            column.name: _Coordinate.of(frame[column.name], column.role)
+            for column in self.schema
+            if column.role not in (Role.IDENTIFIER, Role.IGNORED)
+            and not {Flag.CONSTANT, Flag.ALL_MISSING} & set(column.flags)
+        }
+
+    def donors(self, row: int, column: Hashable, k: int = 5) -> pd.DataFrame:
+        """Return the rows most similar to a row among those in which a column is observed.
+
+        Parameters
+        ----------
+        row : int
+            Position of the row, from 0.
+        column
+            The column of the cell.
+        k : int, default 5
+            How many rows at most.
+
+        Returns
+        -------
+        DataFrame
+            By the donors' labels, the nearest first: ``row`` (position), ``distance`` (0 to 1),
+            ``n_shared`` (cells known of both), ``value`` of the column, and the names of the
+            columns in which the two ``agree`` and ``differ`` (lists).
+        """
+        self._check(row, column)
+        candidates = self._observing(row, column)
+        known = self._known(row, column)
+        distances = self._distances([row], candidates, known)[0]
+        nearest = np.argsort(distances, kind="stable")[:k]
+        return self._described(row, column, known, candidates[nearest], distances[nearest])
+
+    def support(self, row: int, column: Hashable, k: int = 5) -> Support:
+        """Say how much the table knows about a cell.
+
+        Thin where few cells of the row are known, where the column has few observed cells, or where
+        the nearest donors are further off than is usual in this table.
+
+        Parameters
+        ----------
+        row, column, k
+            As for :meth:`donors`.
+        """
+        self._check(row, column)
+        candidates = self._observing(row, column)
+        known = self._known(row, column)
+        n_others = len(self._coordinates) - (column in self._coordinates)
+        if not len(candidates):
+            return Support("none", f"No other row has a value of {column}.")
+        if not known:
+            return Support("none", f"Nothing else is known of this row but that it lacks {column}.")
+        reasons = []
+        if len(candidates) < FEW_OBSERVED:
+            reasons.append(f"only {len(candidates)} other rows have a value of {column}")
+        if len(known) < FEW_KNOWN * n_others:
+            reasons.append(f"only {len(known)} of its {n_others} other cells are known")
+        nearer = self._share_of_nearer(row, candidates, known, k)
+        if nearer > FAR:
+            reasons.append(f"{percent(nearer)} of the rows have donors that are more like them")
+        if reasons:
+            return Support("thin", f"Little is known here: {listed(reasons)}.")
+        return Support(
+            "good",
+            f"{len(known)} of {n_others} other cells of this row are known, and rows like it "
+            f"have a value of {column}.",
+        )
+
+    def _check(self, row: int, column: Hashable) -> None:
+        if column not in self.frame.columns:
+            raise SchemaError(f"The table has no column {column!r}.")
+        if not 0 <= row < len(self.frame):
+            raise SchemaError(f"The table has rows 0 to {len(self.frame) - 1}, but no row {row}.")
+
+    def _observing(self, row: int, column: Hashable) -> IntArray:
+        """Return the positions of the other rows in which a column is observed."""
+        observed = self.frame[column].notna().to_numpy(copy=True)
+        observed[row] = False
+        return np.flatnonzero(observed)
+
+    def _known(self, row: int, column: Hashable) -> list[Hashable]:
+        """Return the other columns that are observed in a row."""
+        return [
+            name
+            for name, coordinate in self._coordinates.items()
+            if name != column and not np.isnan(coordinate.places[row])
+        ]
+
+    def _distances(
+        self, rows: list[int] | IntArray, others: IntArray, known: list[Hashable]
+    ) -> FloatArray:
+        total = np.zeros((len(rows), len(others)), dtype=np.float32)
+        for name in known:
+            total += self._coordinates[name].distances(rows, others)
+        total /= max(len(known), 1)
+        return total
+
+    def _share_of_nearer(
+        self, row: int, candidates: IntArray, known: list[Hashable], k: int
+    ) -> float:
+        """Return the share of rows whose donors, by the same columns, are nearer than this row's.
+
+        Both are looked for in the same sample, because more donors are nearer donors.
+        """
+        rng = np.random.default_rng(0)
+        sample = rng.permutation(candidates)[:_REFERENCE_DONORS]
+        rows = np.concatenate([[row], sample[:_REFERENCE_ROWS]])
+        distances = self._distances(rows, sample, known)
+        distances[np.arange(1, len(rows)), np.arange(len(rows) - 1)] = np.inf  # not its own donor
+        k = min(k, len(sample) - 1)
+        if k < 1:
+            return 0.0
+        own, *usual = np.partition(distances, k - 1, axis=1)[:, :k].mean(axis=1)
+        # The smallest difference that single precision can tell is none.
+        return float(np.mean(np.array(usual) < own - 1e-6))
+
+    def _described(
+        self,
+        row: int,
+        column: Hashable,
+        known: list[Hashable],
+        donors: IntArray,
+        distances: FloatArray,
+    ) -> pd.DataFrame:
+        agree: list[list[Hashable]] = [[] for _ in donors]
+        differ: list[list[Hashable]] = [[] for _ in donors]
+        for name in known:
+            coordinate = self._coordinates[name]
+            apart = coordinate.distances([row], donors)[0]
+            for i in np.flatnonzero(~np.isnan(coordinate.places[donors])):
+                (agree if apart[i] <= ALIKE else differ)[i].append(name)
+        return pd.DataFrame(
+            {
+                "row": donors,
+                "distance": distances.astype(float),
+                "n_shared": [len(a) + len(d) for a, d in zip(agree, differ, strict=True)],
+                "value": self.frame[column].iloc[donors].to_numpy(dtype=object),
+                "agree": pd.Series(agree, dtype=object),
+                "differ": pd.Series(differ, dtype=object),
+            }
+        ).set_index(self.frame.index[donors])
+
+
+def nearest_donors(
+    frame: pd.DataFrame, row: int, column: Hashable, k: int = 5, schema: Schema | None = None
+) -> pd.DataFrame:
+    """Return the rows most similar to a row; see :meth:`Neighbourhood.donors`.
+
+    Who asks for many cells of one table makes a :class:`Neighbourhood` once.
+    """
+    return Neighbourhood(frame, schema).donors(row, column, k)
+
+
+def support(
+    frame: pd.DataFrame, row: int, column: Hashable, k: int = 5, schema: Schema | None = None
+) -> Support:
+    """Say how much a table knows about a cell; see :meth:`Neighbourhood.support`."""
+    return Neighbourhood(frame, schema).support(row, column, k)
+
+
+@dataclass(frozen=True)
+class _Coordinate:
+    """Where the cells of one column lie: numbers by their rank from 0 to 1, categories by a code.
+
+    ``typical`` is the mean distance of two rows taken at random.
+    """
+
+    places: FloatArray
+    is_kind: bool
+    typical: float
+
+    @classmethod
+    def of(cls, cells: pd.Series, role: Role) -> _Coordinate:
+        kind = cell_kind(cells)
+        if role in (Role.NUMERICAL, Role.DATETIME) and kind is not CellKind.BOOLEAN:
+            is_time = kind in (CellKind.DATETIME, CellKind.DURATION)
+            numbers = (TimeCells if is_time else NumberCells).fit(cells).read(cells)
+            ranks = rankdata(numbers, nan_policy="omit")
+            n_observed = int(np.isfinite(numbers).sum())
+            places = (ranks - 1) / max(n_observed - 1, 1)
+            seen = np.sort(places[np.isfinite(places)])
+            # The mean absolute difference from the sorted values alone (Gini).
+            weights = 2 * np.arange(1, n_observed + 1) - n_observed - 1
+            typical = 2 * float(weights @ seen) / n_observed**2
+            return cls(places.astype(np.float32), False, typical)
+        codes, values = pd.factorize(cells)
+        shares = np.bincount(codes[codes >= 0], minlength=len(values)) / (codes >= 0).sum()
+        places = np.where(codes >= 0, codes, np.nan)
+        return cls(places.astype(np.float32), True, 1 - float(np.sum(shares**2)))
+
+    def distances(self, rows: Any, others: IntArray) -> FloatArray:
+        """Return distances of rows (down) to others (across)."""
+        apart = np.abs(self.places[rows][:, None] - self.places[others][None, :])
+        if self.is_kind:
+            apart = np.where(np.isnan(apart), apart, apart > 0)
+        return np.nan_to_num(apart, nan=self.typical)
