@@ -122,13 +122,18 @@ class _Nullable(Codec):
         return pd.api.types.pandas_dtype(details["dtype"])
 
     def encode(self, values: Any) -> pa.Array:
-        return pa.array(values)
+        # By hand, since a number that is missing and one that is not a number are not the same.
+        numbers = values.to_numpy(values.dtype.numpy_dtype, na_value=0)
+        return pa.array(numbers, mask=values.isna(), from_pandas=False)
 
     def decode(self, array: pa.Array, dtype: Any) -> Any:
-        return dtype.__from_arrow__(array)
+        missing = array.is_null().to_numpy(zero_copy_only=False)
+        filler = False if dtype.kind == "b" else 0
+        numbers = array.fill_null(filler).to_numpy(zero_copy_only=False)
+        return dtype.construct_array_type()(np.array(numbers), np.array(missing))
 
 
-class _Texts(_Nullable):
+class _Texts(Codec):
     """Texts of pandas, which have several ways to be kept and to be missing."""
 
     name = "texts"
@@ -145,6 +150,9 @@ class _Texts(_Nullable):
 
     def encode(self, values: Any) -> pa.Array:
         return pa.array(values, type=pa.large_string())
+
+    def decode(self, array: pa.Array, dtype: Any) -> Any:
+        return dtype.__from_arrow__(array)
 
 
 class _Objects(Codec):
@@ -185,7 +193,7 @@ def cell_to_json(cell: Any) -> Any:
     if cell is None or type(cell) in (str, int, bool):
         return cell
     data = _tagged(cell)
-    back = cell_from_json(data)
+    back = cell_from_json(json.loads(json.dumps(data)))
     if type(back) is not type(cell) or repr(back) != repr(cell):
         raise TypeError(f"the value {cell!r} of type {type(cell).__name__}")
     return data

@@ -121,15 +121,15 @@ class Collector:
         states = {
             row["id"]: row["state"] for row in connection.execute("SELECT id, state FROM jobs")
         }
-        tables = _known_tables(connection)
+        needed = _known_tables(connection) | going
         for path in self._paths.tables.iterdir():
-            if path.stem not in tables | going and self._is_abandoned(path):
+            if path.stem not in needed and self._is_abandoned(path):
                 yield path
         for folder in self._paths.jobs.iterdir():
             state = states.get(folder.name)
             if state is None and folder.name not in going and self._is_abandoned(folder):
                 yield folder
-            elif state in _FINAL:
+            elif state in _FINAL and not folder.is_symlink():
                 unfinished = (*folder.glob(".*.tmp"), folder / "result.tmp")
                 yield from (path for path in unfinished if self._is_abandoned(path))
 
@@ -175,9 +175,12 @@ class _Usage:
 
 def bytes_of(path: Path) -> int:
     """Return the size of a file, or of all files in a folder; links are not followed."""
-    if path.is_dir() and not path.is_symlink():
-        return sum(bytes_of(inner) for inner in path.iterdir())
-    return path.lstat().st_size
+    try:
+        if path.is_dir() and not path.is_symlink():
+            return sum(bytes_of(inner) for inner in path.iterdir())
+        return path.lstat().st_size
+    except FileNotFoundError:  # somebody removed it just now
+        return 0
 
 
 def _known_tables(connection: sqlite3.Connection) -> set[str]:

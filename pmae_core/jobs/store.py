@@ -318,7 +318,7 @@ class JobStore:
         with self._database.writing() as connection:
             connection.execute(
                 "UPDATE jobs SET heartbeat_at = ?, "
-                "memory_mb = max(coalesce(memory_mb, 0), coalesce(?, memory_mb, 0)), "
+                "memory_mb = nullif(max(coalesce(memory_mb, 0), coalesce(?, 0)), 0), "
                 "progress = coalesce(?, progress) WHERE id = ? AND token = ? AND state = ?",
                 (
                     time.time(),
