@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import rankdata
 
 from pmae_core.errors import SchemaError
 from pmae_core.explain._words import listed, percent
@@ -256,7 +255,7 @@ class _Coordinate:
         if role in (Role.NUMERICAL, Role.DATETIME) and kind is not CellKind.BOOLEAN:
             is_time = kind in (CellKind.DATETIME, CellKind.DURATION)
             numbers = (TimeCells if is_time else NumberCells).fit(cells).read(cells)
-            ranks = rankdata(numbers, nan_policy="omit")
+            ranks = pd.Series(numbers).rank().to_numpy()
             n_observed = int(np.isfinite(numbers).sum())
             places = (ranks - 1) / max(n_observed - 1, 1)
             seen = np.sort(places[np.isfinite(places)])
