@@ -1,5 +1,51 @@
-"""What is missing: how much, where, and in which patterns."""
+"""What is missing: how much, where, in which patterns, and what goes with it."""
 
+from pmae_core.missingness.comparison import (
+    ValueDistribution,
+    compare_distributions,
+    compare_rows,
+)
+from pmae_core.missingness.dropping import count_complete_rows, dropping_path, dropping_shift
+from pmae_core.missingness.flux import measure_flux
+from pmae_core.missingness.little import LITTLE_CAUTION, LittleTest, little_test
+from pmae_core.missingness.nullity import (
+    NullityMatrix,
+    NullityTree,
+    bin_nullity,
+    cluster_columns,
+    correlate_nullity,
+    strongest_pairs,
+)
+from pmae_core.missingness.patterns import MissingPatterns, find_patterns
+from pmae_core.missingness.prediction import (
+    MissingnessRule,
+    MissingnessTree,
+    predict_missingness,
+)
 from pmae_core.missingness.summary import MissingnessSummary, summarise_missingness
 
-__all__ = ["MissingnessSummary", "summarise_missingness"]
+__all__ = [
+    "LITTLE_CAUTION",
+    "LittleTest",
+    "MissingPatterns",
+    "MissingnessRule",
+    "MissingnessSummary",
+    "MissingnessTree",
+    "NullityMatrix",
+    "NullityTree",
+    "ValueDistribution",
+    "bin_nullity",
+    "cluster_columns",
+    "compare_distributions",
+    "compare_rows",
+    "correlate_nullity",
+    "count_complete_rows",
+    "dropping_path",
+    "dropping_shift",
+    "find_patterns",
+    "little_test",
+    "measure_flux",
+    "predict_missingness",
+    "strongest_pairs",
+    "summarise_missingness",
+]

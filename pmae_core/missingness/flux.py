@@ -42,10 +42,7 @@ def measure_flux(table: pd.DataFrame | MissingPatterns) -> pd.DataFrame:
     d = len(patterns.columns)
     n_missing = patterns.n_missing.astype(float)
     # For each column: cells that are missing in those rows in which it is missing itself.
-    missing_beside = np.zeros(d)
-    for piece in patterns.pieces():
-        missing = patterns.missing[piece]
-        missing_beside += (missing.sum(axis=1) * patterns.counts[piece]) @ missing
+    missing_beside = patterns.missing_together.sum(axis=1)
     total_missing = n_missing.sum()
     total_observed = patterns.n_rows * d - total_missing
     with np.errstate(invalid="ignore"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -77,7 +78,7 @@ def bin_nullity(
     share = np.stack(
         [
             patterns.missing[pattern_of_row[start:end]].mean(axis=0)
-            for start, end in zip(edges[:-1], edges[1:], strict=True)
+            for start, end in itertools.pairwise(edges)
         ]
     )
     return NullityMatrix(patterns.columns, share, edges[:-1] + 1, edges[1:], order)
@@ -97,7 +98,7 @@ def correlate_nullity(table: pd.DataFrame | MissingPatterns) -> pd.DataFrame:
     patterns = find_patterns(table)
     kept = patterns.partly_missing
     share = patterns.n_missing[kept] / patterns.n_rows
-    together = patterns.missing_together()[np.ix_(kept, kept)] / patterns.n_rows
+    together = patterns.missing_together[np.ix_(kept, kept)] / patterns.n_rows
     deviation = np.sqrt(share * (1 - share))
     correlation = (together - np.outer(share, share)) / np.outer(deviation, deviation)
     names = patterns.columns[kept]
@@ -187,7 +188,7 @@ def cluster_columns(table: pd.DataFrame | MissingPatterns) -> NullityTree:
 
 def _share_of_rows_that_differ(patterns: MissingPatterns) -> FloatArray:
     n_missing = patterns.n_missing
-    differ = n_missing[:, None] + n_missing[None, :] - 2 * patterns.missing_together()
+    differ = n_missing[:, None] + n_missing[None, :] - 2 * patterns.missing_together
     return np.asarray(differ / patterns.n_rows)
 
 

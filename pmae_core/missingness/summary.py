@@ -157,11 +157,12 @@ def _changes_to_monotone(ordered: BoolArray) -> npt.NDArray[np.int64]:
     """Return for each pattern the cells that would have to change, columns in monotone order."""
     # A monotone row is observed up to some column and missing from there on. For each place to
     # cut: missing cells before it and observed cells after it would have to change.
-    missing_before = np.cumsum(ordered, axis=1)
-    observed_before = np.cumsum(~ordered, axis=1)
-    observed_after = observed_before[:, -1:] - observed_before
-    changes = (missing_before + observed_after).min(axis=1)
-    return np.minimum(changes, observed_before[:, -1])
+    missing_before = np.cumsum(ordered, axis=1, dtype=np.int32)
+    place = np.arange(1, ordered.shape[1] + 1, dtype=np.int32)
+    n_observed = ordered.shape[1] - missing_before[:, -1]
+    # Observed after a place: all observed ones less those up to it.
+    changes = (2 * missing_before - place).min(axis=1) + n_observed
+    return np.minimum(changes, n_observed).astype(np.int64)
 
 
 def _pattern_class(n_missing: int, distance: float) -> PatternClass:

@@ -1,0 +1,311 @@
+"""How rows in which a column is missing differ from those in which it is observed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pmae_core.errors import TableError
+from pmae_core.missingness._columns import (
+    LABEL_ROLES,
+    NUMBER_ROLES,
+    missing_rows,
+    number_words,
+    read_labels,
+    read_numbers,
+    schema_of,
+)
+from pmae_core.missingness.patterns import BoolArray, FloatArray
+from pmae_core.table.schema import Role, Schema
+
+Kind = Literal["numerical", "categorical"]
+
+# From where on an effect is small, medium, large (Cohen 1988).
+_STEPS: dict[Kind, tuple[float, float, float]] = {
+    "numerical": (0.2, 0.5, 0.8),
+    "categorical": (0.1, 0.3, 0.5),
+}
+_COLUMNS = [
+    "kind",
+    "effect",
+    "standard_error",
+    "size",
+    "n_observed",
+    "n_missing",
+    "mean_observed",
+    "mean_missing",
+]
+_WORDS = ("negligible", "small", "medium", "large")
+OTHER_LABELS = "(all others)"
+
+
+def compare_rows(
+    df: pd.DataFrame, column: Hashable, *, schema: Schema | None = None
+) -> pd.DataFrame:
+    """Compare rows in which a column is missing with those in which it is observed.
+
+    If the column were missing completely at random, the two groups would differ by chance alone.
+
+    Parameters
+    ----------
+    df : DataFrame
+        The table.
+    column : hashable
+        The column whose missingness divides the rows; it has observed and missing cells.
+    schema : Schema, optional
+        Roles of the columns; inferred if not given. Identifiers and ignored columns are left out.
+
+    Returns
+    -------
+    DataFrame
+        For each other column, the largest effect first:
+
+        - ``kind``: numerical (numbers and dates) or categorical;
+        - ``effect``: numerical, the standardised mean difference: mean where missing minus mean
+          where observed, in units of the standard deviation (root of the mean of both
+          variances). Categorical, Cramér's V between 0 (no relation) and 1, corrected for its
+          bias in small tables. NaN where it cannot be measured;
+        - ``standard_error`` of a standardised mean difference that is truly 0;
+        - ``size``: negligible, small, medium or large in Cohen's words, else "not measurable";
+        - ``n_observed``, ``n_missing``: rows of the two groups with a value in this column;
+        - ``mean_observed``, ``mean_missing`` of numbers (NaN for dates and categories).
+
+    Examples
+    --------
+    >>> df = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": [5.0, 6.0, None, None]})
+    >>> compare_rows(df, "y")[["effect", "size"]].round(2).to_dict("index")
+    {'x': {'effect': 2.83, 'size': 'large'}}
+    """
+    missing = missing_rows(df, column)
+    schema = schema_of(df, schema)
+    names = [name for name in schema.names(*NUMBER_ROLES, *LABEL_ROLES) if name != column]
+    found = [
+        _compare_labels(df[name], missing)
+        if schema.role(name) in LABEL_ROLES
+        else _compare_numbers(df[name], schema.role(name), missing)
+        for name in names
+    ]
+    table = pd.DataFrame(found, index=pd.Index(names, dtype=object), columns=_COLUMNS)
+    table["size"] = [
+        _size(kind, effect) for kind, effect in zip(table["kind"], table["effect"], strict=True)
+    ]
+    return table.iloc[_by_strength(table)]
+
+
+def _compare_numbers(series: pd.Series, role: Role, missing: BoolArray) -> dict[str, Any]:
+    values = read_numbers(series, role)
+    seen = ~np.isnan(values)
+    one, other = values[seen & ~missing], values[seen & missing]
+    result = {"kind": "numerical", "n_observed": len(one), "n_missing": len(other)}
+    if min(len(one), len(other)) < 2:
+        return result
+    mean_one, mean_other = float(one.mean()), float(other.mean())
+    if role is Role.NUMERICAL and series.dtype.kind != "m":
+        # The mean of a date would be a number of days since the first one: no use to anybody.
+        result |= {"mean_observed": mean_one, "mean_missing": mean_other}
+    deviation = np.sqrt((one.var(ddof=1) + other.var(ddof=1)) / 2)
+    if deviation > 0:
+        result["effect"] = float((mean_other - mean_one) / deviation)
+        result["standard_error"] = float(np.sqrt(1 / len(one) + 1 / len(other)))
+    return result
+
+
+def _compare_labels(series: pd.Series, missing: BoolArray) -> dict[str, Any]:
+    counts = _counts_of_labels(*read_labels(series), missing)
+    n_observed, n_missing = map(int, counts.sum(axis=1))
+    return {
+        "kind": "categorical",
+        "effect": _cramers_v(counts),
+        "n_observed": n_observed,
+        "n_missing": n_missing,
+    }
+
+
+def _counts_of_labels(codes: np.ndarray, labels: list, missing: BoolArray) -> FloatArray:
+    """Count labels where the column is observed (first row) and missing (second row)."""
+    return np.stack(
+        [
+            np.bincount(codes[(codes >= 0) & group], minlength=len(labels)).astype(float)
+            for group in (~missing, missing)
+        ]
+    )
+
+
+def _cramers_v(counts: FloatArray) -> float:
+    """Return Cramér's V of a 2 x k table with the bias correction of Bergsma (2013)."""
+    counts = counts[:, counts.sum(axis=0) > 0]
+    n, n_labels = counts.sum(), counts.shape[1]
+    if n_labels < 2 or counts.sum(axis=1).min() == 0:
+        return np.nan
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / n
+    phi_squared = ((counts - expected) ** 2 / expected).sum() / n
+    corrected = max(0.0, phi_squared - (n_labels - 1) / (n - 1))
+    smaller_side = min(2 - 1 / (n - 1), n_labels - (n_labels - 1) ** 2 / (n - 1)) - 1
+    return float(min(1.0, np.sqrt(corrected / smaller_side))) if smaller_side > 0 else np.nan
+
+
+def _size(kind: Kind, effect: float) -> str:
+    if np.isnan(effect):
+        return "not measurable"
+    return _WORDS[int(np.searchsorted(_STEPS[kind], abs(effect), side="right"))]
+
+
+def _by_strength(table: pd.DataFrame) -> npt.NDArray[np.intp]:
+    """Order by effect; a V counts as much as the difference that Cohen calls equally large."""
+    strength = [
+        np.interp(abs(effect), (0, *_STEPS[kind]), range(4)) + max(0, abs(effect) - _STEPS[kind][2])
+        if not np.isnan(effect)
+        else -1
+        for kind, effect in zip(table["kind"], table["effect"], strict=True)
+    ]
+    return np.argsort(-np.array(strength), kind="stable")
+
+
+@dataclass(frozen=True, eq=False)
+class ValueDistribution:
+    """Values of one column, apart for rows in which another column is observed and missing.
+
+    Attributes
+    ----------
+    kind : {"numerical", "categorical"}
+        Numbers and dates, or labels.
+    labels : list of str
+        What each bar stands for: a range of numbers in words, or a label.
+    edges : ndarray of shape (n_bars + 1,) or None
+        Ends of the bars of numbers; for dates, steps since the first one.
+    share_observed, share_missing : ndarrays of shape (n_bars,)
+        Share of the rows of each group. They add up to 1 within a group.
+    n_observed, n_missing : int
+        Rows of each group with a value.
+    clipped : bool
+        Whether the first and last bar also hold the few values beyond them.
+    """
+
+    kind: Kind
+    labels: list[str]
+    edges: FloatArray | None
+    share_observed: FloatArray
+    share_missing: FloatArray
+    n_observed: int
+    n_missing: int
+    clipped: bool = False
+
+
+def compare_distributions(
+    df: pd.DataFrame,
+    column: Hashable,
+    other: Hashable,
+    *,
+    schema: Schema | None = None,
+    n_bins: int = 30,
+    max_labels: int = 12,
+) -> ValueDistribution:
+    """Count the values of a column where another one is observed and where it is missing.
+
+    Parameters
+    ----------
+    df : DataFrame
+        The table.
+    column : hashable
+        The column whose missingness divides the rows.
+    other : hashable
+        The column whose values are counted.
+    schema : Schema, optional
+        Roles of the columns; inferred if not given.
+    n_bins : int, default 30
+        Bars of a numerical column.
+    max_labels : int, default 12
+        Labels of a categorical column, the most frequent ones; the rest are counted together.
+
+    Examples
+    --------
+    >>> df = pd.DataFrame({"town": ["Ulm", "Ulm", "Bonn", "Bonn"], "y": [1.0, None, 3.0, 4.0]})
+    >>> compared = compare_distributions(df, "y", "town")
+    >>> compared.labels, compared.share_missing.tolist()
+    (['Ulm', 'Bonn'], [1.0, 0.0])
+    """
+    missing = missing_rows(df, column)
+    schema = schema_of(df, schema)
+    role = schema.role(other)
+    if role in LABEL_ROLES:
+        return _distribution_of_labels(df[other], missing, max_labels)
+    if role not in NUMBER_ROLES:
+        raise TableError(f"Column {other!r} is {role}: its values are not compared.")
+    return _distribution_of_numbers(df[other], schema, missing, n_bins)
+
+
+def _distribution_of_numbers(
+    series: pd.Series, schema: Schema, missing: BoolArray, n_bins: int
+) -> ValueDistribution:
+    role = schema.role(series.name)
+    values = read_numbers(series, role)
+    seen = ~np.isnan(values)
+    if not seen.any():
+        raise TableError(f"Column {series.name!r} has no usable values to compare.")
+    edges, clipped = _edges(values[seen], n_bins, whole=schema[series.name].integer)
+    inside = np.clip(values, edges[0], edges[-1])
+    counts = [np.histogram(inside[seen & group], edges)[0] for group in (~missing, missing)]
+    words = number_words(series, role)
+    ends = [words(edge) for edge in edges]
+    labels = [f"{low} to {high}" for low, high in itertools.pairwise(ends)]
+    return _as_distribution("numerical", labels, edges, counts[0], counts[1], clipped)
+
+
+def _edges(values: FloatArray, n_bins: int, *, whole: bool) -> tuple[FloatArray, bool]:
+    """Return the ends of the bars, and whether values lie beyond them."""
+    lowest, highest = values.min(), values.max()
+    if lowest == highest:
+        return np.array([lowest - 0.5, highest + 0.5]), False
+    low, high = np.quantile(values, [0.005, 0.995])
+    # A few far values would press all others into one bar.
+    clipped = bool(highest - lowest > 3 * (high - low) > 0)
+    if not clipped:
+        low, high = lowest, highest
+    if whole and high - low < n_bins:
+        return np.arange(np.floor(low), np.ceil(high) + 2) - 0.5, clipped
+    return np.linspace(low, high, n_bins + 1), clipped
+
+
+def _distribution_of_labels(
+    series: pd.Series, missing: BoolArray, max_labels: int
+) -> ValueDistribution:
+    codes, labels = read_labels(series)
+    if not labels:
+        raise TableError(f"Column {series.name!r} has no usable values to compare.")
+    counts = _counts_of_labels(codes, labels, missing)
+    order = np.argsort(-counts.sum(axis=0), kind="stable")
+    shown = order if len(order) <= max_labels else order[: max_labels - 1]
+    words = [str(labels[code]) for code in shown]
+    kept = counts[:, shown]
+    if len(shown) < len(order):
+        words.append(OTHER_LABELS)
+        rest = counts.sum(axis=1, keepdims=True) - kept.sum(axis=1, keepdims=True)
+        kept = np.hstack([kept, rest])
+    return _as_distribution("categorical", words, None, kept[0], kept[1], False)
+
+
+def _as_distribution(
+    kind: Kind,
+    labels: list[str],
+    edges: FloatArray | None,
+    observed: npt.NDArray,
+    missing: npt.NDArray,
+    clipped: bool,
+) -> ValueDistribution:
+    n_observed, n_missing = int(observed.sum()), int(missing.sum())
+    return ValueDistribution(
+        kind=kind,
+        labels=labels,
+        edges=edges,
+        share_observed=observed / max(n_observed, 1),
+        share_missing=missing / max(n_missing, 1),
+        n_observed=n_observed,
+        n_missing=n_missing,
+        clipped=clipped,
+    )

@@ -1,0 +1,196 @@
+"""What it costs to drop all rows with holes: rows, and means that move."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pmae_core.errors import TableError
+from pmae_core.missingness._columns import (
+    LABEL_ROLES,
+    NUMBER_ROLES,
+    read_labels,
+    read_numbers,
+    schema_of,
+)
+from pmae_core.missingness.patterns import BoolArray, IntArray, MissingPatterns, find_patterns
+from pmae_core.table.schema import Role, Schema
+
+
+def count_complete_rows(
+    table: pd.DataFrame | MissingPatterns, columns: Iterable[Hashable] | None = None
+) -> int:
+    """Count the rows in which none of some columns (of all, if not given) is missing.
+
+    Examples
+    --------
+    >>> df = pd.DataFrame({"a": [1, 2, None], "b": [None, 5, 6]})
+    >>> count_complete_rows(df), count_complete_rows(df, ["a"])
+    (1, 2)
+    """
+    patterns = find_patterns(table)
+    needed = _places(patterns.columns, columns)
+    return int(patterns.counts[~patterns.missing[:, needed].any(axis=1)].sum())
+
+
+def dropping_path(
+    table: pd.DataFrame | MissingPatterns, columns: Iterable[Hashable] | None = None
+) -> pd.DataFrame:
+    """Leave out columns one by one so that the number of complete rows grows fastest.
+
+    Each step leaves out the column without which most rows become complete; if no single column
+    completes a row, the one with most missing cells among the rows with holes. This is a greedy
+    search: it need not find the best set of columns of each size.
+
+    Parameters
+    ----------
+    table : DataFrame or MissingPatterns
+        The table, or its patterns if they were found before.
+    columns : iterable of hashables, optional
+        The columns to begin with; all if not given.
+
+    Returns
+    -------
+    DataFrame
+        One row a step: ``left_out`` (None at the beginning), ``n_columns`` that remain and
+        ``n_complete_rows``. It ends when all rows are complete.
+
+    Examples
+    --------
+    >>> df = pd.DataFrame({"a": [1, 2, 3], "b": [None, None, 6], "c": [None, 2, 3]})
+    >>> dropping_path(df)["n_complete_rows"].tolist()
+    [1, 2, 3]
+    """
+    patterns = find_patterns(table)
+    kept = list(_places(patterns.columns, columns))
+    n_holes = patterns.missing[:, kept].sum(axis=1)
+    steps = [(None, len(kept), int(patterns.counts[n_holes == 0].sum()))]
+    while steps[-1][2] < patterns.n_rows:
+        worst = _most_costly(patterns, kept, n_holes)
+        kept.remove(worst)
+        n_holes = n_holes - patterns.missing[:, worst]
+        n_complete = int(patterns.counts[n_holes == 0].sum())
+        steps.append((patterns.columns[worst], len(kept), n_complete))
+    path = pd.DataFrame(steps, columns=["left_out", "n_columns", "n_complete_rows"])
+    # Names of columns may be numbers: the first step's None must not turn them into floats.
+    path["left_out"] = pd.Series([step[0] for step in steps], dtype=object)
+    return path
+
+
+def _most_costly(patterns: MissingPatterns, kept: list[int], n_holes: IntArray) -> int:
+    for rows in (n_holes == 1, n_holes > 1):
+        cost = patterns.counts[rows] @ patterns.missing[rows][:, kept]
+        if cost.any():
+            break
+    return kept[int(np.argmax(cost))]
+
+
+def dropping_shift(
+    df: pd.DataFrame,
+    columns: Iterable[Hashable] | None = None,
+    *,
+    schema: Schema | None = None,
+) -> pd.DataFrame:
+    """Say how far each column moves if all rows are dropped in which some columns are missing.
+
+    Parameters
+    ----------
+    df : DataFrame
+        The table.
+    columns : iterable of hashables, optional
+        The columns that must be complete; all if not given.
+    schema : Schema, optional
+        Roles of the columns; inferred if not given. Identifiers and ignored columns are left out.
+
+    Returns
+    -------
+    DataFrame
+        For each column, the largest shift first:
+
+        - ``kind``: numerical (numbers and dates) or categorical;
+        - ``shift``: numerical, mean of the rows that stay minus mean of all observed cells, in
+          standard deviations of all observed cells. Categorical, the share of rows that
+          would have to change their label to undo the change. NaN where no cell stays;
+        - ``by_chance``: how large a shift is to be expected if the same number of cells had
+          been dropped at random (its standard deviation; for categories its mean);
+        - ``n_observed``, ``n_kept``: observed cells before and after;
+        - ``mean_observed``, ``mean_kept`` of numbers (NaN for dates and categories).
+
+    Examples
+    --------
+    >>> df = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": [5.0, 6.0, None, None]})
+    >>> dropping_shift(df, ["y"]).loc["x", ["mean_observed", "mean_kept"]].tolist()
+    [2.5, 1.5]
+    """
+    schema = schema_of(df, schema)
+    needed = df.columns[_places(df.columns, columns)]
+    stays = ~df[needed].isna().any(axis=1).to_numpy()
+    names = schema.names(*NUMBER_ROLES, *LABEL_ROLES)
+    found = [
+        _shift_of_labels(df[name], stays)
+        if schema.role(name) in LABEL_ROLES
+        else _shift_of_numbers(df[name], schema.role(name), stays)
+        for name in names
+    ]
+    columns_of_result = [
+        "kind",
+        "shift",
+        "by_chance",
+        "n_observed",
+        "n_kept",
+        "mean_observed",
+        "mean_kept",
+    ]
+    table = pd.DataFrame(
+        found, index=pd.Index(names, dtype=object), columns=columns_of_result
+    ).astype({"shift": float})
+    order = np.argsort(-table["shift"].abs().fillna(-1).to_numpy(), kind="stable")
+    return table.iloc[order]
+
+
+def _shift_of_numbers(series: pd.Series, role: Role, stays: BoolArray) -> dict[str, Any]:
+    values = read_numbers(series, role)
+    seen = ~np.isnan(values)
+    before, after = values[seen], values[seen & stays]
+    result = {"kind": "numerical", "n_observed": len(before), "n_kept": len(after)}
+    if not len(after):
+        return result
+    mean_before, mean_after = float(before.mean()), float(after.mean())
+    if role is Role.NUMERICAL and series.dtype.kind != "m":
+        # The mean of a date would be a number of days since the first one: no use to anybody.
+        result |= {"mean_observed": mean_before, "mean_kept": mean_after}
+    deviation = before.std(ddof=1) if len(before) > 1 else 0.0
+    result["shift"] = float((mean_after - mean_before) / deviation) if deviation > 0 else 0.0
+    result["by_chance"] = float(np.sqrt(1 / len(after) - 1 / len(before)))
+    return result
+
+
+def _shift_of_labels(series: pd.Series, stays: BoolArray) -> dict[str, Any]:
+    codes, labels = read_labels(series)
+    seen = codes >= 0
+    before = np.bincount(codes[seen], minlength=len(labels))
+    after = np.bincount(codes[seen & stays], minlength=len(labels))
+    n_before, n_after = int(before.sum()), int(after.sum())
+    result = {"kind": "categorical", "n_observed": n_before, "n_kept": n_after}
+    if not n_after:
+        return result
+    share = before / n_before
+    # By chance: half the expected absolute values of nearly Gaussian differences.
+    variance = share * (1 - share) * (1 / n_after - 1 / n_before)
+    result["shift"] = float(np.abs(after / n_after - share).sum() / 2)
+    result["by_chance"] = float(np.sqrt(2 / np.pi * variance).sum() / 2)
+    return result
+
+
+def _places(names: pd.Index, columns: Iterable[Hashable] | None) -> IntArray:
+    if columns is None:
+        return np.arange(len(names))
+    wanted = list(columns)
+    places = names.get_indexer(pd.Index(wanted, dtype=object))
+    if (places < 0).any():
+        unknown = ", ".join(repr(wanted[i]) for i in np.flatnonzero(places < 0))
+        raise TableError(f"The table has no column {unknown}.")
+    return places.astype(np.int64)

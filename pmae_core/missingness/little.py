@@ -1,0 +1,282 @@
+"""Little's test: whether rows with different missing patterns have the same means."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pmae_core.errors import TableError
+from pmae_core.gaussian import GaussianModel
+from pmae_core.missingness._columns import read_numbers, schema_of
+from pmae_core.missingness.patterns import BoolArray, FloatArray, find_patterns
+from pmae_core.table.schema import Role, Schema
+
+LITTLE_CAUTION = (
+    "Little's test asks one question: do the means of the observed numbers differ between rows "
+    "with different holes? A small p-value says that the cells are not missing completely at "
+    "random. It does not say whether what is observed explains the holes (MAR) or the missing "
+    "values themselves do (MNAR): no test can tell from the table alone. A large p-value proves "
+    "nothing: the table may be too small, or the holes may go with spread or shape, with "
+    "categories, or with the very values nobody saw. In a very large table the smallest "
+    "difference becomes significant: look at the size of the effects, too."
+)
+
+MIN_ROWS_PER_PATTERN = 5
+
+# A column that others explain to more than 99.99 % adds nothing but rounding errors.
+_LEAST_OWN_VARIANCE = 1e-4
+_MAX_ITERATIONS = 500
+
+
+@dataclass(frozen=True)
+class LittleTest:
+    """The outcome of Little's test.
+
+    Attributes
+    ----------
+    statistic, degrees_of_freedom, p_value
+        The chi-squared statistic and the probability of one at least as large if the cells are
+        missing completely at random.
+    n_rows, n_rows_table
+        Rows used, and rows of the table: fewer are used if rows were drawn, or if
+        none of the columns is observed in a row.
+    n_patterns
+        Different missing patterns among the rows used.
+    columns
+        The columns used.
+    left_out
+        Other columns, and why they were not used.
+    sampled
+        Whether rows were drawn at random because there are too many.
+    converged
+        Whether the estimates had settled when the search for them ended.
+    """
+
+    statistic: float
+    degrees_of_freedom: int
+    p_value: float
+    n_rows: int
+    n_rows_table: int
+    n_patterns: int
+    columns: tuple[Any, ...]
+    left_out: dict[Any, str] = field(default_factory=dict)
+    sampled: bool = False
+    converged: bool = True
+
+    def sentence(self) -> str:
+        """Return the outcome in words."""
+        p_value = "below 0.001" if self.p_value < 0.001 else f"{self.p_value:.3f}"
+        numbers = f"χ² = {self.statistic:,.1f} with {self.degrees_of_freedom:,} degrees of freedom"
+        if self.p_value < 0.05:
+            return (
+                f"The means differ between rows with different holes by more than chance would "
+                f"make them (p {'' if self.p_value < 0.001 else '= '}{p_value}; {numbers}): these "
+                "cells are not missing completely at random."
+            )
+        return (
+            f"The test found no difference between rows with different holes beyond chance "
+            f"(p = {p_value}; {numbers}). That is no proof that cells are missing at random."
+        )
+
+
+def little_test(
+    df: pd.DataFrame,
+    *,
+    columns: Iterable[Hashable] | None = None,
+    schema: Schema | None = None,
+    max_rows: int = 10_000,
+    max_columns: int = 30,
+    seed: int = 0,
+) -> LittleTest:
+    """Test whether the cells of numerical columns are missing completely at random.
+
+    Mean and covariance of all rows are estimated by maximum likelihood (EM). For each missing
+    pattern the mean of its rows is compared with them; the distances add up to a statistic that
+    is chi-squared in the limit of many rows if cells are missing completely at random.
+
+    Parameters
+    ----------
+    df : DataFrame
+        The table.
+    columns : iterable of hashables, optional
+        Numerical columns to use; all if not given.
+    schema : Schema, optional
+        Roles of the columns; inferred if not given. Only numerical ones can be used.
+    max_rows : int, default 10,000
+        A longer table is represented by so many rows drawn at random.
+    max_columns : int, default 30
+        Of more columns, those with most missing cells are used.
+    seed : int, default 0
+        Seed of the draw.
+
+    Raises
+    ------
+    TableError
+        If there is nothing to test: fewer than two usable columns, one pattern only, or fewer
+        than five rows a pattern on average.
+
+    References
+    ----------
+    Little: A test of missing completely at random for multivariate data with missing values.
+    Journal of the American Statistical Association 83, 1988.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> df = pd.DataFrame({"x": rng.normal(size=200)})
+    >>> df["y"] = np.where(df["x"] > 0.5, np.nan, df["x"] + rng.normal(size=200))
+    >>> little_test(df).p_value < 0.001
+    True
+    """
+    schema = schema_of(df, schema)
+    names, left_out = _usable_columns(df, columns, schema, max_columns)
+    sampled = len(df) > max_rows
+    rows = _draw(len(df), max_rows, seed)
+    values = np.column_stack([read_numbers(df[name].iloc[rows], Role.NUMERICAL) for name in names])
+    values = values[~np.isnan(values).all(axis=1)]
+    values, names = _drop_unvarying(values, names, left_out)
+    _check_rows_per_pattern(values)
+    model, values, names = _fit(values, names, left_out)
+    statistic, degrees, n_patterns = _statistic(model, values)
+    if degrees <= 0:
+        raise TableError(
+            "Little's test has nothing to compare: all rows miss the same of the usable columns."
+        )
+    from scipy.stats import chi2
+
+    return LittleTest(
+        statistic=statistic,
+        degrees_of_freedom=degrees,
+        p_value=float(chi2.sf(statistic, degrees)),
+        n_rows=len(values),
+        n_rows_table=len(df),
+        n_patterns=n_patterns,
+        columns=tuple(names),
+        left_out=left_out,
+        sampled=sampled,
+        converged=model.n_iterations < _MAX_ITERATIONS,
+    )
+
+
+def _usable_columns(
+    df: pd.DataFrame, columns: Iterable[Hashable] | None, schema: Schema, max_columns: int
+) -> tuple[list[Any], dict[Any, str]]:
+    wanted = list(df.columns if columns is None else columns)
+    left_out = {
+        name: f"it is {schema.role(name)}, not numerical"
+        for name in wanted
+        if schema.role(name) is not Role.NUMERICAL or df[name].dtype.kind == "m"
+    }
+    names = [name for name in wanted if name not in left_out]
+    most_missing = sorted(names, key=lambda name: -int(df[name].isna().to_numpy().sum()))
+    left_out |= {
+        name: f"only {max_columns} columns are used" for name in most_missing[max_columns:]
+    }
+    _check_enough(len(names))
+    return [name for name in names if name not in left_out], left_out
+
+
+def _check_enough(n_columns: int) -> None:
+    if n_columns < 2:
+        raise TableError("Little's test needs at least two numerical columns that vary.")
+
+
+def _check_rows_per_pattern(values: FloatArray) -> None:
+    """Refuse tables in which patterns have hardly a row: their means say nothing."""
+    n_patterns = find_patterns(pd.DataFrame(values)).n_patterns
+    if len(values) < MIN_ROWS_PER_PATTERN * n_patterns:
+        raise TableError(
+            f"Little's test cannot answer here: {len(values):,} rows have {n_patterns:,} different "
+            "missing patterns, too few rows each for their means to be compared. Take fewer "
+            "columns."
+        )
+
+
+def _draw(n_rows: int, max_rows: int, seed: int) -> Any:
+    if n_rows <= max_rows:
+        return slice(None)
+    drawn = np.random.default_rng(seed).choice(n_rows, max_rows, replace=False, shuffle=False)
+    return np.sort(drawn)
+
+
+def _drop_unvarying(
+    values: FloatArray, names: list[Any], left_out: dict[Any, str]
+) -> tuple[FloatArray, list[Any]]:
+    """Leave out columns with fewer than two different values; standardise the others."""
+    observed = ~np.isnan(values)
+    counts = observed.sum(axis=0)
+    centre = np.nansum(values, axis=0) / counts.clip(min=1)
+    spread = np.sqrt(np.nansum((values - centre) ** 2, axis=0) / counts.clip(min=1))
+    varies = spread > 1e-12 * np.abs(centre)
+    left_out |= {
+        name: "its observed values do not vary"
+        for name, kept in zip(names, varies, strict=True)
+        if not kept
+    }
+    _check_enough(int(varies.sum()))
+    kept_names = [name for name, kept in zip(names, varies, strict=True) if kept]
+    standardised = ((values - centre) / np.where(varies, spread, 1))[:, varies]
+    return standardised[~np.isnan(standardised).all(axis=1)], kept_names
+
+
+def _fit(
+    values: FloatArray, names: list[Any], left_out: dict[Any, str]
+) -> tuple[GaussianModel, FloatArray, list[Any]]:
+    """Fit mean and covariance, leaving out columns that the others determine."""
+    if len(values) <= values.shape[1] + 1:
+        raise TableError(
+            f"Little's test needs more rows than columns: {len(values):,} usable rows are too few "
+            f"for {values.shape[1]:,} columns."
+        )
+    # So small a ridge changes no digit that is shown, but keeps determined columns invertible.
+    model = GaussianModel.fit(
+        values, ~np.isnan(values), max_iter=_MAX_ITERATIONS, tol=1e-6, ridge=1e-9
+    )
+    own = _own_columns(model.covariance)
+    if own.all():
+        return model, values, names
+    left_out |= {
+        name: "other columns determine it"
+        for name, kept in zip(names, own, strict=True)
+        if not kept
+    }
+    _check_enough(int(own.sum()))
+    values = values[:, own]
+    values = values[~np.isnan(values).all(axis=1)]
+    return _fit(values, [n for n, kept in zip(names, own, strict=True) if kept], left_out)
+
+
+def _own_columns(covariance: FloatArray) -> BoolArray:
+    """Return which columns vary by themselves, given those before them."""
+    scale = np.sqrt(np.diag(covariance))
+    rest = covariance / np.outer(scale, scale)
+    own = np.zeros(len(rest), dtype=bool)
+    for j in range(len(rest)):
+        if rest[j, j] > _LEAST_OWN_VARIANCE:
+            own[j] = True
+            rest = rest - np.outer(rest[:, j], rest[j]) / rest[j, j]
+    return own
+
+
+def _statistic(model: GaussianModel, values: FloatArray) -> tuple[float, int, int]:
+    patterns = find_patterns(pd.DataFrame(values))
+    filled = np.nan_to_num(values)
+    sums = np.stack(
+        [
+            np.bincount(patterns.pattern_of_row, column, minlength=patterns.n_patterns)
+            for column in filled.T
+        ],
+        axis=1,
+    )
+    statistic = 0.0
+    for missing, count, total in zip(patterns.missing, patterns.counts, sums, strict=True):
+        seen = np.flatnonzero(~missing)
+        distance = total[seen] / count - model.mean[seen]
+        covariance = model.covariance[np.ix_(seen, seen)]
+        statistic += count * float(distance @ np.linalg.solve(covariance, distance))
+    degrees = int((~patterns.missing).sum()) - values.shape[1]
+    return statistic, degrees, patterns.n_patterns
