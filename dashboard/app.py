@@ -8,7 +8,8 @@ from dashboard import session
 from dashboard.header import show_header
 from dashboard.widgets.errors import shown_errors
 
-PAGES = Path(__file__).resolve().parent.parent / "pages"
+HERE = Path(__file__).resolve().parent
+PAGES = HERE.parent / "pages"
 
 # Section -> (file, title, icon) of its pages. The first of all is the one that opens.
 NAVIGATION = {
@@ -26,6 +27,7 @@ NAVIGATION = {
 def main() -> None:
     """Draw the page that the address names."""
     st.set_page_config(page_title="PMAE Studio", page_icon="🧩", layout="wide")
+    st.logo((HERE / "logo.svg").read_text(encoding="utf-8"), size="large")
     sections = {
         section: [
             st.Page(PAGES / file, title=title, icon=icon, default=file == "data.py")

@@ -82,7 +82,7 @@ def open_sample(target: Workspace, name: str) -> TableState:
     return target.save_table(
         dataset.frame,
         name=name,
-        source=f"{dataset.info.title} ({dataset.info.license})",
+        source=f"a sample: {dataset.info.title}",
         roles=inferred,
     )
 

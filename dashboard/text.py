@@ -5,6 +5,7 @@ Plotly reads a little HTML in labels. Names of columns and files, cells and erro
 quote them go through here first.
 """
 
+import datetime
 import html
 import math
 import re
@@ -13,8 +14,8 @@ from collections.abc import Iterable
 # Has no width and breaks no line: it only parts signs that would mean something together, where
 # a backslash is gone before the sign is read (":smile:", "->", "www.", "a@b").
 _JOINER = "\u2060"
-_ASCII_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
-_READ_LATER = re.compile(r"(\\[:.@<>=~-])(?=\S)")
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#+.!|~$:@&=-])")
+_READ_LATER = re.compile(r"(\\[:@](?=\S)|(?<=www)\\\.|\\[<>=~-](?=\\[<>=~-]))", re.IGNORECASE)
 _BLANKS = re.compile(r"\s+")
 _ELLIPSIS = "…"
 
@@ -28,7 +29,7 @@ def plain(text: object) -> str:
     'a\\\\*b\\\\*'
     """
     line = _BLANKS.sub(" ", str(text)).strip()
-    return _READ_LATER.sub(rf"\1{_JOINER}", _ASCII_PUNCTUATION.sub(r"\\\1", line))
+    return _READ_LATER.sub(rf"\1{_JOINER}", _MARKUP.sub(r"\\\1", line))
 
 
 def code(text: object) -> str:
@@ -69,6 +70,20 @@ def shorten(text: object, longest: int) -> str:
         return line
     end = (longest - 1) // 2
     return line[: longest - 1 - end] + _ELLIPSIS + line[len(line) - end :]
+
+
+def cell_text(cell: object) -> str:
+    """Return a cell as people write it: a date without a time of day that says nothing.
+
+    Examples
+    --------
+    >>> import datetime
+    >>> cell_text(datetime.datetime(2024, 2, 29)), cell_text(-999), cell_text("?")
+    ('2024-02-29', '-999', '?')
+    """
+    if isinstance(cell, datetime.datetime):
+        return str(cell).removesuffix(" 00:00:00")
+    return str(cell)
 
 
 def count(number: int, noun: str = "", plural: str | None = None) -> str:

@@ -62,8 +62,12 @@ class TableState:
     @property
     def digest(self) -> str:
         """Text that changes with everything that a computation on the table depends on."""
-        content = [self.raw, self.decimal, self.thousands, dict(self.roles), dict(self.sentinels)]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+        return _digest([self.cells_digest, dict(self.roles)])
+
+    @property
+    def cells_digest(self) -> str:
+        """Text that changes with the cells, not with the roles."""
+        return _digest([self.raw, self.decimal, self.thousands, dict(self.sentinels)])
 
     def declared(self) -> dict[str, tuple[Any, ...]]:
         """Return the values declared missing, by column."""
@@ -368,6 +372,10 @@ def sweep(home: Path | None = None, *, now: float | None = None) -> int:
             shutil.rmtree(folder, ignore_errors=True)
             n_removed += 1
     return n_removed
+
+
+def _digest(content: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def _steps_of(document: Mapping[str, Any]) -> list[TableState]:

@@ -1,9 +1,405 @@
 """Data: open a table, say what its columns are for and which values stand for missing ones."""
 
+import pandas as pd
 import streamlit as st
 
-from dashboard import session
+from dashboard import columns, session, summary, theme, uploads
+from dashboard.text import cell_text, code, plain, shorten
+from dashboard.widgets import calm, shown_errors
+from dashboard.workspace import OpenTable, TableState, Workspace
+from pmae_core.table import Role, SentinelSuggestion, list_datasets, suggest_sentinels
 
-st.title("Data")
-table = session.open_table()
-st.dataframe(table.frame.head(100), width="stretch", hide_index=True)
+SECTION = "data"
+PREVIEW_ROWS = 1_000
+ALL_COLUMNS = "all columns"
+ROW_HEIGHT = 35  # pixels, Streamlit's own
+
+DELIMITERS = {
+    "found out": None,
+    "comma": ",",
+    "semicolon": ";",
+    "tab": "\t",
+    "vertical bar": "|",
+    "colon": ":",
+    "space": " ",
+}
+DECIMALS = {"found out": None, "point (1.5)": ".", "comma (1,5)": ","}
+ENCODINGS = {
+    "found out": None,
+    "UTF-8": "utf-8",
+    "UTF-16": "utf-16",
+    "Windows, Western Europe": "cp1252",
+    "Latin-1": "latin-1",
+    "Windows, Central Europe": "cp1250",
+    "Windows, Cyrillic": "cp1251",
+    "Chinese (GB 18030)": "gb18030",
+    "Japanese (Shift JIS)": "shift_jis",
+}
+HEADERS = {"found out": None, "names of columns": True, "data already": False}
+
+
+def show() -> None:
+    own = session.workspace()
+    st.title("Data", anchor=False)
+    opening, seeing = st.columns([2, 3], gap="large")
+    with opening, shown_errors():
+        show_opening(own)
+    # Whatever is wrong with the open table: another one can be opened, above.
+    with shown_errors():
+        table = session.open_table()
+        state = own.table_state()
+        suggestions = suggested(state.cells_digest, table.frame)
+        with seeing:
+            show_summary(own, table, suggestions)
+        show_preview(table)
+        show_roles(table, state)
+        show_sentinels(own, table, state, suggestions)
+
+
+# Opening
+
+
+def show_opening(own: Workspace) -> None:
+    st.subheader("Which table do you want to look at?", anchor=False)
+    upload, sample = st.tabs(["Your file", "A sample"])
+    with upload:
+        show_upload(own)
+    with sample:
+        show_samples()
+
+
+def show_upload(own: Workspace) -> None:
+    round_ = st.session_state.setdefault("data:upload_round", 0)
+    file = st.file_uploader(
+        "CSV, TSV, Excel, Parquet, Feather or JSON lines",
+        key=f"data:upload:{round_}",
+        help="Your file stays on the computer that runs this app, in your workspace. "
+        "Its first line should hold the names of the columns.",
+    )
+    if file is not None:
+        # A new round empties the widget, whose buffer would keep the file in memory.
+        st.session_state["data:upload_round"] += 1
+        uploads.receive(own, file, file.name)
+        with st.spinner("Reading the file …"):
+            open_file(own, uploads.ReadingOptions())
+        st.rerun()
+    name = uploads.waiting_file(own)
+    if name and (uploads.is_text(name) or uploads.is_workbook(name)):
+        show_reading_options(own, name)
+
+
+def show_reading_options(own: Workspace, name: str) -> None:
+    with st.expander("Read the file in another way", icon=":material/settings:"):
+        with st.form("data:reading", border=False):
+            st.caption(f"For {code(name)}, your last upload.")
+            options = workbook_options() if uploads.is_workbook(name) else text_options()
+            again = st.form_submit_button("Read it again", icon=":material/refresh:")
+        if again:
+            with st.spinner("Reading the file …"):
+                open_file(own, options)
+            st.rerun()
+
+
+def text_options() -> uploads.ReadingOptions:
+    def choose(label: str, choices: dict, help_text: str) -> object:
+        return choices[st.selectbox(label, list(choices), key=f"data:{label}", help=help_text)]
+
+    return uploads.ReadingOptions(
+        delimiter=choose("Cells are separated by", DELIMITERS, "The sign between two cells."),
+        decimal=choose("Decimal mark", DECIMALS, "How one and a half is written."),
+        encoding=choose("Letters", ENCODINGS, "The encoding, if letters like é look wrong."),
+        header=choose("The first line holds", HEADERS, "Without names, columns get numbers."),
+    )
+
+
+def workbook_options() -> uploads.ReadingOptions:
+    sheet = st.text_input(
+        "Sheet", "1", help="Its number, the first is 1, or its name.", key="data:sheet"
+    ).strip()
+    return uploads.ReadingOptions(sheet=max(int(sheet) - 1, 0) if sheet.isdigit() else sheet or 0)
+
+
+@calm
+def open_file(own: Workspace, options: uploads.ReadingOptions) -> None:
+    before = own.table_state()
+    name = uploads.waiting_file(own)
+    try:
+        opened = uploads.open_upload(own, options)
+    except Exception:
+        if before is not None:
+            session.notify("info", f"{plain(before.name)} stays open.")
+        raise
+    session.notify("success", f"{plain(name)} is open.")
+    for remark in opened.remarks:
+        session.notify("warning", plain(remark))
+
+
+def show_samples() -> None:
+    infos = {info.name: info for info in list_datasets()}
+
+    def title(name: str) -> str:
+        info = infos[name]
+        where = "" if info.available else ", needs a download"
+        return f"{name} ({info.n_rows:,} rows{where})"
+
+    chosen = st.selectbox(
+        "Table",
+        list(infos),
+        format_func=title,
+        key="data:sample",
+        help="penguins, clinic and diabetes come with the app; the others are those of the paper.",
+    )
+    info = infos[chosen]
+    st.caption(f"{info.title}. Source: {info.source}. Licence: {info.license}.")
+    st.button("Open this table", key="data:open_sample", on_click=open_sample, args=(chosen,))
+
+
+@calm
+def open_sample(name: str) -> None:
+    session.open_sample(session.workspace(), name)
+    session.notify("success", f"{plain(name)} is open.")
+
+
+# Seeing
+
+
+@st.cache_data(max_entries=8, show_spinner="Looking for values that stand for missing ones …")
+def suggested(cells_digest: str, _frame: pd.DataFrame) -> list[SentinelSuggestion]:
+    return suggest_sentinels(_frame)
+
+
+def show_summary(own: Workspace, table: OpenTable, suggestions: list[SentinelSuggestion]) -> None:
+    st.subheader("What is in this table?", anchor=False)
+    st.markdown(f"**{plain(table.name)}**, {plain(table.source)}")
+    st.markdown(f"{summary.sentence_about_cells(table)} {summary.sentence_about_holes(table)}")
+    for sentence in summary.cautions(table, suggestions):
+        st.markdown(f":material/lightbulb: {sentence}")
+    if step := own.undoable():
+        st.button(
+            f"Undo: {plain(shorten(step, 40))}",
+            key="data:undo",
+            icon=":material/undo:",
+            type="tertiary",
+            on_click=undo,
+            help="Takes the last step back; the one before can be taken back next.",
+        )
+
+
+@calm
+def undo() -> None:
+    undone = session.workspace().undo()
+    new_editors()
+    if undone:
+        session.notify("success", f"Taken back: {plain(undone)}.")
+
+
+def show_preview(table: OpenTable) -> None:
+    st.subheader("What does it look like?", anchor=False)
+    only_holes = session.remembered(
+        st.toggle,
+        "Only rows with missing cells",
+        section=SECTION,
+        name="only_holes",
+        default=False,
+        help="Leaves out the rows in which every cell is observed.",
+    )
+    rows = table.frame
+    if only_holes:
+        rows = rows[rows.isna().any(axis=1)]
+    if rows.empty:
+        st.info("No row has a missing cell.", icon=":material/check:")
+        return
+    preview = rows.head(PREVIEW_ROWS)
+    st.dataframe(
+        preview,
+        width="stretch",
+        height=editor_height(preview, most=322),
+        key="data:preview",
+        column_config={
+            str(name): st.column_config.DatetimeColumn(format="YYYY-MM-DD")
+            for name in columns.whole_days(preview)
+        },
+    )
+    shown = min(len(rows), PREVIEW_ROWS)
+    kind = "rows with missing cells" if only_holes else "rows"
+    st.caption(
+        f"The first {shown:,} of {len(rows):,} {kind}."
+        if shown < len(rows)
+        else f"All {len(rows):,} {kind}. “None” and empty cells are missing."
+    )
+
+
+# Roles
+
+
+def new_editors() -> None:
+    """Let the editors start from what is kept: after an undo, or an edit that was refused."""
+    st.session_state["data:editors"] = st.session_state.get("data:editors", 0) + 1
+
+
+def editor_height(shown: pd.DataFrame, most: int) -> int:
+    return min(ROW_HEIGHT * (len(shown) + 1) + 2, most)
+
+
+def show_roles(table: OpenTable, state: TableState) -> None:
+    st.subheader("What is each column for?", anchor=False)
+    st.caption(
+        "The role decides how a column is learned: "
+        + ", ".join(f"**{role.value}** {words}" for role, words in summary.MEANING_OF_ROLE.items())
+        + "; nothing is learned from the last two. Choose another where it was inferred wrongly."
+    )
+    key = f"data:roles:{state.cells_digest}:{st.session_state.get('data:editors', 0)}"
+    # The editor keeps its own edits: given the same table again, it stays where it was scrolled.
+    shown = st.session_state.setdefault(f"{key}:shown", columns.role_table(table))
+    st.data_editor(
+        shown,
+        key=key,
+        on_change=keep_roles,
+        args=(key,),
+        hide_index=True,
+        width="stretch",
+        height=editor_height(shown, most=460),
+        disabled=[name for name in shown.columns if name != columns.ROLE],
+        column_config={
+            columns.COLUMN: st.column_config.TextColumn(pinned=True),
+            columns.ROLE: st.column_config.SelectboxColumn(
+                options=[role.value for role in Role],
+                required=True,
+                help="Double-click, or press Enter, to choose another role.",
+            ),
+            columns.OBSERVED: st.column_config.ProgressColumn(
+                format="%.1f %%",
+                min_value=0,
+                max_value=100,
+                color=theme.OBSERVED,
+                help="Share of rows in which the column is observed (p_obs).",
+            ),
+            columns.DIFFERENT: st.column_config.NumberColumn(
+                format="localized", help="How many different values the column holds."
+            ),
+        },
+    )
+
+
+@calm
+def keep_roles(key: str) -> None:
+    edits = st.session_state[key]["edited_rows"]
+    current = {str(c.name): c.role.value for c in session.open_table().schema}
+    roles = columns.changed_roles(st.session_state[f"{key}:shown"], edits, current)
+    try:
+        if roles:
+            session.workspace().set_roles(roles)
+    except Exception:
+        new_editors()
+        raise
+
+
+# Values that stand for missing ones
+
+
+def show_sentinels(
+    own: Workspace, table: OpenTable, state: TableState, suggestions: list[SentinelSuggestion]
+) -> None:
+    st.subheader("Which values stand for missing ones?", anchor=False)
+    st.caption(
+        "Some tables write ?, -999 or N/A where nothing was measured. Tick such values, and they "
+        "count as missing on all pages. Undo, above, takes every step back."
+    )
+    raw = own.raw_table(state)
+    # The reasons of those that are declared already; in the open table they are gone.
+    reasons = suggested(state.raw, raw) if table.sentinels else []
+    shown = columns.sentinel_table(raw, table.sentinels, [*reasons, *suggestions])
+    if shown.empty:
+        st.info("No value looks like a stand-in for a missing one.", icon=":material/check:")
+    else:
+        show_sentinel_editor(state, shown)
+    if suggestions:
+        several = f"all {len(suggestions):,} suggestions" if len(suggestions) > 1 else "it"
+        st.button(
+            f"Declare {several} missing",
+            key="data:declare_all",
+            icon=":material/done_all:",
+            on_click=declare,
+            args=([(s.column, s.value) for s in suggestions], "accept the suggestions"),
+            help="Ticks every value in the list.",
+        )
+    show_other_value(table)
+
+
+def show_sentinel_editor(state: TableState, shown: pd.DataFrame) -> None:
+    key = f"data:sentinels:{state.digest}:{st.session_state.get('data:editors', 0)}"
+    st.data_editor(
+        shown.assign(**{columns.VALUE: shown[columns.VALUE].map(cell_text)}),
+        key=key,
+        on_change=keep_sentinels,
+        args=(key, shown),
+        hide_index=True,
+        width="stretch",
+        height=editor_height(shown, most=320),
+        disabled=[name for name in shown.columns if name != columns.MISSING],
+        column_config={
+            columns.MISSING: st.column_config.CheckboxColumn(
+                width=110, help="Tick: cells with this value count as missing."
+            ),
+            columns.CELLS: st.column_config.NumberColumn(
+                format="localized", width="small", help="How many cells hold the value."
+            ),
+            columns.WHY: st.column_config.TextColumn(width="large"),
+        },
+    )
+
+
+def show_other_value(table: OpenTable) -> None:
+    with (
+        st.form("data:other", border=False, clear_on_submit=True),
+        st.container(horizontal=True, vertical_alignment="bottom"),
+    ):
+        st.text_input(
+            "Another value that means missing",
+            key="data:other_value",
+            max_chars=200,
+            help="As it stands in the cells: 99, unknown, 1900-01-01.",
+        )
+        st.selectbox(
+            "In",
+            [None, *map(str, table.frame.columns)],
+            format_func=lambda name: ALL_COLUMNS if name is None else name,
+            key="data:other_column",
+            help="One column, or all of them.",
+        )
+        st.form_submit_button("Declare missing", on_click=declare_other)
+
+
+@calm
+def keep_sentinels(key: str, shown: pd.DataFrame) -> None:
+    declared = session.open_table().sentinels
+    changed = columns.with_edits(declared, shown, st.session_state[key]["edited_rows"])
+    session.workspace().set_sentinels(changed)
+
+
+@calm
+def declare(values: list[tuple[str, object]], what: str) -> None:
+    declared = session.open_table().sentinels
+    for column, value in values:
+        declared = columns.with_value(declared, [column], value)
+    session.workspace().set_sentinels(declared, what=what)
+
+
+@calm
+def declare_other() -> None:
+    value = st.session_state["data:other_value"].strip()
+    column = st.session_state["data:other_column"]
+    if not value:
+        session.notify("warning", "Write the value first, then press the button.")
+        return
+    table = session.open_table()
+    names = [str(name) for name in table.frame.columns] if column is None else [column]
+    found = columns.columns_with(table.frame, names, value)
+    if not found:
+        where = "No column holds" if column is None else f"{code(column)} does not hold"
+        session.notify("warning", f"{where} {code(value)}; nothing changed.")
+        return
+    declare([(name, value) for name in found], f"declare {value} missing")
+
+
+show()

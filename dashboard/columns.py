@@ -1,0 +1,138 @@
+"""The tables of the Data page that users edit: roles of columns, values that mean missing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from dashboard.summary import remarks
+from dashboard.text import cell_text, shorten
+from dashboard.workspace import OpenTable
+from pmae_core.table import SentinelSuggestion, declare_missing
+
+COLUMN, ROLE, OBSERVED, DIFFERENT, EXAMPLES, REMARKS = (
+    "Column",
+    "Role",
+    "Observed",
+    "Different values",
+    "Examples",
+    "Remarks",
+)
+MISSING, VALUE, CELLS, WHY = "Missing", "Value", "Cells", "Why"
+BY_HAND = "You declared it."
+
+_EXAMPLE_ROWS = 1_000
+_MOST_EXAMPLES = 3
+_LONGEST_EXAMPLE = 24
+
+Sentinels = Mapping[str, Sequence[Any]]
+
+
+def role_table(table: OpenTable) -> pd.DataFrame:
+    """Return one row a column: its role, how much is observed, examples and remarks."""
+    return pd.DataFrame(
+        {
+            COLUMN: [str(c.name) for c in table.schema],
+            ROLE: [c.role.value for c in table.schema],
+            OBSERVED: [100 * c.n_observed / c.n_rows for c in table.schema],
+            DIFFERENT: [c.n_unique for c in table.schema],
+            EXAMPLES: [examples(table.frame[c.name]) for c in table.schema],
+            REMARKS: [remarks(c) for c in table.schema],
+        }
+    )
+
+
+def examples(column: pd.Series) -> str:
+    """Return some different values of a column, as text."""
+    texts = column.head(_EXAMPLE_ROWS).dropna().map(cell_text).unique()
+    shown = [shorten(text, _LONGEST_EXAMPLE) for text in texts[:_MOST_EXAMPLES]]
+    return ", ".join(shown) + (", …" if len(texts) > _MOST_EXAMPLES else "")
+
+
+def whole_days(frame: pd.DataFrame) -> list[str]:
+    """Return the columns of dates without a time of day."""
+    dates = frame.select_dtypes(include=["datetime", "datetimetz"])
+    return [
+        name
+        for name, cells in dates.items()
+        if (cells.dropna() == cells.dropna().dt.normalize()).all()
+    ]
+
+
+def changed_roles(
+    shown: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]], current: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the roles that an editor's edits change, by column."""
+    chosen = {
+        shown[COLUMN].iloc[int(row)]: cells[ROLE]
+        for row, cells in edits.items()
+        if cells.get(ROLE) is not None
+    }
+    return {name: role for name, role in chosen.items() if current[name] != role}
+
+
+def sentinel_table(
+    raw: pd.DataFrame, declared: Sentinels, suggestions: Iterable[SentinelSuggestion]
+) -> pd.DataFrame:
+    """Return what is declared missing and what may be, one row a column and value."""
+    rows = [
+        (True, column, value, _count(raw, column, value), BY_HAND)
+        for column, values in declared.items()
+        for value in values
+    ]
+    known = {(column, _spelling(value)): place for place, (_, column, value, *_) in enumerate(rows)}
+    for suggestion in suggestions:
+        key = (suggestion.column, _spelling(suggestion.value))
+        if key in known:
+            rows[known[key]] = (*rows[known[key]][:4], suggestion.reason)
+        else:
+            known[key] = len(rows)
+            rows.append(
+                (False, suggestion.column, suggestion.value, suggestion.count, suggestion.reason)
+            )
+    return pd.DataFrame(rows, columns=[MISSING, COLUMN, VALUE, CELLS, WHY])
+
+
+def with_edits(
+    declared: Sentinels, shown: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]]
+) -> dict[str, list[Any]]:
+    """Return what is declared after an editor's ticks."""
+    result = {column: list(values) for column, values in declared.items()}
+    for row, cells in edits.items():
+        if MISSING not in cells:
+            continue
+        column, value = shown[COLUMN].iloc[int(row)], shown[VALUE].iloc[int(row)]
+        if cells[MISSING]:
+            result = with_value(result, [column], value)
+        else:
+            kept = [v for v in result.get(column, []) if _spelling(v) != _spelling(value)]
+            result[column] = kept
+    return result
+
+
+def with_value(declared: Sentinels, columns: Iterable[str], value: Any) -> dict[str, list[Any]]:
+    """Return what is declared with one more value in some columns."""
+    result = {column: list(values) for column, values in declared.items()}
+    for column in columns:
+        values = result.setdefault(column, [])
+        if _spelling(value) not in map(_spelling, values):
+            values.append(value)
+    return result
+
+
+def columns_with(frame: pd.DataFrame, columns: Iterable[str], value: Any) -> list[str]:
+    """Return those of the columns in which some cell holds a value."""
+    return [column for column in columns if _count(frame, column, value)]
+
+
+def _count(frame: pd.DataFrame, column: str, value: Any) -> int:
+    cells = frame[[column]]
+    without = declare_missing(cells, {column: [value]})
+    return int(without[column].isna().sum() - cells[column].isna().sum())
+
+
+def _spelling(value: Any) -> str:
+    """Return a value as users see it: -999 and "-999" are one."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).strip()
