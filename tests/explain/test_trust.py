@@ -1,0 +1,69 @@
+"""Notes on columns from a comparison."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pmae_core.evaluation import compare
+from pmae_core.explain import column_notes
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    table = pd.DataFrame(
+        {
+            "x": x,
+            "good": 2 * x + 0.1 * rng.normal(size=300),
+            "noise": rng.normal(size=300),
+        }
+    )
+    table.loc[rng.random(300) < 0.2, ["good"]] = np.nan
+    table.loc[rng.random(300) < 0.2, ["noise"]] = np.nan
+    return table
+
+
+@pytest.fixture(scope="module")
+def comparison(table):
+    return compare(table, ["naive", "em"], seeds=[0, 1, 2])
+
+
+def test_only_columns_with_a_reason_get_a_note(table, comparison):
+    notes = column_notes(comparison)
+
+    assert notes["good"] is None
+    assert notes["noise"] == "Do not trust: no method beats the mean here."
+
+
+def test_little_skill_is_told(table):
+    rng = np.random.default_rng(1)
+    weak = pd.DataFrame({"x": rng.normal(size=3000)})
+    weak["y"] = 0.28 * weak["x"] + rng.normal(size=3000)
+    weak.loc[rng.random(3000) < 0.3, "y"] = np.nan
+
+    note = column_notes(compare(weak, ["em"], seeds=[0, 1, 2]))["y"]
+
+    assert note.startswith("Take care: even em, the best here, avoids only ")
+    assert note.endswith(" % of the error that the mean makes.")
+
+
+def test_few_hidden_cells_are_told(table):
+    small = table[["x", "good"]].iloc[:40]
+
+    note = column_notes(compare(small, ["em"], seeds=[0]))["good"]
+
+    assert "judged by" in note
+
+
+def test_the_table_adds_what_the_comparison_could_not_judge(table, comparison):
+    more = table.assign(empty=np.nan, rare=[1.0] * 5 + [np.nan] * 295, late=table["noise"], id="a")
+
+    notes = column_notes(comparison, more)
+
+    assert notes["empty"] == "Do not trust: nothing is observed here."
+    assert notes["rare"] == "Take care: only 5 cells are observed here."
+    assert notes["late"] == "Take care: no method was judged on this column."
+    assert notes["id"] is None
+    assert notes["good"] is None
+    assert notes["noise"] == "Do not trust: no method beats the mean here."
