@@ -1,5 +1,6 @@
-"""The shell's front door: ``pmae impute``, ``ampute``, ``score``, ``describe`` and ``datasets``.
+"""The shell's front door: ``pmae impute``, ``ampute``, ``score``, ``describe``, ``datasets``.
 
+``compare`` and ``jobs`` have modules of their own.
 What a command needs is imported inside it, so that ``pmae --help`` answers at once.
 """
 
@@ -23,7 +24,7 @@ from rich.markup import escape
 from rich.table import Table
 from typer.core import TyperGroup
 
-from pmae_core import cli_compare
+from pmae_core import cli_compare, cli_jobs
 from pmae_core.cli_common import json_or_word, say, show
 from pmae_core.errors import (
     Cancelled,
@@ -737,6 +738,7 @@ def _print_table(
     show(table)
 
 
-# ---------------------------------------------------------------- compare
+# ---------------------------------------------------------------- compare and jobs
 
 app.command(help=cli_compare.HELP)(cli_compare.compare)
+app.add_typer(cli_jobs.app)
