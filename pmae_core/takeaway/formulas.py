@@ -1,0 +1,56 @@
+"""Text that a spreadsheet would run as a formula, made harmless."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+# What makes a spreadsheet compute instead of show, also after blanks and behind the
+# wide signs of East Asian keyboards.
+_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠\t\r]")  # noqa: RUF001
+
+
+def looks_like_formula(text: object) -> bool:
+    r"""Say whether a spreadsheet that opens this text would compute it.
+
+    Examples
+    --------
+    >>> [looks_like_formula(text) for text in ("=1+1", "@SUM(A1)", "\ttext", "a=b", -1.5)]
+    [True, True, True, False, False]
+    """
+    return isinstance(text, str) and _FORMULA.match(text) is not None
+
+
+def escape_formula(text: object) -> object:
+    """Return text that looks like a formula with an apostrophe before it; all else as it is.
+
+    Examples
+    --------
+    >>> escape_formula("=1+1"), escape_formula("Ulm"), escape_formula(-1.5)
+    ("'=1+1", 'Ulm', -1.5)
+    """
+    return f"'{text}" if looks_like_formula(text) else text
+
+
+def escape_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with its texts and names escaped, for a CSV file that goes to a spreadsheet.
+
+    Numbers, also negative ones, dates and booleans stay as they are. What is read back
+    differs from the table in the escaped texts; leave this out for files that programs read.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table; it is not changed.
+    """
+    escaped = frame.rename(columns=escape_formula)
+    for position, (_, cells) in enumerate(frame.items()):
+        if cells.dtype.kind in "biufcmM":
+            continue
+        texts = cells.to_numpy(dtype=object, copy=True)
+        formulas = [at for at, text in enumerate(texts) if looks_like_formula(text)]
+        if formulas:
+            texts[formulas] = [escape_formula(texts[at]) for at in formulas]
+            escaped.isetitem(position, texts)
+    return escaped
