@@ -99,7 +99,7 @@ NO_JSON = [np.int64(3), np.nan, float("inf"), {1: 2}, {1, 2}, object(), pd.Times
 
 @pytest.mark.parametrize("value", NO_JSON, ids=repr)
 def test_what_json_cannot_hold_is_refused_and_where(value):
-    with pytest.raises(JobError, match="params.params"):
+    with pytest.raises(JobError, match=r"params\.params"):
         make("train", {"method": "pmae-mix", "params": {"a": [value]}})
 
 
