@@ -25,8 +25,19 @@ class FitRunner(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
+class WorkerStarted(Event):
+    """A process has taken up the job."""
+
+    pid: int
+    host: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class PhaseStarted(Event):
-    """A job goes on to another part of its work: ``"fit"``, ``"fill"``, ``"draw"``, ``"write"``."""
+    """A job goes on to another part of its work.
+
+    ``phase`` is ``"estimate"``, ``"fit"``, ``"fill"``, ``"draw"`` or ``"write"``.
+    """
 
     phase: str
 

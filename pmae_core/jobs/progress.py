@@ -14,6 +14,7 @@ from pmae_core.jobs.store import Progress
 # Parts of a task's result that are large, and in the job's folder already.
 _LARGE = ("points", "per_column", "traceback")
 _PHASES = {
+    "estimate": "Estimating the cost",
     "fit": "Learning",
     "fill": "Filling the holes",
     "draw": "Drawing plausible fillings",

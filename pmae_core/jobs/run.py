@@ -165,7 +165,6 @@ def _write_filled(frame: pd.DataFrame, filled: pd.DataFrame, out: Path) -> dict[
 def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     from pmae_core.evaluation import compare
 
-    started = time.perf_counter()
     arguments = _benchmark(spec) if spec.kind is JobKind.BENCHMARK else _own_table(spec, context)
     if context.task_pool is not None:
         arguments["pool"] = context.task_pool()
@@ -180,7 +179,10 @@ def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     statuses = [task.status for task in comparison.tasks]
     return {
         "kind": str(spec.kind),
-        "seconds": {"compare": time.perf_counter() - started},
+        "seconds": {
+            "fit": sum(task.fit_seconds or 0.0 for task in comparison.tasks),
+            "fill": sum(task.impute_seconds or 0.0 for task in comparison.tasks),
+        },
         "best_method": comparison.best_method(),
         "n_tasks": len(statuses),
         "n_done": statuses.count("done"),

@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from pmae_core.errors import Cancelled, JobError, PMAEError
-from pmae_core.jobs.context import JobContext
+from pmae_core.jobs.context import JobContext, PhaseStarted, WorkerStarted
 from pmae_core.jobs.engines import Engine, make_engine
-from pmae_core.jobs.engines.local import CANCEL_GRACE_SECONDS, TOKEN_VARIABLE
-from pmae_core.jobs.gpus import VISIBLE, take_gpus, visible_gpus
+from pmae_core.jobs.engines.local import CANCEL_GRACE_SECONDS, HOST, TOKEN_VARIABLE
 from pmae_core.jobs.reporter import Reporter, retry_while_busy
 from pmae_core.jobs.run import run_job
 from pmae_core.jobs.spec import JobState
@@ -53,6 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
         tend=engine.tend,
     )
     print(f"Attempt {record.attempt}, process {os.getpid()}, {time.ctime()}.", flush=True)
+    reporter.emit(WorkerStarted(pid=os.getpid(), host=HOST))
     reporter.start()
     end = _run(store, record, engine, reporter, options.estimate_seconds)
     reporter.stop()
@@ -101,13 +101,11 @@ def _run(
         cancel=lambda: reporter.cancel_requested,
     )
     try:
-        _choose_gpus(store, record)
         with engine.equip(record.spec, context) as equipped:
             if estimate_seconds > 0 and record.estimate is None:
                 _estimate(store, record, equipped, estimate_seconds)
-            started = time.monotonic()
             result = run_job(record.spec, equipped)
-            _note_actual_cost(store, record, time.monotonic() - started)
+            _note_actual_cost(store, record, result)
         return {"state": JobState.SUCCEEDED, "result": result}
     except Cancelled as stopped:
         print(stopped, flush=True)
@@ -125,17 +123,11 @@ def _run(
         return {"state": JobState.FAILED, "error": why}
 
 
-def _choose_gpus(store: JobStore, record: JobRecord) -> None:
-    """Let the libraries that are loaded from now on see the job's own GPUs and no other."""
-    wanted = record.spec.resources.gpus
-    taken = take_gpus(store.home, visible_gpus(), wanted) if wanted else ()
-    os.environ[VISIBLE] = ",".join(taken)
-
-
 def _estimate(store: JobStore, record: JobRecord, context: JobContext, seconds: float) -> None:
     """Say what the job will cost before it begins. A job does not fail for want of a forecast."""
     from pmae_core.jobs.estimate import estimate_job
 
+    context.emit(PhaseStarted(phase="estimate"))
     try:
         estimate = estimate_job(
             record.spec,
@@ -153,13 +145,14 @@ def _estimate(store: JobStore, record: JobRecord, context: JobContext, seconds: 
         store.set_estimate(record.id, estimate.to_dict())
 
 
-def _note_actual_cost(store: JobStore, record: JobRecord, seconds: float) -> None:
+def _note_actual_cost(store: JobStore, record: JobRecord, result: dict[str, Any]) -> None:
     """Put what the job took beside what was expected, if it was done in one go."""
     from pmae_core.jobs.estimate import CostEstimate
 
     expected = store.job(record.id).estimate
     if expected is not None and record.attempt == 1:
-        store.set_estimate(record.id, CostEstimate.from_dict(expected).with_actual(seconds))
+        actual = sum(result["seconds"].get(part, 0.0) for part in ("fit", "fill"))
+        store.set_estimate(record.id, CostEstimate.from_dict(expected).with_actual(actual))
 
 
 if __name__ == "__main__":

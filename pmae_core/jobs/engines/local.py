@@ -18,13 +18,15 @@ import psutil
 
 from pmae_core.errors import JobError
 from pmae_core.jobs.context import JobContext
-from pmae_core.jobs.gpus import visible_gpus
+from pmae_core.jobs.gpus import VISIBLE, take_gpus, visible_gpus
 from pmae_core.jobs.spec import JobSpec, JobState, Resources
 from pmae_core.jobs.store import JobRecord, JobStore, ProcessId
 
 MAX_JOBS = 4
 CANCEL_GRACE_SECONDS = 5.0
-KILL_AFTER_SECONDS = 3.0
+# A worker ends itself when its time is up; for one that cannot, others do, and then by force.
+TERMINATE_AFTER_SECONDS = 3.0
+KILL_AFTER_SECONDS = 6.0
 START_SECONDS = 30.0
 SILENCE_SECONDS = 60.0
 ESTIMATE_SECONDS = 3.0
@@ -129,7 +131,13 @@ class LocalEngine:
 
     @contextmanager
     def equip(self, spec: JobSpec, context: JobContext) -> Iterator[JobContext]:
-        """Give the worker of a job the context in which to run it: here, everything is at hand."""
+        """Give the worker of a job the context in which to run it, and its GPUs.
+
+        Libraries that are loaded from now on see these and no other.
+        """
+        wanted = spec.resources.gpus
+        taken = take_gpus(self.store.home, visible_gpus(), wanted) if wanted else ()
+        os.environ[VISIBLE] = ",".join(taken)
         yield context
 
     def _tended(self, job_id: str) -> JobRecord:
@@ -151,13 +159,16 @@ class LocalEngine:
     def _enforce_cancel(self, record: JobRecord) -> None:
         """End a worker that was asked to stop and had its time; the next look notes its death."""
         worker, asked_at = record.worker, record.cancel_requested_at
-        if asked_at is None or worker is None or worker.host != HOST:
+        if asked_at is None or worker is None or worker.host != HOST or worker.pid == os.getpid():
             return
         overdue = time.time() - asked_at - self.cancel_grace
+        if overdue < TERMINATE_AFTER_SECONDS:
+            return
         # Asked anew: a worker that has just ended its job may be starting the next one.
-        if overdue > 0 and self.store.job(record.id).token == record.token:
+        if self.store.job(record.id).token == record.token and is_alive(worker):
             number = signal.SIGTERM if overdue < KILL_AFTER_SECONDS else signal.SIGKILL
-            _signal_group(worker, number)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(worker.pid, number)
 
     def _start_queued(self) -> None:
         while True:
@@ -187,7 +198,7 @@ class LocalEngine:
         """Start the worker of a job, detached from this process, and return its pid."""
         with open(record.folder / "log.txt", "ab") as log:
             child = subprocess.Popen(
-                [sys.executable, "-P", "-m", "pmae_core.jobs.worker", *self._arguments(record)],
+                self._command(record),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -198,6 +209,10 @@ class LocalEngine:
         with _children_lock:
             _children[child.pid] = child
         return child.pid
+
+    def _command(self, record: JobRecord) -> list[str]:
+        # -P: nothing in the folder in which it starts may pass for a library.
+        return [sys.executable, "-P", "-m", "pmae_core.jobs.worker", *self._arguments(record)]
 
     def _arguments(self, record: JobRecord) -> list[str]:
         """Return the arguments of a job's worker."""
@@ -264,18 +279,13 @@ def _trouble(record: JobRecord) -> str | None:
     if worker.host == HOST:
         if is_alive(worker):
             return None
+        if record.cancel_requested_at is not None:
+            return "It did not stop by itself and was ended."
         return "Its worker process ended without a result: it was killed, or had no memory left."
     silence = time.time() - (record.heartbeat_at or record.queued_at)
     if silence > SILENCE_SECONDS:
         return f"Nothing was heard for {silence:.0f} s of its worker on {worker.host}."
     return None
-
-
-def _signal_group(worker: ProcessId, number: signal.Signals) -> None:
-    """Send a signal to a worker and all it started, if it still is the process it was."""
-    if is_alive(worker):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(worker.pid, number)
 
 
 def _end_orphans(worker: ProcessId) -> None:
