@@ -81,6 +81,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
         "CREATE INDEX tables_of_job ON job_tables (job_id)",
     ),
+    # Listings and queues are read from these alone, however long the documents of the jobs are.
+    (
+        "DROP INDEX jobs_of_workspace",
+        "DROP INDEX jobs_in_state",
+        "CREATE INDEX jobs_listed ON jobs (number, workspace, state, kind)",
+        "CREATE INDEX jobs_in_state ON jobs (state, engine, queued_at, number)",
+    ),
 )
 
 # A connection that a fork brought along must be neither used nor closed there.

@@ -287,6 +287,8 @@ def _checked_json(value: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 def _plain(value: Any, where: str, depth: int) -> Any:
     """Return a deep copy of what JSON can hold; refuse the rest and say where it stands."""
+    if value is None or type(value) in (str, int, bool):
+        return value
     if depth > _MAX_DEPTH:
         raise JobError(f"{where[:80]}... is nested more than {_MAX_DEPTH} times.")
     if isinstance(value, Mapping):
@@ -296,8 +298,6 @@ def _plain(value: Any, where: str, depth: int) -> Any:
         return {str(name): _plain(value[name], f"{where}.{name}", depth + 1) for name in value}
     if isinstance(value, list | tuple):
         return [_plain(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
-    if value is None or isinstance(value, bool):
-        return value
     if isinstance(value, float) and math.isfinite(value):
         return float(value)
     if isinstance(value, int | str):

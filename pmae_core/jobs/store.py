@@ -219,7 +219,9 @@ class JobStore:
         where, values = _filter(workspace, states, kinds)
         with self._database.reading() as connection:
             rows = connection.execute(
-                f"SELECT * FROM jobs WHERE {where} ORDER BY number DESC LIMIT ? OFFSET ?",
+                "SELECT * FROM jobs WHERE number IN ("
+                f"SELECT number FROM jobs INDEXED BY jobs_listed WHERE {where} "
+                "ORDER BY number DESC LIMIT ? OFFSET ?) ORDER BY number DESC",
                 (*values, limit, offset),
             ).fetchall()
         return [self._record(row) for row in rows]
@@ -233,22 +235,22 @@ class JobStore:
         """Return how many jobs there are; of all workspaces, states and kinds where not given."""
         where, values = _filter(workspace, states, kinds)
         with self._database.reading() as connection:
-            query = f"SELECT count(*) FROM jobs WHERE {where}"
+            query = f"SELECT count(*) FROM jobs INDEXED BY jobs_listed WHERE {where}"
             return int(connection.execute(query, values).fetchone()[0])
 
     def queue_position(self, job_id: str) -> int | None:
         """Return 1 for the job that its engine starts next, and so on; None if not queued."""
-        record = self.job(job_id)
-        if record.state is not JobState.QUEUED:
-            return None
+        self.paths.job(job_id)
         with self._database.reading() as connection:
-            before = connection.execute(
-                "SELECT count(*) FROM jobs AS other JOIN jobs AS own ON own.id = ? "
-                "WHERE other.state = own.state AND other.engine = own.engine "
-                "AND (other.queued_at, other.number) < (own.queued_at, own.number)",
-                (job_id,),
+            own = _job_row(connection, job_id)
+            if own["state"] != JobState.QUEUED:
+                return None
+            position = connection.execute(
+                "SELECT count(*) FROM jobs WHERE state = ? AND engine = ? "
+                "AND (queued_at, number) <= (?, ?)",
+                (own["state"], own["engine"], own["queued_at"], own["number"]),
             ).fetchone()[0]
-        return int(before) + 1
+        return int(position)
 
     # Running
 

@@ -588,7 +588,30 @@ def test_the_default_home_is_the_users(tmp_path, monkeypatch):
     assert (tmp_path / "mine" / "jobs.sqlite").exists()
 
 
-def test_an_older_file_is_brought_up_to_date(home, spec, store, monkeypatch):
+@pytest.mark.parametrize("version", range(1, len(database.MIGRATIONS)))
+def test_an_older_file_is_brought_up_to_date(tmp_path, store, spec, monkeypatch, version):
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "MIGRATIONS", database.MIGRATIONS[:version])
+        older = JobStore(tmp_path / "older")
+        older.put_table(store.get_table(spec.table))
+        job_id = older.submit(spec).id
+        older.close()
+    migrated = JobStore(tmp_path / "older")
+    assert [record.spec for record in migrated.jobs()] == [spec]
+    assert states_of(migrated, job_id) == ["queued"]
+    assert layout(migrated.home) == layout(store.home)
+
+
+def layout(home):
+    """Return the version and all tables and indexes of a file."""
+    with sqlite3.connect(home / "jobs.sqlite") as connection:
+        version = connection.execute("PRAGMA user_version").fetchone()
+        return version, sorted(
+            connection.execute("SELECT type, name, sql FROM sqlite_schema"), key=str
+        )
+
+
+def test_a_later_release_can_add_to_the_file(home, spec, store, monkeypatch):
     job_id = store.submit(spec).id
     step = ("ALTER TABLE jobs ADD COLUMN note TEXT DEFAULT 'none'", "CREATE TABLE notes (a)")
     monkeypatch.setattr(database, "MIGRATIONS", (*database.MIGRATIONS, step))
