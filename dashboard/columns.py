@@ -10,14 +10,8 @@ from dashboard.text import cell_text, shorten
 from dashboard.workspace import OpenTable
 from pmae_core.table import SentinelSuggestion, declare_missing
 
-COLUMN, ROLE, OBSERVED, DIFFERENT, EXAMPLES, REMARKS = (
-    "Column",
-    "Role",
-    "Observed",
-    "Different values",
-    "Examples",
-    "Remarks",
-)
+COLUMN, ROLE, OBSERVED = "Column", "Role", "Observed"
+REMARKS, DIFFERENT, EXAMPLES = "Remarks", "Different values", "Examples"
 MISSING, VALUE, CELLS, WHY = "Missing", "Value", "Cells", "Why"
 BY_HAND = "You declared it."
 
@@ -35,9 +29,9 @@ def role_table(table: OpenTable) -> pd.DataFrame:
             COLUMN: [str(c.name) for c in table.schema],
             ROLE: [c.role.value for c in table.schema],
             OBSERVED: [100 * c.n_observed / c.n_rows for c in table.schema],
+            REMARKS: [remarks(c) for c in table.schema],
             DIFFERENT: [c.n_unique for c in table.schema],
             EXAMPLES: [examples(table.frame[c.name]) for c in table.schema],
-            REMARKS: [remarks(c) for c in table.schema],
         }
     )
 

@@ -32,8 +32,9 @@ class Documents:
 
     def read(self, name: str) -> dict[str, Any]:
         """Return a document; an empty one if it was never written or is damaged."""
+        path = self._path(name)
         try:
-            content = json.loads(self._path(name).read_text(encoding="utf-8"))
+            content = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError):

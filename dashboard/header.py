@@ -20,7 +20,7 @@ POLL_SECONDS = 2.0
 def show_header(data_page: st.Page) -> None:
     """Draw the header and the notices that wait."""
     with st.container(
-        key="header", horizontal=True, vertical_alignment="center", gap="medium", border=True
+        key="header", horizontal=True, vertical_alignment="center", gap="small", border=True
     ):
         try:
             _show_table(session.open_table(), data_page)
@@ -40,9 +40,10 @@ def _show_table(table: OpenTable, data_page: st.Page) -> None:
         icon=":material/table_view:",
         help="The open table. Go to Data to open another one.",
     )
-    st.markdown(f"{count(n_rows, 'row')} × {count(n_columns, 'column')}", width="content")
     share = share_missing(table.digest, table)
-    st.markdown(f"{percent(share)} missing" if share else "nothing missing", width="content")
+    missing = f"{percent(share)} missing" if share else "nothing missing"
+    size = f"{count(n_rows, 'row')} × {count(n_columns, 'column')}"
+    st.markdown(f"{size}, {missing}", width="content")
 
 
 @st.cache_data(max_entries=16, show_spinner=False)

@@ -26,7 +26,7 @@ from dashboard.documents import Documents
 from pmae_core.errors import JobError, PMAEError, SchemaError, TableError
 from pmae_core.home import pmae_home
 from pmae_core.jobs.paths import JobPaths
-from pmae_core.jobs.tables import TableStore
+from pmae_core.jobs.tables import EncodedTable, TableStore
 from pmae_core.table import Role, Schema, declare_missing
 from pmae_core.table.json_values import from_json_value, to_json_value
 
@@ -227,8 +227,7 @@ class Workspace:
             what=f"open {name}",
         )
         with self._changing_steps() as steps:
-            (self.folder / "tables").mkdir(mode=0o700, exist_ok=True)
-            self._tables.write(encoded)
+            self._write_table(encoded)
             steps.append(state)
         return state
 
@@ -306,6 +305,16 @@ class Workspace:
     def _tables(self) -> TableStore:
         """Tables of this user alone; jobs have a store of their own."""
         return TableStore(JobPaths(self.folder))
+
+    def _write_table(self, encoded: EncodedTable) -> None:
+        (self.folder / "tables").mkdir(mode=0o700, exist_ok=True)
+        if self._tables.exists(encoded.digest):
+            try:
+                self._tables.get(encoded.digest)
+            except JobError:
+                # Opening the same table again is how a user repairs a damaged file.
+                self._tables.path(encoded.digest).unlink(missing_ok=True)
+        self._tables.write(encoded)
 
     def raw_table(self, state: TableState) -> pd.DataFrame:
         """Return a table as it was read, nothing declared."""

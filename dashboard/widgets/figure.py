@@ -1,11 +1,15 @@
 """A figure on a page: its question above, its data and pictures to take away."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
+
+if TYPE_CHECKING:  # it is slow to import, and not every page has figures
+    import plotly.graph_objects as go
 
 PICTURE_FORMATS = ("PNG", "SVG")
 

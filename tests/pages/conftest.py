@@ -1,5 +1,6 @@
 """Pages under test: each runs alone, in a workspace of its own."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -55,3 +56,20 @@ def open_app(workspace) -> Callable[[], AppTest]:
         return app.run()
 
     return run_app
+
+
+@pytest.fixture
+def edit() -> Callable[..., AppTest]:
+    """Return a function that edits cells of a ``st.data_editor``, as a user does in the browser."""
+
+    def edit_cells(app: AppTest, key_start: str, edited_rows: dict[int, dict]) -> AppTest:
+        (editor,) = [table for table in app.data_editor if table.key.startswith(key_start)]
+        states = app._tree.get_widget_states()
+        state = states.widgets.add()
+        state.id = editor.proto.id
+        state.string_value = json.dumps(
+            {"edited_rows": edited_rows, "added_rows": [], "deleted_rows": []}
+        )
+        return app._run(states)
+
+    return edit_cells

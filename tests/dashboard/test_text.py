@@ -1,0 +1,110 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.text import cell_text, code, count, figure_text, listing, percent, plain, shorten
+
+MARKUP = [
+    "*a*",
+    "_a_",
+    "`a`",
+    "[a](b)",
+    "<b>a</b>",
+    "# a",
+    "- a",
+    "1. a",
+    "$x$",
+    "~~a~~",
+    "a|b",
+    "&lt;",
+]
+
+
+def unescaped(markdown):
+    """Read backslashes as a Markdown reader does, and drop the signs without width."""
+    return re.sub(r"\\(.)", r"\1", markdown).replace("\u2060", "")
+
+
+@pytest.mark.parametrize("text", MARKUP)
+def test_plain_leaves_no_sign_of_markdown_unescaped(text):
+    assert not re.search(r"(?<!\\)[*_`\[\]<>#$~|&]", plain(text))
+    assert unescaped(plain(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [":smile:", ":red[a]", ":material/home:", "http://a.b", "www.a.b", "a@b.c", "a->b", "a--b"],
+)
+def test_plain_parts_what_is_read_after_the_backslashes_are_gone(text):
+    assert "\u2060" in plain(text)
+    assert unescaped(plain(text)) == text
+
+
+@given(st.text())
+def test_plain_shows_the_text_in_one_line(text):
+    shown = plain(text)
+
+    assert "\n" not in shown
+    assert unescaped(shown) == " ".join(text.replace("\u2060", "").split()) or "\u2060" in text
+
+
+def test_a_file_name_is_found_as_it_is_written():
+    assert "\u2060" not in plain("table-1 of 2.csv")
+
+
+@given(st.text("ab` ", min_size=1))
+def test_no_backtick_within_ends_code(text):
+    shown = code(text)
+
+    fence = re.match("`+", shown).group()
+    inside = shown[len(fence) : -len(fence)]
+    assert shown == fence + inside + fence
+    assert fence not in re.findall("`+", inside)
+
+
+def test_code_around_backticks_has_a_longer_fence():
+    assert code("a`b``c") == "``` a`b``c ```"
+
+
+def test_figures_get_no_html():
+    assert figure_text("<a href='x'>&</a>", 40) == "&lt;a href='x'&gt;&amp;&lt;/a&gt;"
+
+
+@given(st.text(), st.integers(3, 40))
+def test_shorten_keeps_its_promise(text, longest):
+    assert len(shorten(text, longest)) <= longest
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0, "0 %"),
+        (1e-9, "< 0.1 %"),
+        (0.005, "0.5 %"),
+        (0.0996, "10 %"),
+        (0.26, "26 %"),
+        (0.9999, "> 99.9 %"),
+        (1, "100 %"),
+        (float("nan"), "–"),
+    ],
+)
+def test_percent(share, words):
+    assert percent(share) == words
+
+
+@given(st.floats(0, 1))
+def test_percent_says_nothing_and_everything_only_when_it_is_so(share):
+    assert (percent(share) == "0 %") == (share == 0)
+    assert (percent(share) == "100 %") == (share == 1)
+
+
+def test_count_and_listing():
+    assert count(0, "row") == "0 rows"
+    assert listing([]) == ""
+    assert listing(["a"]) == "`a`"
+
+
+def test_cells_as_people_write_them():
+    assert cell_text(1.5) == "1.5"

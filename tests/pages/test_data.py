@@ -1,0 +1,450 @@
+"""The Data page: what it shows, what can be done on it, and what it says to bad input."""
+
+import io
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard import uploads
+from dashboard.workspace import Workspace
+from pmae_core.errors import DatasetUnavailableError
+from pmae_core.table import Limits, Role, write_table
+
+ROOT = Path(__file__).parents[2]
+PAGE = "data.py"
+
+
+@pytest.fixture
+def patients():
+    """Return a table with stand-ins for missing values."""
+    n = 30
+    return pd.DataFrame(
+        {
+            "patient_id": range(1000, 1000 + n),
+            "age": [-999 if i % 10 == 0 else 20 + i for i in range(n)],
+            "town": ["?" if i % 7 == 0 else ["Ulm", "Bonn"][i % 2] for i in range(n)],
+            "score": [1.5 * i if i % 3 else None for i in range(n)],
+        }
+    )
+
+
+def words(app):
+    """Return all that the page says outside of tables."""
+    kinds = (app.markdown, app.caption, app.error, app.warning, app.info, app.success)
+    return "\n".join(element.value for kind in kinds for element in kind)
+
+
+def notices(app):
+    """Return the sentences that wait for the header, which a page alone does not draw."""
+    waiting = app.session_state.get("_notices", [])
+    return [(kind, sentence.replace("\\", "")) for kind, sentence in waiting]
+
+
+def upload(app, name, content):
+    app.file_uploader[0].upload(name, content)
+    return app.run()
+
+
+def csv(frame):
+    buffer = io.BytesIO()
+    write_table(frame, buffer, format="csv")
+    return buffer.getvalue()
+
+
+# Seeing
+
+
+def test_a_new_workspace_shows_the_sample(open_page):
+    app = open_page(PAGE)
+
+    assert not app.exception
+    assert not app.error
+    preview, roles = app.dataframe[0].value, app.data_editor[0].value
+    assert preview.shape == (344, 8)
+    assert roles["Column"].tolist() == preview.columns.tolist()
+    assert "344 rows and 8 columns; 19 cells (0.7 %) are missing" in words(app)
+    assert "No value looks like a stand-in" in words(app)
+
+
+def test_a_filled_workspace_shows_its_table(open_page, fill, patients):
+    fill(patients, name="patients.csv")
+
+    app = open_page(PAGE)
+
+    said = words(app)
+    assert "30 rows and 4 columns; 10 cells (8.3 %) are missing" in said
+    assert "1 of 4 columns has holes; `patient_id` looks like an identifier." in said
+    assert "2 values may stand for missing ones, such as `-999` in `age`" in said
+    assert app.data_editor[1].value["Value"].tolist() == ["-999", "?"]
+
+
+def test_only_rows_with_holes(open_page, fill, patients):
+    own = fill(patients)
+    app = open_page(PAGE)
+
+    app.toggle[0].set_value(True).run()
+
+    assert app.dataframe[0].value["score"].isna().all()
+    assert own.get("data") == {"only_holes": True}
+    own.save_table(patients[["patient_id", "town"]], name="t", source="a test")
+    assert "No row has a missing cell." in words(app.run())
+
+
+def test_a_long_table_is_previewed_and_said_to_be(open_page, fill):
+    fill(pd.DataFrame({"a": range(1500), "b": np.random.default_rng(0).normal(size=1500)}))
+
+    app = open_page(PAGE)
+
+    assert len(app.dataframe[0].value) == 1000
+    assert "The first 1,000 of 1,500 rows." in words(app)
+
+
+def test_markup_in_names_and_cells_is_text(open_page, fill):
+    name = "<b>*x*</b> :smile: $y$"
+    fill(pd.DataFrame({name: [name, None, name], "b": [1, 2, 3]}), name="**bold**.csv")
+
+    app = open_page(PAGE)
+
+    assert not app.exception
+    assert app.dataframe[0].value.columns[0] == name
+    assert r"**\*\*bold\*\*\.csv**" in words(app)
+    assert f"`{name}` is constant" in words(app)
+
+
+def test_a_table_that_cannot_be_read_any_more_leaves_the_rest_of_the_page(
+    open_page, fill, patients
+):
+    own = fill(patients)
+    for file in (own.folder / "tables").iterdir():
+        file.write_bytes(b"nonsense")
+
+    app = open_page(PAGE)
+
+    assert not app.exception
+    assert "Open it again" in app.error[0].value
+    upload(app, "again.csv", csv(patients))
+    assert not app.error
+    assert own.table_state().name == "again.csv"
+
+
+# Opening
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "parquet", "feather", "jsonl"])
+def test_a_file_of_every_format_is_opened(open_page, workspace, patients, ending, tmp_path):
+    write_table(patients, tmp_path / f"t.{ending}")
+    app = open_page(PAGE)
+
+    upload(app, f"t.{ending}", (tmp_path / f"t.{ending}").read_bytes())
+
+    assert not app.exception
+    assert ("success", f"t.{ending} is open.") in notices(app)
+    assert workspace.table_state().name == f"t.{ending}"
+    assert app.dataframe[0].value.shape == patients.shape
+    assert app.file_uploader[0].value is None
+
+
+def test_a_sample_is_opened(open_page, workspace):
+    app = open_page(PAGE)
+
+    app.selectbox(key="data:sample").select("clinic").run()
+    app.button(key="data:open_sample").click().run()
+
+    assert workspace.table_state().name == "clinic"
+    assert app.dataframe[0].value.shape[0] == 600
+
+
+def test_a_table_that_needs_a_download_says_so(open_page, workspace, monkeypatch):
+    app = open_page(PAGE)
+
+    def unavailable(name):
+        raise DatasetUnavailableError("It cannot be downloaded. Connect to the internet.")
+
+    monkeypatch.setattr("dashboard.session.load_dataset", unavailable)
+    app.button(key="data:open_sample").click().run()
+
+    assert not app.exception
+    assert ("error", "It cannot be downloaded. Connect to the internet.") in notices(app)
+    assert workspace.table_state().name == "penguins"
+
+
+def test_a_file_is_read_again_in_another_way(open_page, workspace):
+    app = open_page(PAGE)
+    upload(app, "colon.csv", b"a:b\n1:2\n3:4\n")
+    assert "only one column" in words(app)
+
+    app.selectbox(key="data:Cells are separated by").select("colon")
+    app.button(key="FormSubmitter:data:reading-Read it again").click().run()
+
+    assert not app.exception
+    assert workspace.table().frame.to_dict("list") == {"a": [1, 3], "b": [2, 4]}
+
+
+# Bad input: a sentence, what to do, and the table before stays open
+
+
+def zip_bomb():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b"0" * 10_000_000)
+    return buffer.getvalue()
+
+
+REFUSED = {
+    "empty": ("t.csv", b"", "it has no bytes"),
+    "blank lines": ("t.csv", b"\n\n\n", "only blank lines"),
+    "no rows": ("t.csv", b"a,b,c\n", "no rows below it"),
+    "rows of other lengths": ("t.csv", b"a,b\n1,2,3\n", "choose another separator under"),
+    "zip bomb as csv": ("t.csv", zip_bomb(), "give it the right ending"),
+    "zip bomb as xlsx": ("t.xlsx", zip_bomb(), "not an Excel workbook"),
+    "no parquet": ("t.parquet", b"hello", "damaged, incomplete or of another format"),
+    "broken json": ("t.jsonl", b'{"a": 1}\n{oops\n', "Line 2"),
+    "a picture": ("t.csv", b"\x89PNG\r\n\x1a\n" + bytes(50), "PNG image"),
+    "a program": ("t.exe", b"MZ\x00\x01\x02" * 20, "NUL byte"),
+    "old excel": ("t.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "Save it as .xlsx"),
+    "markup as name": ("<b>*t*</b>.csv", b"", "b>.csv' is empty"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_table_is_refused_in_a_sentence(open_page, fill, patients, case):
+    name, content, sentence = REFUSED[case]
+    own = fill(patients, name="before.csv")
+    before = own.table_state()
+    app = open_page(PAGE)
+
+    upload(app, name, content)
+
+    assert not app.exception
+    said = dict(notices(app))
+    assert sentence in said["error"]
+    assert said["info"] == "before.csv stays open."
+    assert own.table_state() == before
+    assert app.dataframe[0].value.shape == patients.shape
+
+
+@pytest.mark.parametrize(
+    "limits", [Limits(max_rows=2), Limits(max_bytes=10), Limits(max_columns=1), Limits(max_cells=3)]
+)
+def test_what_is_too_large_is_refused_before_it_is_read(
+    open_page, fill, patients, monkeypatch, limits
+):
+    monkeypatch.setattr(uploads, "LIMITS", limits)
+    own = fill(patients, name="before.csv")
+    app = open_page(PAGE)
+
+    upload(app, "large.csv", b"a,b\n1,2\n3,4\n5,6\n")
+
+    assert "more than the limit" in dict(notices(app))["error"]
+    assert own.table_state().name == "before.csv"
+
+
+ODD = {
+    "one column": ("a\n1\n2\n3\n", "There is only one column"),
+    "all missing": ("a,b\nNA,\n,NA\n", "`a` and `b` are empty"),
+    "nothing to learn": ("a,b\nNA,\n,NA\n", "no column to learn from"),
+    "constant": ("a,b\n1,x\n1,y\n1,z\n", "`a` is constant"),
+    "repeated names": ("a,a,b\n1,2,3\n4,5,6\n", "2 rows and 3 columns"),
+    "mixed types": ("a,b\n1,x\ntwo,y\n3.5,z\n", "3 rows and 2 columns"),
+    "very many labels": (
+        "label,v\n" + "".join(f"k{i % 140},{i % 5}\n" for i in range(300)),
+        "`label` has very many labels",
+    ),
+    "dates": ("d,v\n2024-01-05,1\n2024-02-07,2\n,3\n", "1 of 2 columns has holes"),
+    "yes and no": ("f,v\ntrue,1\nfalse,2\n,3\n", "1 of 2 columns has holes"),
+    "infinite": ("x,y\ninf,1\n-inf,2\n1.5,3\n", "`x` holds infinite numbers"),
+    "one row": ("a,b\n1,2\n", "hardly anything to learn from"),
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_an_odd_table_is_shown_with_a_word_about_it(open_page, workspace, case):
+    content, sentence = ODD[case]
+    app = open_page(PAGE)
+
+    upload(app, "odd.csv", content.encode())
+
+    assert not app.exception
+    assert not app.error
+    assert workspace.table_state().name == "odd.csv"
+    assert sentence in words(app)
+
+
+def test_cells_of_mixed_types_are_shown_and_flagged(open_page, fill):
+    fill(pd.DataFrame({"a": pd.Series([1, "two", 3.5, None], dtype=object), "b": [1, 2, 3, 4]}))
+
+    app = open_page(PAGE)
+
+    assert not app.exception
+    assert "`a` mixes types of cells" in words(app)
+    assert app.data_editor[0].value["Remarks"].tolist() == ["mixed types of cells", ""]
+
+
+def test_what_was_assumed_is_said(open_page, workspace):
+    app = open_page(PAGE)
+
+    upload(app, "latin.csv", "a,a\nMüller,1\nJosé,2\n".encode("latin-1"))
+
+    warned = [sentence for kind, sentence in notices(app) if kind == "warning"]
+    assert any("is not UTF-8 and was read as cp1252" in sentence for sentence in warned)
+    assert any("'a' to 'a.1'" in sentence for sentence in warned)
+    assert list(workspace.table().frame) == ["a", "a.1"]
+
+
+def test_a_failure_that_nobody_foresaw_is_no_traceback(open_page, fill, patients, monkeypatch):
+    own = fill(patients, name="before.csv")
+    app = open_page(PAGE)
+
+    def fail(*args, **kwargs):
+        raise RuntimeError("internal detail")
+
+    monkeypatch.setattr(uploads, "read_table", fail)
+    upload(app, "t.csv", b"a,b\n1,2\n")
+
+    assert not app.exception
+    said = dict(notices(app))
+    assert "not your fault" in said["error"]
+    assert "internal" not in said["error"]
+    assert own.table_state().name == "before.csv"
+
+
+# Roles
+
+
+def test_roles_are_edited_and_undone(open_page, fill, patients, edit):
+    own = fill(patients)
+    app = open_page(PAGE)
+
+    app = edit(app, "data:roles", {1: {"Role": "categorical"}, 3: {"Role": "ignored"}})
+
+    assert own.table().schema.role("age") is Role.CATEGORICAL
+    assert own.table().schema.role("score") is Role.IGNORED
+    app.button(key="data:undo").click().run()
+    assert not app.exception
+    assert own.table().schema.role("age") is Role.NUMERICAL
+    assert app.data_editor[0].value["Role"].tolist()[1] == "numerical"
+
+
+def test_a_role_that_does_not_fit_is_refused_in_a_sentence(open_page, fill, patients, edit):
+    own = fill(patients)
+    app = open_page(PAGE)
+
+    app = edit(app, "data:roles", {2: {"Role": "numerical"}})
+
+    assert not app.exception
+    assert "'town'" in dict(notices(app))["error"]
+    assert own.table().schema.role("town") is Role.CATEGORICAL
+    assert app.data_editor[0].value["Role"].tolist()[2] == "categorical"
+
+
+# Values that stand for missing ones
+
+
+def test_all_suggestions_are_declared_at_once_and_undone(open_page, fill, patients):
+    own = fill(patients)
+    app = open_page(PAGE)
+
+    app.button(key="data:declare_all").click().run()
+
+    assert not app.exception
+    assert own.table().frame[["age", "town"]].isna().sum().tolist() == [3, 5]
+    assert app.data_editor[1].value["Missing"].tolist() == [True, True]
+    assert "usual code" in app.data_editor[1].value["Why"].tolist()[0]
+    app.button(key="data:undo").click().run()
+    assert own.table().frame[["age", "town"]].isna().sum().tolist() == [0, 0]
+
+
+def test_one_value_is_ticked_and_unticked(open_page, fill, patients, edit):
+    own = fill(patients)
+    app = open_page(PAGE)
+
+    app = edit(app, "data:sentinels", {1: {"Missing": True}})
+    assert own.table().sentinels == {"town": ("?",)}
+
+    row = app.data_editor[1].value["Column"].tolist().index("town")
+    app = edit(app, "data:sentinels", {row: {"Missing": False}})
+    assert own.table().sentinels == {}
+
+
+def submit_value(app, value, column=None):
+    app.text_input(key="data:other_value").set_value(value)
+    if column:
+        app.selectbox(key="data:other_column").select(column)
+    return app.button(key="FormSubmitter:data:other-Declare missing").click().run()
+
+
+def test_a_value_of_the_user_s_own_is_declared(open_page, fill, patients):
+    own = fill(patients)
+    app = open_page(PAGE)
+
+    submit_value(app, "Ulm")
+
+    assert own.table().sentinels == {"town": ("Ulm",)}
+    assert "You declared it." in app.data_editor[1].value["Why"].tolist()
+
+
+def test_a_value_that_no_cell_holds_changes_nothing(open_page, fill, patients):
+    own = fill(patients)
+    app = open_page(PAGE)
+
+    submit_value(app, "nowhere", "town")
+    assert ("warning", "`town` does not hold `nowhere`; nothing changed.") in notices(app)
+    submit_value(app, "   ")
+    assert any("Write the value first" in sentence for _, sentence in notices(app))
+
+    assert own.table().sentinels == {}
+
+
+# Users and servers
+
+
+def test_two_users_do_not_see_each_other_s_tables(open_page, fill, patients, workspace):
+    fill(patients, name="secret.csv")
+    app = open_page(PAGE)
+    app.query_params["w"] = Workspace.create().token
+    app.session_state["_workspace_token"] = app.query_params["w"]
+
+    app.run()
+
+    assert "secret" not in words(app)
+    assert app.dataframe[0].value.shape == (344, 8)
+
+
+def test_a_restarted_server_finds_everything(open_page, fill, patients, workspace):
+    import streamlit as st
+
+    app = open_page(PAGE)
+    upload(app, "mine.csv", csv(patients))
+    app.button(key="data:declare_all").click().run()
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+    again = open_page(PAGE)
+
+    assert "mine\\.csv" in words(again)
+    assert again.data_editor[1].value["Missing"].tolist() == [True, True]
+
+
+def test_the_page_needs_neither_torch_nor_plotly():
+    code = (
+        "import runpy, sys\n"
+        "sys.modules['torch'] = sys.modules['sklearn'] = None\n"
+        "from streamlit.testing.v1 import AppTest\n"
+        "app = AppTest.from_file('pages/data.py', default_timeout=60).run()\n"
+        "assert not app.exception and not app.error, (app.exception, app.error)\n"
+        "assert not {'matplotlib', 'missingno', 'scipy.stats'} & set(sys.modules)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
