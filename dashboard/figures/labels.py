@@ -1,0 +1,38 @@
+"""Names of columns and categories on the axes and in the hovers of figures."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dashboard.text import figure_text
+
+_LONGEST_TICK = 18
+_LONGEST_HOVER = 60
+
+
+def name_ticks(names: Sequence[object], *, most: int) -> dict[str, Any]:
+    """Return axis settings that write names at 0, 1, 2, ...: at most `most`, evenly thinned.
+
+    Places are numbers, so that names that look alike when shortened stay apart.
+    """
+    step = max(1, -(-len(names) // most))
+    places = list(range(0, len(names), step))
+    return {
+        "tickmode": "array",
+        "tickvals": places,
+        "ticktext": [figure_text(names[place], _LONGEST_TICK) for place in places],
+    }
+
+
+def hover_names(names: Sequence[object]) -> np.ndarray:
+    """Return names for hovers."""
+    return np.array([figure_text(name, _LONGEST_HOVER) for name in names], dtype=object)
+
+
+def hover_list(names: Sequence[object], most: int = 8) -> str:
+    """Return several names for one hover, one below the other."""
+    shown = [*hover_names(names[:most])]
+    if len(names) > most:
+        shown.append(f"and {len(names) - most:,} more")
+    return "<br>".join(shown)

@@ -1,0 +1,258 @@
+"""Figures of the masking lab: the curve, the weights of both tasks, and the table itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from dashboard.figures.labels import hover_list, hover_names, name_ticks
+from dashboard.figures.style import styled
+from dashboard.text import figure_text
+from dashboard.theme import COLOUR_OF, MASKED, NEUTRAL, OBSERVED
+
+MOST_BARS = 24
+_LABEL_SIZE = (0.25, 0.08)  # of a usual name, in shares of the axes
+
+# Dense at both ends, where the logit turns sharply.
+CURVE_POINTS = np.unique(
+    np.concatenate(
+        [np.linspace(0, 1, 101), np.geomspace(1e-4, 0.05, 25), 1 - np.geomspace(1e-4, 0.05, 25)]
+    )
+)
+
+
+def curve_data(probability: Callable[[np.ndarray], np.ndarray]) -> pd.DataFrame:
+    """Return the curve M_j(p_obs) of a masking function."""
+    return pd.DataFrame({"p_obs": CURVE_POINTS, "M_j": probability(CURVE_POINTS)})
+
+
+def curve_figure(
+    curve: pd.DataFrame,
+    weights: pd.DataFrame,
+    *,
+    uniform: float,
+    focus: str | None = None,
+    revision: str = "curve",
+) -> go.Figure:
+    """Draw the masking curve with every column of the table as a point on it.
+
+    Parameters
+    ----------
+    curve : DataFrame with p_obs, M_j
+        From :func:`curve_data`. A value at p_obs = 1 apart from the rest (a function that spares
+        full columns) is not joined to the line.
+    weights : DataFrame with column, p_obs, M_j
+        The table's columns; those with equal values share one point.
+    uniform : float
+        Rate of uniform masking, drawn beside it.
+    focus : str, optional
+        A column to point out.
+    revision : str
+        As long as it stays the same, a zoomed view stays zoomed.
+    """
+    inner = curve[curve["p_obs"] < 1]
+    points = _points(weights)
+    chosen = weights[weights["column"] == focus]
+    traces = [
+        go.Scatter(
+            x=[0, 1],
+            y=[uniform, uniform],
+            mode="lines",
+            name="uniform masking",
+            line={"color": NEUTRAL, "width": 2, "dash": "dash"},
+            hovertemplate=f"uniform masking: {uniform:.0%} of every column<extra></extra>",
+        ),
+        go.Scatter(
+            x=inner["p_obs"],
+            y=inner["M_j"],
+            mode="lines",
+            name="your masking",
+            line={"color": MASKED, "width": 3},
+            hovertemplate="observed in %{x:.0%} of rows: %{y:.0%} masked<extra></extra>",
+        ),
+        go.Scatter(
+            x=points["p_obs"],
+            y=points["M_j"],
+            mode="markers+text",
+            name="columns of the table",
+            text=_sparse_labels(points, focus),
+            textposition=[_text_side(p) for p in points["p_obs"]],
+            cliponaxis=False,
+            customdata=points["hover"],
+            marker={"color": OBSERVED, "opacity": 1, "size": 10 + 3 * np.log2(points["n"])},
+            hovertemplate="%{customdata}<br>observed in %{x:.1%} of rows: %{y:.1%} masked"
+            "<extra></extra>",
+        ),
+        go.Scatter(
+            x=chosen["p_obs"],
+            y=chosen["M_j"],
+            mode="markers+text",
+            text=[figure_text(focus, 20)] * len(chosen),
+            textposition=[_text_side(p) for p in chosen["p_obs"]],
+            showlegend=False,
+            hoverinfo="skip",
+            cliponaxis=False,
+            marker={"symbol": "circle-open", "size": 22, "color": MASKED, "line": {"width": 3}},
+        ),
+    ]
+    layout = {
+        "xaxis": {"title": {"text": "share of rows observed"}, "tickformat": ".0%"},
+        "yaxis": {"title": {"text": "share of cells masked"}, "tickformat": ".0%"},
+        "uirevision": revision,
+    }
+    figure = styled(go.Figure(traces, layout), height=420)
+    # Where many columns lie close together, this figure may be zoomed.
+    figure.layout.xaxis.update(fixedrange=False, range=[0, 1.02])
+    figure.layout.yaxis.update(fixedrange=False, range=[-0.04, 1.06])
+    figure.layout.dragmode = "zoom"
+    return figure
+
+
+def _points(weights: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each place on the curve, with the columns that lie there."""
+    rounded = weights.assign(p_obs=weights["p_obs"].round(4), M_j=weights["M_j"].round(4))
+    # Rounding must not lift a column with holes to the place of the full ones.
+    rounded["full"] = weights["p_obs"] == 1.0
+    grouped = rounded.groupby(["p_obs", "full", "M_j"], sort=True)["column"].agg(list).reset_index()
+    names = grouped.pop("column")
+    return grouped.assign(
+        n=[len(group) for group in names],
+        names=list(names),
+        hover=[hover_list(group) for group in names],
+    )
+
+
+def _sparse_labels(points: pd.DataFrame, focus: str | None) -> list[str]:
+    """Name points that lie apart from each other and from the one in focus."""
+    places = points[["p_obs", "M_j"]].to_numpy()
+    taken = [places[i] for i, names in enumerate(points["names"]) if focus in names]
+    texts = []
+    for place, names in zip(places, points["names"], strict=True):
+        free = all((np.abs(place - other) > _LABEL_SIZE).any() for other in taken)
+        one = len(names) == 1
+        texts.append((figure_text(names[0], 20) if one else f"{len(names)} columns") * free)
+        if free:
+            taken.append(place)
+    return texts
+
+
+def _text_side(p_obs: float) -> str:
+    return "top left" if p_obs > 0.7 else "top right" if p_obs < 0.3 else "top center"
+
+
+def weights_figure(
+    weights: pd.DataFrame, *, uniform: float, revision: str = "weights"
+) -> go.Figure:
+    """Draw what share of each column's learning is prediction, and what reconstruction.
+
+    The columns come in the order given; of more than 24 the first are drawn.
+    """
+    shown = weights.head(MOST_BARS)
+    places = np.arange(len(shown))
+    names = hover_names(list(shown["column"]))
+    bars = [
+        go.Bar(
+            y=places,
+            x=share,
+            name=name,
+            orientation="h",
+            marker={"color": colour},
+            customdata=names,
+            hovertemplate=f"%{{customdata}}: {name} %{{x:.1%}}<extra></extra>",
+        )
+        for name, share, colour in (
+            ("predict (masked)", shown["M_j"], MASKED),
+            ("give back (seen)", 1.0 - shown["M_j"], OBSERVED),
+        )
+    ]
+    beside = go.Scatter(
+        x=np.full(len(shown), uniform),
+        y=places,
+        mode="markers",
+        name="uniform masking",
+        marker={"symbol": "line-ns", "size": 16, "line": {"width": 3, "color": "white"}},
+        hovertemplate=f"uniform masking: {uniform:.0%}<extra></extra>",
+        showlegend=False,
+    )
+    layout = {
+        "barmode": "stack",
+        "xaxis": {"title": {"text": "weight in the column's loss"}, "tickformat": ".0%"},
+        "yaxis": {"autorange": "reversed", **name_ticks(list(shown["column"]), most=MOST_BARS)},
+        "uirevision": revision,
+    }
+    figure = styled(go.Figure([*bars, beside], layout), height=110 + 24 * max(len(shown), 2))
+    figure.layout.xaxis.range = [0, 1.005]
+    figure.layout.legend.traceorder = "normal"
+    return figure
+
+
+# The cells of a picture, and how they look.
+MISSING_CELL, OBSERVED_CELL, MASKED_CELL = 0, 1, 2
+STATES = np.array(["missing", "observed", "masked"], dtype=object)
+
+
+def cell_states(observed: np.ndarray, masked: np.ndarray | None = None) -> np.ndarray:
+    """Return what each cell of a picture is: missing, observed, or masked on top."""
+    states = np.where(observed, OBSERVED_CELL, MISSING_CELL)
+    if masked is not None:
+        states[masked & observed] = MASKED_CELL
+    return states
+
+
+def cells_figure(
+    states: np.ndarray, columns: Sequence[str], *, revision: str = "cells"
+) -> go.Figure:
+    """Draw rows of a table cell by cell in the three colours.
+
+    Parameters
+    ----------
+    states : int array of shape (rows, columns)
+        From :func:`cell_states`.
+    columns : sequence of str
+        Their names.
+    """
+    n_states = len(STATES)
+    scale = [
+        (edge, COLOUR_OF[word])
+        for position, word in enumerate(STATES)
+        for edge in (position / n_states, (position + 1) / n_states)
+    ]
+    cells = go.Heatmap(
+        z=states,
+        zmin=-0.5,
+        zmax=n_states - 0.5,
+        colorscale=scale,
+        showscale=False,
+        xgap=1 if len(columns) <= 60 else 0,
+        ygap=1,
+        text=hover_names(columns) + ": " + STATES[states],
+        hovertemplate="%{text}<extra></extra>",
+    )
+    # Names for the colours that occur; a heatmap has no legend of its own.
+    legend = [
+        go.Scatter(
+            x=[None],
+            y=[None],
+            mode="markers",
+            name=word,
+            marker={"symbol": "square", "size": 12, "color": COLOUR_OF[word]},
+            showlegend=True,
+        )
+        for state, word in enumerate(STATES)
+        if (states == state).any()
+    ]
+    bare = {"showgrid": False, "zeroline": False}
+    layout = {
+        "xaxis": {**bare, **name_ticks(columns, most=20), "tickangle": -90},
+        "yaxis": {**bare, "showticklabels": False, "autorange": "reversed"},
+        "uirevision": revision,
+        "showlegend": True,
+    }
+    figure = styled(go.Figure([cells, *legend], layout), height=380)
+    figure.layout.legend.update(
+        entrywidth=0.32, entrywidthmode="fraction"
+    )  # three in a row on a narrow screen
+    return figure

@@ -1,0 +1,1 @@
+"""What the labs compute and say: no browser, no figures."""

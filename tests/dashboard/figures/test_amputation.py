@@ -1,0 +1,191 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.figures.amputation import (
+    MOST_CATEGORIES,
+    MOST_COLUMNS,
+    PICTURE_ROWS,
+    chance_data,
+    chance_figure,
+    density_data,
+    density_figure,
+    hole_picture,
+    holes_figure,
+    propensity_data,
+    propensity_figure,
+    truth_data,
+    truths_figure,
+)
+from dashboard.theme import MISSING, OBSERVED
+
+RNG = np.random.default_rng(0)
+
+
+def staircase(n_rows=30):
+    """Columns c, a, b lose 2, 1 and 0 thirds of the rows, nested, in a random order of rows."""
+    draw = np.random.default_rng(1).permutation(n_rows) / n_rows
+    return pd.DataFrame({"c": draw < 2 / 3, "a": draw < 1 / 3, "b": np.zeros(n_rows, dtype=bool)})
+
+
+def test_ordered_holes_show_the_staircase():
+    picture = hole_picture(staircase())
+
+    assert picture.columns == ["b", "a", "c"]
+    assert (np.diff(picture.share_missing, axis=0) >= 0).all()
+    assert (np.diff(picture.share_missing, axis=1) >= 0).all()
+
+
+def test_holes_in_the_order_of_the_table():
+    missing = staircase()
+
+    picture = hole_picture(missing, ordered=False)
+
+    assert picture.columns == ["c", "a", "b"]
+    assert picture.share_missing.tolist() == missing.astype(float).to_numpy().tolist()
+    assert picture.rows_per_band == 1
+
+
+def test_many_rows_are_drawn_in_bands_that_keep_the_share():
+    missing = pd.DataFrame(RNG.random((10_000, 3)) < 0.3, columns=list("xyz"))
+
+    picture = hole_picture(missing)
+
+    assert picture.share_missing.shape == (PICTURE_ROWS, 3)
+    assert picture.rows_per_band == pytest.approx(10_000 / PICTURE_ROWS)
+    assert picture.share_missing.mean() == pytest.approx(missing.to_numpy().mean(), abs=0.005)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 200), (500, 1)])
+def test_tables_of_any_shape_are_drawn(shape):
+    missing = pd.DataFrame(np.ones(shape, dtype=bool))
+
+    figure = holes_figure(hole_picture(missing))
+
+    assert (np.asarray(figure.data[0].z) == 1).all()
+    assert figure.data[0].colorscale[0][1] == OBSERVED
+    assert figure.data[0].colorscale[1][1] == MISSING
+
+
+def test_chances_are_drawn_from_lowest_to_highest():
+    propensity = pd.DataFrame({"a": [0.0, 0.25, 0.5, 0.75, 1.0], "b": [0.3] * 5})
+
+    chances = propensity_data(propensity, ["b", "a"])
+    everything, _, middle = propensity_figure(chances).data
+
+    assert chances["column"].tolist() == ["b", "a"]
+    assert list(middle.x) == [0.3, 0.5]
+    assert list(everything.x)[:2] == [0.3, 0.3]
+    assert list(everything.x)[3:5] == [0.0, 1.0]
+
+
+def test_of_very_many_columns_the_first_chances_are_drawn():
+    propensity = pd.DataFrame(np.full((4, 90), 0.5))
+
+    figure = propensity_figure(propensity_data(propensity, list(propensity.columns)))
+
+    assert len(figure.data[-1].x) == MOST_COLUMNS
+
+
+def test_numbers_left_and_lost_are_shares_of_their_group():
+    values = np.concatenate([RNG.normal(0, 1, 900), RNG.normal(3, 1, 100)])
+    missing = np.arange(1000) >= 900
+
+    data = truth_data(values, missing, "number")
+
+    assert data["left"].sum() == pytest.approx(1)
+    assert data["lost"].sum() == pytest.approx(1)
+    centre = (data["from"] + data["to"]) / 2
+    assert (centre * data["lost"]).sum() - (centre * data["left"]).sum() == pytest.approx(
+        3, abs=0.4
+    )
+
+
+def test_few_values_have_a_bar_each():
+    data = truth_data(
+        np.array([1.0, 2.0, 4.0, 4.0]), np.array([False, False, True, True]), "number"
+    )
+
+    assert data["from"].tolist() == [0.5, 1.5, 3.0]
+    assert data["left"].tolist() == [0.5, 0.5, 0.0]
+    assert data["lost"].tolist() == [0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("values", [np.array([]), np.array([7.0, 7.0])])
+def test_no_value_or_one_value_can_be_drawn(values):
+    data = truth_data(values, np.zeros(len(values), dtype=bool), "number")
+
+    assert truths_figure(data, "x", "number").to_json()
+    assert chance_figure(chance_data(values, values, "number"), "x", "number").to_json()
+
+
+def test_dates_are_drawn_on_an_axis_of_dates():
+    days = np.array([0.0, 365.0, 730.0])
+
+    figure = truths_figure(truth_data(days, days > 400, "time"), "visit", "time")
+
+    assert pd.Timestamp(figure.data[0].x[0]).year == 1969
+    assert pd.Timestamp(figure.data[0].x[-1]).year == 1972
+
+
+def test_rare_categories_are_joined():
+    values = np.array([f"label {i}" for i in range(50)] + ["often"] * 50, dtype=object)
+
+    data = truth_data(values, np.arange(100) % 2 == 0, "category")
+
+    assert data["category"].iloc[0] == "often"
+    assert data["category"].iloc[-1] == f"{51 - MOST_CATEGORIES} others"
+    assert data[["left", "lost"]].sum().tolist() == pytest.approx([1, 1])
+
+
+def test_markup_in_names_is_text():
+    values = np.array(["<i>x</i>", "y"], dtype=object)
+    missing = np.array([True, False])
+
+    figures = [
+        truths_figure(truth_data(values, missing, "category"), "<i>c</i>", "category"),
+        chance_figure(
+            chance_data(values, np.array([0.1, 0.2]), "category"), "<i>c</i>", "category"
+        ),
+        holes_figure(hole_picture(pd.DataFrame({"<i>c</i>": missing}))),
+    ]
+
+    for figure in figures:
+        assert "<i>" not in figure.to_json().replace("\\u003c", "<")
+
+
+def test_the_chance_to_stay_follows_the_value():
+    values = np.linspace(0, 1, 1000)
+
+    data = chance_data(values, values**2, "number")
+
+    assert len(data) == 10
+    assert data["chance"].tolist() == pytest.approx((data["value"] ** 2).tolist(), abs=0.01)
+
+
+def test_the_chance_of_each_category():
+    values = np.array(["a", "b", "a"], dtype=object)
+
+    data = chance_data(values, np.array([0.2, 0.9, 0.4]), "category")
+
+    assert data["category"].tolist() == ["a", "b"]
+    assert data["chance"].tolist() == pytest.approx([0.3, 0.9])
+
+
+@pytest.mark.parametrize("p_obs", [[0.5], [0.0, 1.0], list(np.linspace(0.2, 0.8, 40))])
+def test_the_density_has_area_one(p_obs):
+    density = density_data(np.array(p_obs))
+
+    area = np.trapezoid(density["density"], density["p_obs"])
+    assert area == pytest.approx(1, abs=0.01)
+
+
+def test_the_density_is_highest_where_the_columns_are():
+    p_obs = pd.Series({"a": 0.3, "b": 0.31, "c": 0.9})
+
+    density = density_data(p_obs.to_numpy())
+    figure = density_figure(density, p_obs)
+
+    assert density["p_obs"][density["density"].idxmax()] == pytest.approx(0.305, abs=0.05)
+    assert list(figure.data[1].x) == [0.3, 0.31, 0.9]
+    assert list(figure.data[1].customdata) == ["a", "b", "c"]
