@@ -1,0 +1,351 @@
+import base64
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.labs.scenario import Scenario
+from pmae_core.amputation.patterns import COUPLINGS, MECHANISMS, PATTERNS
+
+PAGE = "amputation_lab.py"
+RNG = np.random.default_rng(0)
+COMPLETE = pd.DataFrame(RNG.normal(size=(150, 4)), columns=["a", "b", "c", "d"])
+
+
+def text_of(app):
+    parts = (app.markdown, app.caption, app.info, app.warning, app.success, app.error)
+    return "\n".join(element.value for group in parts for element in group)
+
+
+def calm(app):
+    return not app.exception and not app.error
+
+
+def choose(app, **words):
+    for name, word in words.items():
+        app.selectbox(key=f"amputation_lab:{name}").select(word)
+    return app.run()
+
+
+def keep(app, name):
+    app.text_input(key="amputation_lab:new_name").input(name)
+    (button,) = [button for button in app.button if button.label == "Keep"]
+    return button.click().run()
+
+
+def test_the_sample_is_shown_with_its_figures(open_page):
+    app = open_page(PAGE)
+
+    assert calm(app)
+    assert app.title[0].value == "Amputation lab"
+    assert len(app.get("plotly_chart")) == 5
+    assert "cells were removed" in text_of(app)
+    assert "333 complete of 344 rows" in text_of(app)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_every_pattern_mechanism_and_coupling_can_be_seen(fill, open_page, mechanism):
+    fill(COMPLETE)
+    app = choose(open_page(PAGE), mechanism=mechanism)
+
+    for pattern in PATTERNS:
+        for coupling in COUPLINGS if mechanism != "self-masking" else [None]:
+            words = {"pattern": pattern} | ({"coupling": coupling} if coupling else {})
+            choose(app, **words)
+            assert calm(app)
+            assert "cells were removed" in text_of(app)
+
+
+def test_nested_holes_are_a_staircase_and_independent_ones_are_not(fill, open_page):
+    fill(COMPLETE)
+    app = open_page(PAGE)
+    assert "strict staircase" in text_of(app)
+
+    choose(app, coupling="independent")
+
+    assert "no staircase" in text_of(app)
+
+
+def test_another_seed_makes_other_holes_and_is_remembered(fill, open_page):
+    fill(COMPLETE)
+    app = open_page(PAGE)
+    before = text_of(app)
+
+    app.number_input(key="amputation_lab:seed").set_value(7).run()
+
+    assert text_of(app) != before
+    assert open_page(PAGE).number_input(key="amputation_lab:seed").value == 7
+
+
+def test_holes_in_chosen_columns_with_one_proportion(fill, open_page):
+    fill(COMPLETE)
+    app = choose(open_page(PAGE), mechanism="MCAR")
+    app.multiselect(key="amputation_lab:columns").set_value(["b"])
+    app.radio(key="amputation_lab:proportions").set_value("one").run()
+    app.slider(key="amputation_lab:proportion").set_value(0.2).run()
+
+    assert calm(app)
+    assert "from 1 of 4 columns" in text_of(app)
+    assert "the same chance of 20 % to stay" in text_of(app)
+
+
+def test_the_share_of_columns_can_be_set(fill, open_page):
+    fill(COMPLETE)
+    app = choose(open_page(PAGE), mechanism="MCAR")
+    app.toggle(key="amputation_lab:own_share").set_value(True).run()
+    app.slider(key="amputation_lab:column_share").set_value(0.5).run()
+
+    assert calm(app)
+    assert "from 2 of 4 columns" in text_of(app)
+
+
+def test_proportions_by_hand(workspace, fill, open_page):
+    fill(COMPLETE)
+    workspace.update("amputation_lab", by_hand={"a": 100, "b": 100, "c": 30, "d": 100})
+    app = choose(open_page(PAGE), mechanism="MCAR")
+
+    app.radio(key="amputation_lab:proportions").set_value("by_hand").run()
+
+    assert calm(app)
+    assert "from 1 of 4 columns" in text_of(app)
+    assert "the same chance of 30 % to stay" in text_of(app)
+
+
+def test_all_columns_at_100_percent_by_hand_is_a_sentence(workspace, fill, open_page):
+    fill(COMPLETE)
+    workspace.update("amputation_lab", by_hand=dict.fromkeys("abcd", 100), proportions="by_hand")
+
+    app = open_page(PAGE)
+
+    assert not app.exception
+    assert "less than 100" in app.error[0].value
+
+
+def test_mar_in_all_columns_is_a_sentence_in_the_words_of_the_page(fill, open_page):
+    fill(COMPLETE)
+    app = choose(open_page(PAGE), mechanism="MAR")
+    app.toggle(key="amputation_lab:own_share").set_value(True).run()
+    app.slider(key="amputation_lab:column_share").set_value(1.0).run()
+
+    assert not app.exception
+    (error,) = app.error
+    assert "MAR needs at least one column without holes" in error.value
+    assert "column_share" not in error.value.replace("\\", "")
+    assert app.selectbox(key="amputation_lab:mechanism").value == "MAR"
+    assert next(button for button in app.button if button.label == "Keep").disabled
+
+
+def test_holes_like_mine(fill, open_page):
+    frame = COMPLETE.copy()
+    frame.loc[:59, "a"] = np.nan
+    fill(frame)
+    app = open_page(PAGE)
+
+    app.radio(key="amputation_lab:base").set_value("completed")
+    app.radio(key="amputation_lab:kind").set_value("like-mine").run()
+
+    assert calm(app)
+    assert "from 1 of 4 columns. 60 % of the cells of `a` are left" in text_of(app)
+    assert not [box for box in app.selectbox if box.key == "amputation_lab:mechanism"]
+
+
+def test_the_rows_that_holes_are_made_in_can_be_chosen(fill, open_page):
+    frame = COMPLETE.copy()
+    frame.loc[:59, "a"] = np.nan
+    fill(frame)
+    app = open_page(PAGE)
+    assert "90 complete of 150 rows" in text_of(app)
+
+    app.radio(key="amputation_lab:base").set_value("completed").run()
+
+    assert "All 150 rows are used: 60 holes were filled first" in text_of(app)
+
+
+def test_the_column_looked_at_is_the_one_with_most_holes_until_one_is_chosen(fill, open_page):
+    fill(COMPLETE)
+    app = open_page(PAGE)
+
+    for name in "ab":
+        app.multiselect(key="amputation_lab:columns").set_value([name]).run()
+        assert app.selectbox(key="amputation_lab:focus").value == name
+
+    app.selectbox(key="amputation_lab:focus").select("d").run()
+    app.multiselect(key="amputation_lab:columns").set_value(["c"]).run()
+    assert app.selectbox(key="amputation_lab:focus").value == "d"
+    assert "No cell of `d` was removed" in text_of(app)
+
+
+def test_a_complete_table_offers_neither_copies_nor_completion(fill, open_page):
+    fill(COMPLETE)
+
+    app = open_page(PAGE)
+
+    assert "The table is complete" in text_of(app)
+    assert not [radio for radio in app.radio if radio.key == "amputation_lab:kind"]
+
+
+def test_a_scenario_is_kept_opened_and_deleted(workspace, fill, open_page):
+    fill(COMPLETE)
+    app = choose(open_page(PAGE), mechanism="MCAR")
+    app.number_input(key="amputation_lab:seed").set_value(3).run()
+
+    keep(app, "my *holes*")
+    assert calm(app)
+    assert Scenario.from_dict(workspace.scenarios()["my *holes*"]).seed == 3
+    assert "my \\*holes\\*" in text_of(app)
+
+    app.number_input(key="amputation_lab:seed").set_value(4).run()
+    app.button(key="amputation_lab:open:0").click().run()
+    assert app.number_input(key="amputation_lab:seed").value == 3
+
+    app.button(key="amputation_lab:delete:0").click().run()
+    assert workspace.scenarios() == {}
+    assert "is deleted" in text_of(app)
+
+
+def test_an_opened_scenario_sets_every_control(workspace, fill, open_page):
+    fill(COMPLETE)
+    scenario = Scenario(
+        pattern="monotone",
+        mechanism="MAR",
+        coupling="independent",
+        columns=("a", "b"),
+        column_share=0.5,
+        proportions=0.4,
+        seed=9,
+    )
+    workspace.save_scenario("one", scenario.to_dict())
+    app = open_page(PAGE)
+
+    app.button(key="amputation_lab:open:0").click().run()
+    keep(app, "two")
+
+    assert calm(app)
+    assert Scenario.from_dict(workspace.scenarios()["two"]) == scenario
+
+
+def test_a_scenario_by_hand_is_opened_with_its_proportions(workspace, fill, open_page):
+    fill(COMPLETE)
+    scenario = Scenario(
+        mechanism="MCAR", coupling="nested", columns=("b",), proportions={"b": 0.25}
+    )
+    workspace.save_scenario("one", scenario.to_dict())
+    workspace.update("amputation_lab", by_hand=dict.fromkeys("abcd", 70), proportions="by_hand")
+    app = open_page(PAGE)
+
+    app.button(key="amputation_lab:open:0").click().run()
+
+    assert calm(app)
+    assert "from 1 of 4 columns" in text_of(app)
+    assert "the same chance of 25 % to stay" in text_of(app)
+
+
+def test_a_scenario_without_a_name_is_refused_with_a_sentence(workspace, fill, open_page):
+    fill(COMPLETE)
+
+    app = keep(open_page(PAGE), "   ")
+
+    assert not app.exception
+    assert "name" in app.error[0].value
+    assert workspace.scenarios() == {}
+
+
+def test_a_damaged_scenario_can_still_be_deleted(workspace, fill, open_page):
+    fill(COMPLETE)
+    workspace.save_scenario("broken", {"pattern": "striped"})
+    app = open_page(PAGE)
+    assert "cannot be read" in text_of(app)
+
+    app.button(key="amputation_lab:delete:0").click().run()
+
+    assert not app.exception
+    assert workspace.scenarios() == {}
+
+
+def test_a_scenario_of_another_table_says_what_does_not_fit(workspace, fill, open_page):
+    fill(COMPLETE)
+    workspace.save_scenario("other", Scenario(columns=("income",)).to_dict())
+    app = open_page(PAGE)
+
+    app.button(key="amputation_lab:open:0").click().run()
+
+    assert calm(app)
+    assert app.multiselect(key="amputation_lab:columns").value == []
+
+
+def test_the_link_carries_settings_but_no_names_of_columns(fill, open_page):
+    fill(COMPLETE)
+    app = choose(open_page(PAGE), mechanism="MAR")
+    app.multiselect(key="amputation_lab:columns").set_value(["a"]).run()
+
+    (link,) = [code.value for code in app.code if "s=" in code.value]
+    shared = link.split("s=")[1]
+    section, settings = json.loads(base64.urlsafe_b64decode(shared + "=" * (-len(shared) % 4)))
+
+    assert section == "amputation_lab"
+    assert settings["mechanism"] == "MAR"
+    assert "columns" not in settings
+
+
+def test_an_all_missing_column_is_left_alone(fill, open_page):
+    fill(COMPLETE.assign(nothing=np.nan))
+
+    app = open_page(PAGE)
+
+    assert calm(app)
+    assert "The table is complete" in text_of(app)
+    assert "nothing" not in app.multiselect(key="amputation_lab:columns").options
+
+
+def test_a_single_column_explains_why_no_hole_stays(fill, open_page):
+    fill(COMPLETE[["a"]])
+
+    app = open_page(PAGE)
+
+    assert not app.exception
+    assert "no hole is left" in text_of(app)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"x": [1.5]}),
+        pd.DataFrame({"x": [None, None]}),
+        pd.DataFrame({"x": [1.5, None], "y": [None, 2.5]}),
+        pd.DataFrame({"x": [1.5, 2.5], "y": ["a", "b"]}),
+        pd.DataFrame({"x": [1.5] * 30, "y": ["same"] * 30}),
+        pd.DataFrame({"id": range(40)}),
+    ],
+)
+def test_tiny_and_odd_tables_give_a_sentence_or_a_picture(fill, open_page, frame):
+    fill(frame)
+
+    app = open_page(PAGE)
+
+    assert not app.exception
+    assert app.error or app.info or app.get("plotly_chart")
+
+
+def test_markup_in_names_and_cells_is_text(fill, open_page):
+    name = "<script>alert(1)</script> **x** :red[y]"
+    cells = ["<img src=x>", "**b**"] * 75
+    fill(COMPLETE.assign(**{name: cells}))
+    app = open_page(PAGE)
+
+    app.selectbox(key="amputation_lab:focus").select(name).run()
+
+    assert calm(app)
+    assert f"`{name}`" in text_of(app)
+    for chart in app.get("plotly_chart"):
+        assert "<script>" not in chart.proto.spec
+        assert "<img" not in chart.proto.spec
+
+
+def test_downloads_are_offered(fill, open_page):
+    fill(COMPLETE, name="my table.csv")
+
+    app = open_page(PAGE)
+
+    labels = [button.proto.label for button in app.get("download_button")]
+    assert {"Table with holes", "Which cells are missing", "Settings"} <= set(labels)
