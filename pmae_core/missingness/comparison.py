@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -179,6 +178,8 @@ class ValueDistribution:
         What each bar stands for: a range of numbers in words, or a label.
     edges : ndarray of shape (n_bars + 1,) or None
         Ends of the bars of numbers; for dates, steps since the first one.
+    edge_labels : list of str or None
+        The ends in words.
     share_observed, share_missing : ndarrays of shape (n_bars,)
         Share of the rows of each group. They add up to 1 within a group.
     n_observed, n_missing : int
@@ -190,6 +191,7 @@ class ValueDistribution:
     kind: Kind
     labels: list[str]
     edges: FloatArray | None
+    edge_labels: list[str] | None
     share_observed: FloatArray
     share_missing: FloatArray
     n_observed: int
@@ -248,13 +250,19 @@ def _distribution_of_numbers(
     seen = ~np.isnan(values)
     if not seen.any():
         raise TableError(f"Column {series.name!r} has no usable values to compare.")
-    edges, clipped = _edges(values[seen], n_bins, whole=schema[series.name].integer)
+    whole = schema[series.name].integer
+    edges, clipped = _edges(values[seen], n_bins, whole=whole)
     inside = np.clip(values, edges[0], edges[-1])
     counts = [np.histogram(inside[seen & group], edges)[0] for group in (~missing, missing)]
     words = number_words(series, role)
-    ends = [words(edge) for edge in edges]
-    labels = [f"{low} to {high}" for low, high in itertools.pairwise(ends)]
-    return _as_distribution("numerical", labels, edges, counts[0], counts[1], clipped)
+    # A bar of whole numbers ends before the next one begins.
+    lowest, highest = (np.ceil(edges), np.ceil(edges) - 1) if whole else (edges, edges)
+    ends = [words(edge) for edge in lowest]
+    labels = [
+        words(low) if low == high else f"{words(low)} to {words(high)}"
+        for low, high in zip(lowest[:-1], highest[1:], strict=True)
+    ]
+    return ValueDistribution("numerical", labels, edges, ends, *_shares(*counts), clipped=clipped)
 
 
 def _edges(values: FloatArray, n_bins: int, *, whole: bool) -> tuple[FloatArray, bool]:
@@ -267,8 +275,10 @@ def _edges(values: FloatArray, n_bins: int, *, whole: bool) -> tuple[FloatArray,
     clipped = bool(highest - lowest > 3 * (high - low) > 0)
     if not clipped:
         low, high = lowest, highest
-    if whole and high - low < n_bins:
-        return np.arange(np.floor(low), np.ceil(high) + 2) - 0.5, clipped
+    if whole:
+        step = np.ceil((high - low + 1) / n_bins)
+        n_bars = np.ceil((np.floor(high) - np.floor(low) + 1) / step)
+        return np.floor(low) - 0.5 + step * np.arange(n_bars + 1), clipped
     return np.linspace(low, high, n_bins + 1), clipped
 
 
@@ -287,25 +297,11 @@ def _distribution_of_labels(
         words.append(OTHER_LABELS)
         rest = counts.sum(axis=1, keepdims=True) - kept.sum(axis=1, keepdims=True)
         kept = np.hstack([kept, rest])
-    return _as_distribution("categorical", words, None, kept[0], kept[1], False)
+    return ValueDistribution("categorical", words, None, None, *_shares(*kept))
 
 
-def _as_distribution(
-    kind: Kind,
-    labels: list[str],
-    edges: FloatArray | None,
-    observed: npt.NDArray,
-    missing: npt.NDArray,
-    clipped: bool,
-) -> ValueDistribution:
+def _shares(
+    observed: npt.NDArray[Any], missing: npt.NDArray[Any]
+) -> tuple[FloatArray, FloatArray, int, int]:
     n_observed, n_missing = int(observed.sum()), int(missing.sum())
-    return ValueDistribution(
-        kind=kind,
-        labels=labels,
-        edges=edges,
-        share_observed=observed / max(n_observed, 1),
-        share_missing=missing / max(n_missing, 1),
-        n_observed=n_observed,
-        n_missing=n_missing,
-        clipped=clipped,
-    )
+    return observed / max(n_observed, 1), missing / max(n_missing, 1), n_observed, n_missing

@@ -201,6 +201,7 @@ class _Question:
 
     column: Any
     label: str | None = None
+    otherwise: str | None = None
     is_missing: bool = False
     has_holes: bool = False
     whole: bool = False
@@ -240,8 +241,12 @@ def _features_of(series: pd.Series, schema: Schema) -> Iterator[tuple[np.ndarray
     if role in LABEL_ROLES:
         codes, labels = read_labels(series)
         counts = np.bincount(codes[codes >= 0], minlength=len(labels))
-        for code in np.argsort(-counts, kind="stable")[:_LABELS_PER_COLUMN]:
-            yield (codes == code).astype(np.float32), _Question(name, label=str(labels[code]))
+        frequent = np.argsort(-counts, kind="stable")[:_LABELS_PER_COLUMN]
+        one_of_two = len(labels) == 2 and not missing.any()
+        for code in frequent[:1] if one_of_two else frequent:
+            label = str(labels[code])
+            otherwise = str(labels[1 - code]) if one_of_two else f"not {label}"
+            yield (codes == code).astype(np.float32), _Question(name, label, otherwise)
 
 
 def _fit(values: np.ndarray, target: BoolArray, max_depth: int, seed: int) -> Any:
@@ -355,7 +360,7 @@ def _in_words(path: dict[int, _Bounds]) -> Iterator[str]:
         if question.is_missing:
             yield f"{question.column} is {'missing' if yes else 'observed'}"
         elif question.label is not None:
-            yield f"{question.column} is {'' if yes else 'not '}{question.label}"
+            yield f"{question.column} is {question.label if yes else question.otherwise}"
         else:
             yield bounds.in_words()
 

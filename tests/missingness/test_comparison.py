@@ -115,6 +115,16 @@ def test_few_whole_numbers_have_a_bar_each():
     compared = compare_distributions(df, "y", "x")
     assert compared.edges.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
     assert compared.share_missing.tolist() == [0, 0.5, 0, 0.5]
+    assert compared.labels == ["1", "2", "3", "4"]
+
+
+def test_bars_of_whole_numbers_hold_whole_numbers():
+    df = pd.DataFrame({"x": [*range(18, 86), 86, 86, 86, 86], "y": [1.0, None] * 36})
+    compared = compare_distributions(df, "y", "x", n_bins=30)
+    assert compared.edges[:3].tolist() == [17.5, 20.5, 23.5]
+    assert compared.labels[:2] == ["18 to 20", "21 to 23"]
+    assert compared.edge_labels[0] == "18"
+    assert compared.edges[-1] > 86
 
 
 def test_far_values_are_counted_in_the_last_bar():

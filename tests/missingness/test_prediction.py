@@ -47,6 +47,15 @@ def test_labels_and_numbers_together():
     assert "town is not Ulm" in {words for rule in tree.rules for words in rule.conditions}
 
 
+def test_one_of_two_labels_is_called_by_its_name():
+    df = people()
+    df["smoker"] = np.arange(len(df)) % 2 == 0
+    df["income"] = df["income"].mask(df["smoker"])
+    tree, rule = rule_with_most_missing(df)
+    assert rule.conditions == ("smoker is True",)
+    assert tree.rules[-1].conditions == ("smoker is False",)
+
+
 def test_dates_are_written_as_dates():
     df = people()
     df["income"] = df["income"].mask(df["since"] >= "2021-06-01")
