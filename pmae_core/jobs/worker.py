@@ -12,6 +12,7 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from pmae_core.jobs.reporter import Reporter, retry_while_busy
 from pmae_core.jobs.run import run_job
 from pmae_core.jobs.spec import JobState
 from pmae_core.jobs.store import JobRecord, JobStore, ProcessId
+
+ALONE_SECONDS = 60.0
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,7 +45,12 @@ def main(arguments: list[str] | None = None) -> int:
         print("The job is not (or no longer) this worker's; it ends.", flush=True)
         return 1
     record = store.job(options.job)
-    engine = make_engine(store, options.engine)
+    engine = make_engine(
+        store,
+        options.engine,
+        cancel_grace=options.cancel_grace,
+        estimate_seconds=options.estimate_seconds,
+    )
     reporter = Reporter(
         store,
         record.id,
@@ -101,6 +109,7 @@ def _run(
         cancel=lambda: reporter.cancel_requested,
     )
     try:
+        _wait_until_alone(record.folder, context.cancel)
         with engine.equip(record.spec, context) as equipped:
             if estimate_seconds > 0 and record.estimate is None:
                 _estimate(store, record, equipped, estimate_seconds)
@@ -121,6 +130,26 @@ def _run(
         traceback.print_exc()
         why = f"The job broke: {type(error).__name__}: {error}. Its log has the details."
         return {"state": JobState.FAILED, "error": why}
+
+
+def _wait_until_alone(folder: Path, cancel: Callable[[], bool]) -> None:
+    """Wait for the end of a former worker that is dying; the lock falls with its last process.
+
+    The store names one worker at a time. This makes sure that files have one at a time, too.
+    """
+    import fcntl
+
+    lock = os.open(folder / "worker.lock", os.O_CREAT | os.O_RDWR, 0o600)
+    give_up_at = time.monotonic() + ALONE_SECONDS
+    while True:
+        try:
+            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # held until this process ends
+        except BlockingIOError:
+            if cancel():
+                raise Cancelled("The job was stopped before it began.") from None
+            if time.monotonic() > give_up_at:
+                raise JobError("Another process still works in the job's folder.") from None
+            time.sleep(0.1)
 
 
 def _estimate(store: JobStore, record: JobRecord, context: JobContext, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""Kills workers at random moments until all jobs are done, and tells what became of them.
+"""Kills or cancels jobs at random moments, resumes them, and tells what became of them.
 
 ``python fault_drill.py HOME SEED`` is a program of its own, so that workers can be forked from a
 process that has everything loaded and no threads: a fork takes milliseconds where the imports of
@@ -13,6 +13,8 @@ import random
 import signal
 import sys
 import time
+import traceback
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +29,8 @@ from pmae_core.training import TrainingConfig
 
 N_JOBS = 50
 N_STARTED_ANEW = 3
-KILLS = (1, 2)  # at least and at most, of a job that does not end before
+STRIKES = (1, 2)  # at least and at most, on a job that does not end before
+SHARE_OF_CANCELS = 0.25
 CHECKPOINT_EVERY = 10
 TIMEOUT_SECONDS = 270
 
@@ -62,6 +65,8 @@ class ForkingEngine(LocalEngine):
         if pid == 0:
             try:
                 self._become_worker(record, token)
+            except BaseException:
+                traceback.print_exc()
             finally:
                 os._exit(1)
         return pid
@@ -75,7 +80,7 @@ class ForkingEngine(LocalEngine):
         os.environ.update(self._environment(record, token))
         _network.TrainingConfig = OftenSaved
         # Only the drill tends, or a worker with threads would fork.
-        worker.make_engine = lambda store, name: IdleEngine(store)
+        worker.make_engine = lambda store, name, **options: IdleEngine(store)
         os._exit(worker.main(self._arguments(record)))
 
     def _environment(self, record, token):
@@ -125,7 +130,7 @@ def drill(home, seed):
     for number in range(2 * len(WORK)):
         spec = make_spec(number, digest)
         plain[spec.digest] = store.submit(spec, name="undisturbed").id
-    until_done(engine, list(plain.values()), kill=lambda record: None)
+    until_done(engine, list(plain.values()), strike=lambda record: None)
     duration = {
         record.spec.digest: record.finished_at - record.started_at
         for record in map(store.job, plain.values())
@@ -133,36 +138,39 @@ def drill(home, seed):
 
     jobs = [store.submit(make_spec(number, digest)).id for number in range(N_JOBS)]
     started_anew.update(rng.sample(jobs, N_STARTED_ANEW))
-    kills_left = {job: rng.randint(*KILLS) for job in jobs}
-    kill_at, kills = {}, []
+    strikes_left = {job: rng.randint(*STRIKES) for job in jobs}
+    strike_at, strikes = {}, Counter()
 
-    def kill(record):
-        """Kill the worker of a job once its time has come."""
+    def strike(record):
+        """Kill the worker of a job, or ask it to stop, once its time has come."""
         key = record.id, record.attempt
-        if key not in kill_at:
+        if key not in strike_at:
             usual = 4.0 if record.id in started_anew else duration[record.spec.digest]
-            doomed = kills_left[record.id] > 0
-            kill_at[key] = time.time() + rng.uniform(0, 1.2) * usual if doomed else float("inf")
-        if time.time() >= kill_at[key] and record.worker is not None:
-            kill_at[key] = float("inf")
-            try:
-                os.kill(record.worker.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                return  # it was faster
-            kills_left[record.id] -= 1
-            kills.append(record.id)
+            doomed = strikes_left[record.id] > 0
+            strike_at[key] = time.time() + rng.uniform(0, 1.2) * usual if doomed else float("inf")
+        if time.time() < strike_at[key] or record.worker is None:
+            return
+        strike_at[key] = float("inf")
+        strikes_left[record.id] -= 1
+        if rng.random() < SHARE_OF_CANCELS:
+            strikes["cancel"] += 1
+            store.request_cancel(record.id)
+        else:
+            strikes["kill"] += 1
+            # Its number is safe to use: only this process clears away the dead.
+            os.kill(record.worker.pid, signal.SIGKILL)
 
     began = time.time()
-    until_done(engine, jobs, kill)
+    until_done(engine, jobs, strike)
     return {
         "seconds": time.time() - began,
-        "kills": len(kills),
+        "strikes": strikes,
         "jobs": [report(store, store.job(job), store.job(plain[store.job(job).spec.digest]))
                  for job in jobs],
     }  # fmt: skip
 
 
-def until_done(engine, jobs, kill):
+def until_done(engine, jobs, strike):
     """Look after jobs, resuming what was interrupted, until every one has succeeded or failed."""
     give_up_at = time.time() + TIMEOUT_SECONDS
     open_jobs = set(jobs)
@@ -172,8 +180,8 @@ def until_done(engine, jobs, kill):
         for job in list(open_jobs):
             record = engine.store.job(job)
             if record.state is JobState.RUNNING:
-                kill(record)
-            elif record.state is JobState.INTERRUPTED:
+                strike(record)
+            elif record.state in (JobState.INTERRUPTED, JobState.CANCELLED):
                 engine.resume(job)
             elif record.state.is_final:
                 open_jobs.remove(job)

@@ -1,4 +1,4 @@
-"""Workers are killed at random moments, and nothing is lost, doubled or changed."""
+"""Jobs are killed and cancelled at random moments, and nothing is lost, doubled or changed."""
 
 import json
 import os
@@ -30,9 +30,10 @@ def drill(tmp_path_factory):
     return json.loads(done.stdout)
 
 
-def test_enough_was_killed_to_learn_from(drill):
+def test_there_was_enough_trouble_to_learn_from(drill):
     assert len(drill["jobs"]) == 50
-    assert drill["kills"] >= 30
+    assert drill["strikes"]["kill"] >= 30
+    assert drill["strikes"]["cancel"] >= 5
     attempts = Counter(job["attempts"] for job in drill["jobs"])
     assert sum(count for number, count in attempts.items() if number > 1) >= 20
 
@@ -42,14 +43,15 @@ def test_every_job_ends_in_a_true_state(drill):
 
 
 def test_every_attempt_is_accounted_for(drill):
-    """Each begins with a claim and ends with an interruption that was noticed, but for the last."""
+    """Each begins with a claim, and all but the last end with a stop that was noticed."""
     for job in drill["jobs"]:
-        states = [(attempt, state) for attempt, state in job["states"]]
+        stopped = {"interrupted": "stopped", "cancelled": "stopped"}
+        states = [(attempt, stopped.get(state, state)) for attempt, state in job["states"]]
         expected = [(0, "queued")]
         for attempt in range(1, job["attempts"]):
-            expected += [(attempt, "running"), (attempt, "interrupted"), (attempt, "queued")]
+            expected += [(attempt, "running"), (attempt, "stopped"), (attempt, "queued")]
         expected += [(job["attempts"], "running"), (job["attempts"], "succeeded")]
-        assert states == [tuple(entry) for entry in expected]
+        assert states == expected
 
 
 def test_no_job_has_two_workers(drill):

@@ -1,9 +1,11 @@
 """The process that runs a job: its voice, its end, and its end by force."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -225,6 +227,24 @@ def test_too_much_memory_is_a_clear_failure_and_the_next_job_starts(engine, stor
     assert engine.cancel(queued.id)
 
 
+def test_a_former_worker_that_still_works_is_waited_for(store, spec, monkeypatch):
+    def hold(record):
+        lock = os.open(record.folder / "worker.lock", os.O_CREAT | os.O_RDWR)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        threading.Timer(0.5, os.close, [lock]).start()
+
+    started = time.monotonic()
+    _, record = run_here(store, spec, monkeypatch, hold)
+    assert record.state is JobState.SUCCEEDED
+    assert time.monotonic() - started >= 0.5
+
+    monkeypatch.setattr(worker, "ALONE_SECONDS", 0.2)
+    monkeypatch.setattr(threading.Timer, "start", lambda timer: None)
+    _, record = run_here(store, spec, monkeypatch, hold)
+    assert record.state is JobState.FAILED
+    assert record.error == "Another process still works in the job's folder."
+
+
 def test_a_worker_that_lost_its_claim_ends_itself(engine, store, spec):
     engine.work = "time.sleep(300)"
     record = engine.submit(spec)
@@ -263,7 +283,7 @@ def test_jobs_outlive_the_server_and_start_one_another(store, home, small_table)
     assert store.job(first.id).attempt == 1
     assert store.job(first.id).error is None
     # From here on nobody tends but the workers.
-    assert eventually(lambda: store.job(second.id).state.is_final, 120)
+    assert eventually(lambda: store.job(second.id).state.is_final, 200)
     for record in (store.job(first.id), store.job(second.id)):
         assert (record.state, record.attempt) == (JobState.SUCCEEDED, 1)
         assert eventually(lambda worker=record.worker: is_gone(worker))

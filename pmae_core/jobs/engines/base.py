@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pmae_core.errors import JobError
 
@@ -50,7 +50,7 @@ class Engine(Protocol):
         ...
 
 
-def make_engine(store: JobStore, name: str | None = None) -> Engine:
+def make_engine(store: JobStore, name: str | None = None, **options: Any) -> Engine:
     """Return an engine by its name.
 
     Parameters
@@ -59,6 +59,8 @@ def make_engine(store: JobStore, name: str | None = None) -> Engine:
         Whose jobs it runs.
     name : {"local", "ray"}, optional
         By default what the environment variable PMAE_ENGINE says, else "local".
+    **options
+        Those of :class:`~pmae_core.jobs.engines.local.LocalEngine`.
 
     Raises
     ------
@@ -69,9 +71,9 @@ def make_engine(store: JobStore, name: str | None = None) -> Engine:
     if name == "local":
         from pmae_core.jobs.engines.local import LocalEngine
 
-        return LocalEngine(store)
+        return LocalEngine(store, **options)
     if name == "ray":
         from pmae_core.jobs.engines.ray import RayEngine
 
-        return RayEngine(store)
+        return RayEngine(store, **options)
     raise JobError(f"There is no engine {name!r}; choose one of: {', '.join(ENGINES)}.")
