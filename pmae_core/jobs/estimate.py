@@ -47,6 +47,9 @@ class MethodCost:
         The estimate and its range; None where there is none, and `error` says why.
     memory_mb : float or None
         Memory of the whole process at its peak, with the libraries it has loaded.
+    busy : float
+        By which factor other work on the machine slowed the short runs down: `high` is as if
+        it went on, `low` as if it stopped.
     how : str
         What the estimate rests on, in a sentence.
     error : str or None
@@ -58,6 +61,7 @@ class MethodCost:
     low: float | None = None
     high: float | None = None
     memory_mb: float | None = None
+    busy: float = 1.0
     how: str = ""
     error: str | None = None
 
@@ -374,6 +378,7 @@ class _Wanted:
             seconds=(n + 0.5) * every[1],
             high=(n + 1) * every[2],
             memory_mb=max(cost.memory_mb or 0.0 for cost in known),
+            busy=max(cost.busy for cost in known),
             how=f"{n} comparisons of {', '.join(cost.method for cost in known)}{without}, and then "
             "a last fit of those chosen.",
         )
@@ -405,8 +410,8 @@ def _seconds_so_far(probe: Probe) -> float:
 
 
 def _cost(probe: Probe, base_mb: float) -> MethodCost:
-    guess, memory = probe.guess(), probe.memory_mb()
-    if guess is None or memory is None:
+    best, guess, memory = probe.best, probe.guess(), probe.memory_mb()
+    if best is None or guess is None or memory is None:
         return MethodCost(method=probe.method, error=probe.error or NOTHING_SEEN)
     return MethodCost(
         method=probe.method,
@@ -414,5 +419,6 @@ def _cost(probe: Probe, base_mb: float) -> MethodCost:
         low=guess.low,
         high=guess.high,
         memory_mb=base_mb + memory,
+        busy=best.busy,
         how=probe.how(),
     )

@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,8 @@ NOISE = 1.3
 NOISE_OF_STOPPING = 1.5
 NOISE_OF_COLUMNS = 2.0
 NOISE_OF_TENFOLD_ROWS = 1.6
+# A slow-down by other work that a user should hear of.
+WORTH_A_WORD = 1.5
 
 MEGABYTE = 1024 * 1024
 # The table itself, its encoding and its filled copy.
@@ -82,6 +84,8 @@ class Look:
         Whether the run came to its end.
     seconds, filling_seconds : float
         What the run took, and of this the filling, 0 where that was never reached.
+    cpu_seconds : float
+        What it had of the processor; less than `seconds` where others wanted that, too.
     memory_mb : float
         By how much it raised the memory.
     earliest_end : float or None
@@ -99,6 +103,7 @@ class Look:
     finished: bool
     seconds: float
     filling_seconds: float
+    cpu_seconds: float
     memory_mb: float
     earliest_end: float | None
     usual_growth: float
@@ -112,6 +117,11 @@ class Look:
     def tells(self) -> bool:
         """Whether the speed of the method was seen."""
         return self.finished or self.done > 0
+
+    @property
+    def busy(self) -> float:
+        """By which factor other work on the machine slowed it down."""
+        return max(1.0, self.seconds / max(self.cpu_seconds, 1e-3))
 
     @property
     def unit_seconds(self) -> float:
@@ -270,6 +280,7 @@ class Probe:
         finished = False
 
         started = fitted = time.perf_counter()
+        cpu = time.process_time()
 
         def stop() -> bool:
             watch.tick()
@@ -312,6 +323,7 @@ class Probe:
             finished=finished,
             seconds=ended - started,
             filling_seconds=ended - fitted if finished else 0.0,
+            cpu_seconds=time.process_time() - cpu,
             memory_mb=peak.megabytes or 0.0,
             earliest_end=_earliest_end(imputer, watch.total),
             # A training of so many steps, each of so many rows, does not grow with the table.
@@ -329,7 +341,9 @@ class Probe:
         if best.n_columns < self.frame.shape[1]:
             columns = _n_with_holes(self.frame) / best.n_with_holes
             guess = guess.times(columns, NOISE_OF_COLUMNS)
-        return self._on_all_rows(guess, best).times(1.0, NOISE)
+        low, seconds, high = astuple(self._on_all_rows(guess, best).times(1.0, NOISE))
+        # Whether the machine stays as busy nobody knows: not at all, somewhat, as it is now.
+        return Guess(low / best.busy, seconds / math.sqrt(best.busy), high)
 
     def memory_mb(self) -> float | None:
         """Return by how much a whole run will raise the memory, None if nothing was seen."""
@@ -356,7 +370,10 @@ class Probe:
             where += f" and {best.n_columns} of {self.frame.shape[1]} columns"
         elif best.n_rows == len(self.frame):
             where = "the whole table"
-        return f"{what} on {where} in {best.seconds:.2g} s."
+        slowed = ""
+        if best.busy >= WORTH_A_WORD:
+            slowed = f" Other work made it {best.busy:.1f} times slower."
+        return f"{what} on {where} in {best.seconds:.2g} s.{slowed}"
 
     def _whole_run(self, look: Look) -> Guess:
         """Return the seconds of a whole run on the sample of a look."""

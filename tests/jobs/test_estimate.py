@@ -2,7 +2,6 @@
 
 import json
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -33,13 +32,17 @@ def table(n_rows: int, n_columns: int = 3) -> pd.DataFrame:
 
 
 class Clock:
-    """Stands still but for what the methods below spend."""
+    """Stands still but for what the methods below spend; ``busy`` with others' work, too."""
 
     def __init__(self):
         self.now = 100.0
+        self.busy = 1.0
 
     def perf_counter(self):
         return self.now
+
+    def process_time(self):
+        return self.now / self.busy
 
 
 class Method:
@@ -120,7 +123,7 @@ class Training(Method):
 def clock(monkeypatch):
     clock = Clock()
     for module in (estimate_module, probe_module):
-        monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=clock.perf_counter))
+        monkeypatch.setattr(module, "time", clock)
     return clock
 
 
@@ -225,6 +228,20 @@ def test_patience_makes_a_range_between_the_earliest_and_the_last_step(clock, me
     assert cost.low == pytest.approx(0.1 * 100 / probe_module.NOISE, rel=0.05)
     assert cost.seconds == pytest.approx(0.1 * 300, rel=0.05)
     assert cost.high == pytest.approx(0.1 * 900 * probe_module.NOISE, rel=0.05)
+
+
+def test_a_busy_machine_widens_the_range_downwards(clock, methods):
+    methods["slow"] = Method(clock, total=1000, seconds=lambda rows, columns: 0.4)
+    alone = only(estimate_cost(table(100), ["slow"]))
+
+    clock.busy = 4.0
+    crowded = only(estimate_cost(table(100), ["slow"]))
+
+    assert crowded.low == pytest.approx(alone.low / 4)
+    assert crowded.seconds == pytest.approx(alone.seconds / 2)
+    assert crowded.high == pytest.approx(alone.high)
+    assert crowded.busy == pytest.approx(4)
+    assert "4.0 times slower" in crowded.how and "slower" not in alone.how
 
 
 def test_a_method_too_slow_for_all_columns_is_seen_on_few(clock, methods):
