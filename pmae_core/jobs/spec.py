@@ -196,8 +196,9 @@ class JobSpec:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document as JSON-able data."""
-        return {**asdict(self), "kind": self.kind.value}
+        """Return the document as JSON-able data, which may be changed freely."""
+        document: dict[str, Any] = json.loads(self.to_json())
+        return document
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> JobSpec:
@@ -219,7 +220,8 @@ class JobSpec:
 
     def to_json(self) -> str:
         """Return the document as text: always the same for the same content."""
-        return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        content = {**vars(self), "resources": asdict(self.resources)}
+        return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> JobSpec:
