@@ -1,6 +1,7 @@
 """The tables of the Data page that users edit: roles of columns, values that mean missing."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -8,11 +9,12 @@ import pandas as pd
 from dashboard.summary import remarks
 from dashboard.text import cell_text, shorten
 from dashboard.workspace import OpenTable
-from pmae_core.table import SentinelSuggestion, declare_missing
+from pmae_core.table import SentinelSuggestion, declare_missing, suggest_sentinels
 
 COLUMN, ROLE, OBSERVED = "Column", "Role", "Observed"
 REMARKS, DIFFERENT, EXAMPLES = "Remarks", "Different values", "Examples"
 MISSING, VALUE, CELLS, WHY = "Missing", "Value", "Cells", "Why"
+SUGGESTION_ROWS = 100_000
 BY_HAND = "You declared it."
 
 _EXAMPLE_ROWS = 1_000
@@ -63,6 +65,17 @@ def changed_roles(
         if cells.get(ROLE) is not None
     }
     return {name: role for name, role in chosen.items() if current[name] != role}
+
+
+def find_suggestions(frame: pd.DataFrame) -> list[SentinelSuggestion]:
+    """Suggest values that stand for missing ones; in a long table from a sample of its rows.
+
+    The cells are counted in all rows.
+    """
+    if len(frame) <= SUGGESTION_ROWS:
+        return suggest_sentinels(frame)
+    found = suggest_sentinels(frame.sample(SUGGESTION_ROWS, random_state=0))
+    return [replace(s, count=_count(frame, s.column, s.value)) for s in found]
 
 
 def sentinel_table(

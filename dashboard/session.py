@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import streamlit as st
 
 from dashboard.workspace import OpenTable, TableState, Workspace, sweep
-from pmae_core.table import load_dataset
+from pmae_core.table import Schema, load_dataset
 
 TOKEN_PARAMETER = "w"
 SHARED_PARAMETER = "s"
@@ -78,12 +78,13 @@ def _remember_token(token: str) -> None:
 def open_sample(target: Workspace, name: str) -> TableState:
     """Open a table of `list_datasets` in a workspace."""
     dataset = load_dataset(name)
-    inferred = {column.name: column.role for column in dataset.schema}
+    inferred = Schema.infer(dataset.frame)
+    known = {c.name: c.role for c in dataset.schema if c.role != inferred.role(c.name)}
     return target.save_table(
         dataset.frame,
         name=name,
         source=f"a sample: {dataset.info.title}",
-        roles=inferred,
+        roles=known,
     )
 
 

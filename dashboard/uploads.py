@@ -79,7 +79,7 @@ def open_upload(workspace: Workspace, options: ReadingOptions | None = None) -> 
         try:
             frame = _read(workspace.upload_path, name, options)
         except TableError as error:
-            raise type(error)(in_other_words(str(error))) from error
+            raise type(error)(_with_advice(in_other_words(str(error)))) from error
     dialect = _dialect(workspace.upload_path, name, options)
     state = workspace.save_table(
         frame,
@@ -107,6 +107,12 @@ def in_other_words(sentence: str) -> str:
     for pattern, words in _IN_OTHER_WORDS:
         sentence = re.sub(pattern, words, sentence)
     return sentence
+
+
+def _with_advice(sentence: str) -> str:
+    """Say what to do where the library leaves it at what is wrong."""
+    says_what_to_do = ". " in sentence
+    return sentence if says_what_to_do else f"{sentence} Look into the file, or choose another one."
 
 
 def _read(path: Path, name: str, options: ReadingOptions) -> pd.DataFrame:

@@ -16,13 +16,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from dashboard.documents import Documents
+from dashboard.recent import Recent
 from pmae_core.errors import JobError, PMAEError, SchemaError, TableError
 from pmae_core.home import pmae_home
 from pmae_core.jobs.paths import JobPaths
@@ -40,6 +40,10 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{32}")
 _TOUCH_SECONDS = 600.0
 _LAST_USED = "last_used"
 _UPLOAD = "upload"
+
+
+_raw_tables: Recent[pd.DataFrame] = Recent(2)
+_schemas: Recent[Schema] = Recent(16)
 
 
 class WorkspaceError(PMAEError):
@@ -215,7 +219,8 @@ class Workspace:
                 f"The table has {frame.shape[0]:,} rows and {frame.shape[1]:,} columns. "
                 "Open one that has at least one of each."
             )
-        Schema.infer(frame, roles)  # refuses repeated names and roles that do not fit
+        schema = Schema.infer(frame)  # refuses repeated names
+        _check_roles(frame, roles or {})
         encoded = self._tables.encode(frame)
         state = TableState(
             name=name,
@@ -229,6 +234,8 @@ class Workspace:
         with self._changing_steps() as steps:
             self._write_table(encoded)
             steps.append(state)
+        _raw_tables.put((self.folder, state.raw), frame)
+        _schemas.put((self.folder, state.cells_digest), schema)
         return state
 
     def table_state(self) -> TableState | None:
@@ -244,11 +251,13 @@ class Workspace:
     def load(self, state: TableState) -> OpenTable:
         """Load a table in a given state."""
         frame = self._derived(state)
+        # It takes seconds on a million rows, and roles change more often than cells.
+        schema = _schemas.get((self.folder, state.cells_digest), lambda: Schema.infer(frame))
         return OpenTable(
             name=state.name,
             digest=state.digest,
             frame=frame,
-            schema=Schema.infer(frame, state.roles),
+            schema=schema.with_roles(state.roles),
             sentinels=state.declared(),
             source=state.source,
         )
@@ -258,8 +267,7 @@ class Workspace:
         with self._changing_steps() as steps:
             state = _last(steps)
             frame = self._derived(state)
-            known = [name for name in roles if name in frame.columns]
-            Schema.infer(frame[known], roles)
+            _check_roles(frame, roles)
             chosen = {name: Role(role).value for name, role in roles.items()}
             words = ", ".join(f"{name} {role}" for name, role in chosen.items())
             steps.append(replace(state, roles={**state.roles, **chosen}, what=f"make {words}"))
@@ -318,7 +326,17 @@ class Workspace:
 
     def raw_table(self, state: TableState) -> pd.DataFrame:
         """Return a table as it was read, nothing declared."""
-        return _raw_table(self.folder, state.raw).copy(deep=False)
+        frame = _raw_tables.get((self.folder, state.raw), lambda: self._read_table(state.raw))
+        # Shallow: who writes into the copy leaves the original as it is.
+        return frame.copy(deep=False)
+
+    def _read_table(self, digest: str) -> pd.DataFrame:
+        try:
+            return self._tables.get(digest)
+        except JobError:
+            raise TableError(
+                "The open table cannot be read from disk any more. Open it again on the Data page."
+            ) from None
 
     def _derived(self, state: TableState) -> pd.DataFrame:
         raw = self.raw_table(state)
@@ -370,6 +388,12 @@ def workspace_days() -> float:
     return days
 
 
+def forget_recent() -> None:
+    """Forget what is in memory, as a restart does: all is read from disk again."""
+    _raw_tables.clear()
+    _schemas.clear()
+
+
 def sweep(home: Path | None = None, *, now: float | None = None) -> int:
     """Remove expired workspaces and return how many they were."""
     root = workspaces_folder(home)
@@ -409,20 +433,14 @@ def _checked_name(name: str) -> str:
     return name
 
 
+def _check_roles(frame: pd.DataFrame, roles: Mapping[str, Role | str]) -> None:
+    """Raise a SchemaError if a role does not fit its column, or there is no such column."""
+    Schema.infer(frame[[name for name in roles if name in frame.columns]], roles)
+
+
 def _fits(frame: pd.DataFrame, name: str, role: str) -> bool:
     try:
-        Schema.infer(frame[[name]], {name: role})
+        _check_roles(frame, {name: role})
     except SchemaError:
         return False
     return True
-
-
-@lru_cache(maxsize=2)
-def _raw_table(folder: Path, digest: str) -> pd.DataFrame:
-    """Keep the tables of the last users at hand; who changes a copy changes nothing here."""
-    try:
-        return TableStore(JobPaths(folder)).get(digest)
-    except JobError:
-        raise TableError(
-            "The open table cannot be read from disk any more. Open it again on the Data page."
-        ) from None

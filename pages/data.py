@@ -6,8 +6,9 @@ import streamlit as st
 from dashboard import columns, session, summary, theme, uploads
 from dashboard.text import cell_text, code, plain, shorten
 from dashboard.widgets import calm, shown_errors
+from dashboard.widgets.errors import sentence_of
 from dashboard.workspace import OpenTable, TableState, Workspace
-from pmae_core.table import Role, SentinelSuggestion, list_datasets, suggest_sentinels
+from pmae_core.table import Role, SentinelSuggestion, list_datasets
 
 SECTION = "data"
 PREVIEW_ROWS = 1_000
@@ -119,17 +120,15 @@ def workbook_options() -> uploads.ReadingOptions:
     return uploads.ReadingOptions(sheet=max(int(sheet) - 1, 0) if sheet.isdigit() else sheet or 0)
 
 
-@calm
 def open_file(own: Workspace, options: uploads.ReadingOptions) -> None:
     before = own.table_state()
-    name = uploads.waiting_file(own)
     try:
         opened = uploads.open_upload(own, options)
-    except Exception:
-        if before is not None:
-            session.notify("info", f"{plain(before.name)} stays open.")
-        raise
-    session.notify("success", f"{plain(name)} is open.")
+    except Exception as error:
+        stays = f" {plain(before.name)} stays open." if before else ""
+        session.notify("error", sentence_of(error) + stays)
+        return
+    session.notify("success", f"{plain(opened.state.name)} is open.")
     for remark in opened.remarks:
         session.notify("warning", plain(remark))
 
@@ -165,7 +164,7 @@ def open_sample(name: str) -> None:
 
 @st.cache_data(max_entries=8, show_spinner="Looking for values that stand for missing ones …")
 def suggested(cells_digest: str, _frame: pd.DataFrame) -> list[SentinelSuggestion]:
-    return suggest_sentinels(_frame)
+    return columns.find_suggestions(_frame)
 
 
 def show_summary(own: Workspace, table: OpenTable, suggestions: list[SentinelSuggestion]) -> None:
@@ -305,6 +304,8 @@ def show_sentinels(
         "Some tables write ?, -999 or N/A where nothing was measured. Tick such values, and they "
         "count as missing on all pages. Undo, above, takes every step back."
     )
+    if len(table.frame) > columns.SUGGESTION_ROWS:
+        st.caption(f"Looked for in {columns.SUGGESTION_ROWS:,} rows at random, counted in all.")
     raw = own.raw_table(state)
     # The reasons of those that are declared already; in the open table they are gone.
     reasons = suggested(state.raw, raw) if table.sentinels else []

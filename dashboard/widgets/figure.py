@@ -46,10 +46,8 @@ def show_figure(
         Streamlit's selection, with `on_select`.
     """
     with st.container(key=f"figure-{key}", gap="small"):
-        with st.container(
-            horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
-        ):
-            st.subheader(question, anchor=False, width="content")
+        with st.container(horizontal=True, vertical_alignment="top", wrap=False):
+            st.subheader(question, anchor=False, width="stretch")
             picture = _downloads(key, data)
         selection = st.plotly_chart(
             figure,

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dashboard import header
-from dashboard.workspace import Workspace
+from dashboard.workspace import Workspace, forget_recent
 from pmae_core.jobs import JobSpec, JobStore
 
 ROOT = Path(__file__).parents[2]
@@ -80,6 +80,7 @@ def test_a_damaged_table_leaves_a_way_out(workspace):
     workspace.save_table(pd.DataFrame({"a": [1, 2]}), name="t", source="a test")
     for file in (workspace.folder / "tables").iterdir():
         file.write_bytes(b"nonsense")
+    forget_recent()
 
     app = open_app(workspace.token)
 

@@ -50,6 +50,13 @@ def test_declared_and_suggested_values_stand_in_one_table(frame):
     assert shown[columns.WHY][1] == columns.BY_HAND
 
 
+def test_suggestions_of_a_long_table_are_counted_in_all_rows(frame, monkeypatch):
+    long = pd.concat([frame] * 50, ignore_index=True)
+    monkeypatch.setattr(columns, "SUGGESTION_ROWS", 100)
+
+    assert columns.find_suggestions(long) == suggest_sentinels(long)
+
+
 def test_ticks_declare_and_take_back(frame):
     declared = {"town": ("?",)}
     shown = columns.sentinel_table(frame, declared, suggest_sentinels(frame))

@@ -35,7 +35,7 @@ def people():
 
 def reopened(workspace):
     """The same workspace as a server finds it that was started anew."""
-    module._raw_table.cache_clear()
+    module.forget_recent()
     return Workspace.open(workspace.token, workspace.folder.parent.parent)
 
 

@@ -9,17 +9,29 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dashboard.workspace import Workspace
+from dashboard.workspace import Workspace, forget_recent
 
 ROOT = Path(__file__).parents[2]
+
+
+def restart() -> None:
+    """Forget what a server has in memory."""
+    st.cache_data.clear()
+    st.cache_resource.clear()
+    forget_recent()
+
+
+@pytest.fixture
+def restart_server() -> Callable[[], None]:
+    """Return a function that forgets all that is not on disk."""
+    return restart
 
 
 @pytest.fixture
 def workspace(tmp_path, monkeypatch) -> Workspace:
     """Give an empty workspace; a page opens the sample in it."""
     monkeypatch.setenv("PMAE_HOME", str(tmp_path))
-    st.cache_data.clear()
-    st.cache_resource.clear()
+    restart()
     return Workspace.create()
 
 
