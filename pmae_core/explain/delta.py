@@ -17,8 +17,9 @@ from pmae_core.errors import ScoringError
 from pmae_core.evaluation._fillings import name_fillings
 from pmae_core.evaluation.stability import Estimand, conclusion_stability
 from pmae_core.explain._words import in_words
-from pmae_core.table import Schema
+from pmae_core.table import Role, Schema
 from pmae_core.table.cells import CellKind, NumberCells, cell_kind, fill_cells
+from pmae_core.table.names import make_unique
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
@@ -178,16 +179,20 @@ def tipping_point(
     asked = conclusion if isinstance(conclusion, Estimand) else Estimand.read(tuple(conclusion))
     tables = [filled] if isinstance(filled, pd.DataFrame) else list(filled)
     _check(frame, tables, column, asked)
-    columns = list(asked.columns)
+    schema = Schema.infer(frame[list(asked.columns)]) if schema is None else schema
+    spec, (own, *tables) = _with_indicators(asked, column, [frame, *tables], schema)
     probe = _Probe(
-        frame=frame[columns],
-        tables=[table[columns] for table in tables],
+        frame=own,
+        tables=tables,
         column=column,
         estimand=asked,
+        spec=spec,
         null=null,
         scale=scale,
         category=category,
-        schema=Schema.infer(frame[columns]) if schema is None else schema,
+        schema=Schema.infer(
+            own, {name: schema.role(name) for name in asked.columns if name in own}
+        ),
         confidence=confidence,
         seed=seed,
     )
@@ -207,6 +212,7 @@ class _Probe:
     tables: list[pd.DataFrame]
     column: Hashable
     estimand: Estimand
+    spec: tuple[Any, ...]
     null: float
     scale: Scale
     category: Any
@@ -219,7 +225,7 @@ class _Probe:
         moved = [self._moved(table, delta, number) for number, table in enumerate(self.tables)]
         stability = conclusion_stability(
             self.frame,
-            (self.estimand.kind, *self.estimand.columns),
+            self.spec,
             {"shifted": moved},
             schema=self.schema,
             confidence=self.confidence,
@@ -292,6 +298,35 @@ def _check(
     if not tables:
         raise ScoringError("There is no filled table to shift.")
     name_fillings({"filled": tables}, frame)
+
+
+def _with_indicators(
+    estimand: Estimand, column: Hashable, tables: Sequence[pd.DataFrame], schema: Schema
+) -> tuple[tuple[Any, ...], list[pd.DataFrame]]:
+    """Turn categories that are controls into columns of 0 and 1 once, not for every shift.
+
+    Returns the estimand in these columns, and the tables with these columns alone.
+    """
+    frame = tables[0]
+    kept = [table[list(estimand.columns)] for table in tables]
+    taken = [str(name) for name in estimand.columns]
+    columns: list[Any] = []
+    for place, name in enumerate(estimand.columns):
+        is_kind = schema.role(name) is Role.CATEGORICAL or cell_kind(frame[name]) is CellKind.LABEL
+        if place < 2 or name == column or not is_kind:
+            columns.append(name)
+            continue
+        for label in sorted(frame[name].dropna().astype(str).unique())[1:]:
+            *taken, indicator = make_unique([*taken, f"{name} is {label}"])
+            taken.append(indicator)
+            columns.append(indicator)
+            for table in kept:
+                table[indicator] = _indicator(table[name], label)
+    return (estimand.kind, *columns), [table[columns] for table in kept]
+
+
+def _indicator(cells: pd.Series, label: str) -> pd.Series:
+    return (cells.astype(str) == label).astype(float).mask(cells.isna())
 
 
 def _first_change(

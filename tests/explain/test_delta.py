@@ -10,6 +10,7 @@ from scipy import optimize, stats
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation.stability import Estimand, conclusion_stability
 from pmae_core.explain import shifted, tipping_point
+from pmae_core.table import Schema
 
 
 @pytest.fixture
@@ -119,6 +120,21 @@ def test_the_curve_is_conclusion_stability_of_the_shifted_table(frame, filled):
         assert (row.estimate, row.low, row.high) == pytest.approx(
             (found["estimate"], found["low"], found["high"])
         )
+
+
+def test_categories_among_the_controls_whatever_they_are_called(frame, filled):
+    codes = pd.Series(np.arange(120) % 3, dtype=float)
+    renamed = {"kind": "k", "x": "k is b"}
+    frame, filled = (t.rename(columns=renamed).assign(code=codes) for t in (frame, filled))
+    spec = ("slope", "y", "n", "k", "k is b", "code")
+    schema = Schema.infer(frame, roles={"code": "categorical"})
+
+    curve = tipping_point(frame, filled, "y", spec, deltas=[1.0], schema=schema)
+
+    moved = shifted(filled, frame.isna(), "y", 1.0)
+    found = conclusion_stability(frame, spec, {"it": moved}, schema=schema).iloc[-1]
+    assert curve.table["estimate"].iloc[-1] == pytest.approx(found["estimate"])
+    assert curve.table["low"].iloc[-1] == pytest.approx(found["low"])
 
 
 def test_a_conclusion_that_stands_says_so(frame, filled):
