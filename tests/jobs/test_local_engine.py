@@ -24,7 +24,7 @@ class ShellEngine(LocalEngine):
     line = "exec sleep 300"
 
     def _command(self, record):
-        return ["sh", "-c", self.line]
+        return ["sh", "-c", f"cd {record.folder}; {self.line}"]
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_as_many_run_as_there_is_room_for_and_the_others_wait_in_order(engine, s
 
 
 def test_jobs_do_not_fight_for_cores(store, spec, monkeypatch):
-    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(local, "available_cores", lambda: 4)
     engine = ShellEngine(store, concurrency=4)
     document = spec.to_dict()
     wide = JobSpec.from_dict({**document, "resources": {"threads": 3}})
@@ -286,7 +286,7 @@ def test_concurrency_comes_from_the_environment(store, monkeypatch):
     monkeypatch.setenv("PMAE_JOBS", "7")
     assert LocalEngine(store).concurrency == 7
     monkeypatch.delenv("PMAE_JOBS")
-    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    monkeypatch.setattr(local, "available_cores", lambda: 64)
     assert LocalEngine(store).concurrency == local.MAX_JOBS
 
 
@@ -296,6 +296,21 @@ def test_more_gpus_than_there_are_would_wait_for_ever(store, spec, monkeypatch):
     with pytest.raises(JobError, match="wants 2 GPU"):
         LocalEngine(store).submit(greedy)
     assert store.count() == 0
+
+
+def test_a_worker_that_starts_another_hands_on_the_machine_as_it_was(store, spec, monkeypatch):
+    monkeypatch.setattr(local, "visible_gpus", lambda: ("0", "1"))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    monkeypatch.setenv("PYTHONPATH", "/somewhere")
+    record = store.submit(JobSpec.from_dict({**spec.to_dict(), "resources": {"gpus": 1}}))
+    engine = LocalEngine(store)
+    first = engine._environment(record, "token")
+    with engine.equip(record.spec, "context"):
+        assert os.environ["CUDA_VISIBLE_DEVICES"] == "0"
+        monkeypatch.setenv("PYTHONPATH", first["PYTHONPATH"])
+        second = engine._environment(record, "token")
+    assert first["CUDA_VISIBLE_DEVICES"] == second["CUDA_VISIBLE_DEVICES"] == "0,1"
+    assert first["PYTHONPATH"] == second["PYTHONPATH"] == os.pathsep.join([str(ROOT), "/somewhere"])
 
 
 def test_gpus_are_shared_out_and_come_back_with_a_death(tmp_path):

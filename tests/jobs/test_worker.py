@@ -35,6 +35,7 @@ class ScriptEngine(LocalEngine):
         script = (
             "import os, subprocess, sys, time\n"
             "from pmae_core.jobs import worker\n"
+            f"os.chdir({str(record.folder)!r})\n"
             "def work(spec, context):\n"
             f"    {self.work}\n"
             "    return {'seconds': {}}\n"

@@ -82,20 +82,20 @@ class LocalEngine:
         self.concurrency = concurrency or _concurrency_from_environment()
         self.cancel_grace = cancel_grace
         self.estimate_seconds = estimate_seconds
+        # Asked now: a worker shows only its own GPUs to what it loads later.
+        self._gpus = visible_gpus()
 
     def default_resources(self) -> Resources:
         """Return an equal share of the machine's cores, and a GPU if there is one."""
-        cores = os.cpu_count() or 1
-        return Resources(
-            threads=max(1, cores // self.concurrency), gpus=min(1, len(visible_gpus()))
-        )
+        threads = max(1, available_cores() // self.concurrency)
+        return Resources(threads=threads, gpus=min(1, len(self._gpus)))
 
     def submit(self, spec: JobSpec, workspace: str = "local", name: str | None = None) -> JobRecord:
         """Put a job into the queue, and start it if there is room."""
-        if spec.resources.gpus > len(visible_gpus()):
+        if spec.resources.gpus > len(self._gpus):
             raise JobError(
                 f"The job wants {spec.resources.gpus} GPU(s), and this machine has "
-                f"{len(visible_gpus())}; it would wait for ever."
+                f"{len(self._gpus)}; it would wait for ever."
             )
         record = self.store.submit(spec, workspace, engine=self.name, name=name)
         return self._tended(record.id)
@@ -136,7 +136,7 @@ class LocalEngine:
         Libraries that are loaded from now on see these and no other.
         """
         wanted = spec.resources.gpus
-        taken = take_gpus(self.store.home, visible_gpus(), wanted) if wanted else ()
+        taken = take_gpus(self.store.home, self._gpus, wanted) if wanted else ()
         os.environ[VISIBLE] = ",".join(taken)
         yield context
 
@@ -187,7 +187,7 @@ class LocalEngine:
             except (OSError, JobError) as error:
                 why = f"Its worker process could not be started: {error}"
                 self.store.finish(record.id, token, JobState.FAILED, error=why)
-                continue
+                return  # not the whole queue at once, if the machine has a bad moment
             # The worker says the same of itself; who is first does not matter. Known from now
             # on, it is missed even if it dies before its first word.
             with contextlib.suppress(psutil.Error):
@@ -202,7 +202,6 @@ class LocalEngine:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                cwd=record.folder,
                 env=self._environment(record, token),
                 start_new_session=True,
             )
@@ -211,7 +210,7 @@ class LocalEngine:
         return child.pid
 
     def _command(self, record: JobRecord) -> list[str]:
-        # -P: nothing in the folder in which it starts may pass for a library.
+        # -P: what lies in the folder where somebody happens to be is no library.
         return [sys.executable, "-P", "-m", "pmae_core.jobs.worker", *self._arguments(record)]
 
     def _arguments(self, record: JobRecord) -> list[str]:
@@ -225,12 +224,17 @@ class LocalEngine:
         ]
 
     def _environment(self, record: JobRecord, token: str) -> dict[str, str]:
-        """Return the environment of a job's worker: the claim, its threads, and this package."""
+        """Return the environment of a job's worker: the claim, its threads, and this package.
+
+        Nothing in it adds up: this process may be a worker that starts the next one.
+        """
         threads = str(record.spec.resources.threads)
-        search_path = [str(_PACKAGE_FOLDER), *filter(None, [os.environ.get("PYTHONPATH")])]
+        inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        search_path = dict.fromkeys([str(_PACKAGE_FOLDER), *filter(None, inherited)])
         return {
             **os.environ,
             **dict.fromkeys(_THREAD_VARIABLES, threads),
+            VISIBLE: ",".join(self._gpus),
             "PYTHONPATH": os.pathsep.join(search_path),
             "PYTHONUNBUFFERED": "1",
             "PMAE_JOBS": str(self.concurrency),
@@ -238,10 +242,17 @@ class LocalEngine:
         }
 
     def _gpu_limit(self) -> int:
-        return len(visible_gpus())
+        return len(self._gpus)
 
     def _thread_limit(self) -> int | None:
-        return max(os.cpu_count() or 1, self.concurrency)
+        return max(available_cores(), self.concurrency)
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use, which a container may have restricted."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def is_alive(process: ProcessId) -> bool:
@@ -299,7 +310,7 @@ def _end_orphans(worker: ProcessId) -> None:
 def _concurrency_from_environment() -> int:
     given = os.environ.get("PMAE_JOBS")
     if not given:
-        return min(MAX_JOBS, os.cpu_count() or 1)
+        return min(MAX_JOBS, available_cores())
     if not given.isdecimal() or int(given) < 1:
         raise JobError(f"PMAE_JOBS must be a whole number from 1, not {given!r}.")
     return int(given)
