@@ -1,5 +1,7 @@
 """Missingness: how much is missing, where, together with what, why, and what dropping rows does."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pandas as pd
@@ -9,8 +11,9 @@ from dashboard import session
 from dashboard.figures import missingness as figures
 from dashboard.figures.missingno_pictures import available_views, missingno_picture
 from dashboard.text import code, count, listing, percent, plain, shorten
-from dashboard.widgets import fragment, show_figure, shown_errors
+from dashboard.widgets import fragment, show_figure
 from dashboard.workspace import OpenTable
+from pmae_core.errors import TableError
 from pmae_core.missingness import (
     LITTLE_CAUTION,
     LittleTest,
@@ -33,12 +36,12 @@ from pmae_core.missingness import (
     measure_flux,
     predict_missingness,
     strongest_pairs,
+    suggest_little_columns,
     summarise_missingness,
 )
 from pmae_core.table import Role
 
 SECTION = "missingness"
-FEW_COLUMNS = 8  # for Little's test at first: with more, patterns soon have hardly a row each
 NOTABLE_CORRELATION = 0.3
 
 
@@ -288,7 +291,7 @@ def which_patterns(table: OpenTable, patterns: MissingPatterns) -> None:
         data=lambda: _patterns_data(patterns),
         caption=f"{count(most)} of {count(patterns.n_patterns, 'pattern')} shown, "
         f"{percent(shown)} of the rows. A bar counts the rows with one pattern; the points below "
-        "name the columns missing in it. Blue: rows without holes.",
+        f"name the columns missing in it{_most_columns(patterns)}. Blue: rows without holes.",
     )
     flux = measure_flux(patterns)
     show_figure(
@@ -300,6 +303,13 @@ def which_patterns(table: OpenTable, patterns: MissingPatterns) -> None:
         "right: much else is known where it is missing, so it can be helped. Low on the left: "
         "neither; such a column gives little and gets little.",
     )
+
+
+def _most_columns(patterns: MissingPatterns) -> str:
+    n_columns = int(patterns.missing[: figures.MOST_PATTERNS].any(axis=0).sum())
+    if n_columns <= figures.MOST_PATTERN_COLUMNS:
+        return ""
+    return f", the {figures.MOST_PATTERN_COLUMNS} with most holes of {count(n_columns)}"
 
 
 def _class_in_words(summary: MissingnessSummary) -> str:
@@ -344,9 +354,9 @@ def why(table: OpenTable, patterns: MissingPatterns) -> None:
         help="Rows in which this column is missing are compared with the others. The columns with "
         "most holes come first.",
     )
-    with shown_errors():
+    with _reasons():
         _show_comparison(table, column)
-    with shown_errors():
+    with _reasons():
         _show_prediction(table, column)
     st.divider()
     little(table, patterns)
@@ -466,6 +476,7 @@ def little(table: OpenTable, patterns: MissingPatterns) -> None:
             icon=":material/info:",
         )
         return
+    suggested = suggest_little_columns(patterns, numerical)
     chosen = session.remembered(
         st.multiselect,
         "Numerical columns to test",
@@ -475,17 +486,16 @@ def little(table: OpenTable, patterns: MissingPatterns) -> None:
         options=numerical,
         format_func=lambda name: shorten(name, 40),
         placeholder="All numerical columns"
-        if len(numerical) <= FEW_COLUMNS
-        else f"The {FEW_COLUMNS} with most holes",
+        if len(suggested) == len(numerical)
+        else f"The {len(suggested)} with most holes",
         help="With many columns nearly every row has holes of its own, and there is nothing left "
         "to compare. At most 30 are used.",
     )
-    with shown_errors():
+    with _reasons():
         if len(chosen) == 1:
             st.info("Choose at least two columns.", icon=":material/info:")
         else:
-            tested = tuple(chosen or numerical[:FEW_COLUMNS])
-            _show_little(_little(table.digest, tested, table))
+            _show_little(_little(table.digest, tuple(chosen or suggested), table))
     st.warning(f"**What this test cannot say.** {LITTLE_CAUTION}", icon=":material/warning:")
 
 
@@ -613,6 +623,15 @@ def _picture_button(table: OpenTable, view: str, title: str, kind: str) -> None:
 
 
 # The page
+
+
+@contextmanager
+def _reasons() -> Iterator[None]:
+    """Say why something cannot be computed for this table: nobody made a mistake."""
+    try:
+        yield
+    except TableError as reason:
+        st.info(plain(reason), icon=":material/info:")
 
 
 def _choice(label: str, name: str, options: list[str], *, help: str) -> str:

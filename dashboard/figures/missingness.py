@@ -23,7 +23,7 @@ from pmae_core.missingness import (
 
 MOST_BARS = 40
 MOST_CORRELATED = 40
-MOST_LEAVES = 80
+MOST_LEAVES = 40
 MOST_PATTERNS = 15
 MOST_PATTERN_COLUMNS = 20
 MOST_EFFECTS = 20
@@ -173,7 +173,7 @@ def correlation_figure(correlation: pd.DataFrame) -> go.Figure:
         showgrid=False,
     )
     figure.update_yaxes(**_names_downwards(names[1:]), type="category")
-    return styled(figure, height=_height(len(names), 26, 200))
+    return styled(figure, height=_height(len(names), 26, 240))
 
 
 def _written(values: np.ndarray, labels: list[str]) -> list[go.Scatter]:
@@ -294,7 +294,8 @@ def patterns_figure(patterns: MissingPatterns, max_patterns: int = MOST_PATTERNS
         f"{figure_text(name, 18)} ({percent(part)})"
         for name, part in zip(names, share, strict=True)
     ]
-    figure.update_yaxes(title="rows", row=1, col=1, rangemode="tozero")
+    steps = {"dtick": 1} if counts.max() < 5 else {"nticks": 5}
+    figure.update_yaxes(title="rows", row=1, col=1, rangemode="tozero", tickformat=",d", **steps)
     figure.update_yaxes(
         tickmode="array",
         tickvals=list(range(len(names))),

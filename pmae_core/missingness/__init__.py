@@ -7,7 +7,12 @@ from pmae_core.missingness.comparison import (
 )
 from pmae_core.missingness.dropping import count_complete_rows, dropping_path, dropping_shift
 from pmae_core.missingness.flux import measure_flux
-from pmae_core.missingness.little import LITTLE_CAUTION, LittleTest, little_test
+from pmae_core.missingness.little import (
+    LITTLE_CAUTION,
+    LittleTest,
+    little_test,
+    suggest_little_columns,
+)
 from pmae_core.missingness.nullity import (
     NullityMatrix,
     NullityTree,
@@ -47,5 +52,6 @@ __all__ = [
     "measure_flux",
     "predict_missingness",
     "strongest_pairs",
+    "suggest_little_columns",
     "summarise_missingness",
 ]

@@ -221,7 +221,7 @@ def compare_distributions(
     schema : Schema, optional
         Roles of the columns; inferred if not given.
     n_bins : int, default 30
-        Bars of a numerical column.
+        Bars of a numerical column at most, or one more; they end at round numbers.
     max_labels : int, default 12
         Labels of a categorical column, the most frequent ones; the rest are counted together.
 
@@ -279,7 +279,19 @@ def _edges(values: FloatArray, n_bins: int, *, whole: bool) -> tuple[FloatArray,
         step = np.ceil((high - low + 1) / n_bins)
         n_bars = np.ceil((np.floor(high) - np.floor(low) + 1) / step)
         return np.floor(low) - 0.5 + step * np.arange(n_bars + 1), clipped
-    return np.linspace(low, high, n_bins + 1), clipped
+    step = _round_step((high - low) / n_bins)
+    edges = step * np.arange(np.floor(low / step), np.ceil(high / step) + 1)
+    # Numbers with more digits than a float holds have no round ends.
+    is_round = len(edges) > 1 and (np.diff(edges) > 0).all()
+    return (edges if is_round else np.linspace(low, high, n_bins + 1)), clipped
+
+
+def _round_step(at_least: float) -> float:
+    """Return the next number of the form 1, 2, 2.5 or 5 times a power of ten."""
+    power = 10.0 ** np.floor(np.log10(at_least))
+    return float(
+        next(step for step in power * np.array([1, 2, 2.5, 5, 10, 20]) if step >= at_least)
+    )
 
 
 def _distribution_of_labels(

@@ -12,7 +12,7 @@ import pandas as pd
 from pmae_core.errors import TableError
 from pmae_core.gaussian import GaussianModel
 from pmae_core.missingness._columns import read_numbers, schema_of
-from pmae_core.missingness.patterns import BoolArray, FloatArray, find_patterns
+from pmae_core.missingness.patterns import BoolArray, FloatArray, MissingPatterns, find_patterns
 from pmae_core.table.schema import Role, Schema
 
 LITTLE_CAUTION = (
@@ -160,6 +160,38 @@ def little_test(
         sampled=sampled,
         converged=model.n_iterations < _MAX_ITERATIONS,
     )
+
+
+def suggest_little_columns(
+    table: pd.DataFrame | MissingPatterns, columns: Iterable[Hashable], *, max_columns: int = 8
+) -> list[Any]:
+    """Return those of some columns that Little's test can take together.
+
+    The columns with most missing cells, as many as leave at least five rows a pattern.
+
+    Parameters
+    ----------
+    table : DataFrame or MissingPatterns
+        The table, or its patterns if they were found before.
+    columns : iterable of hashables
+        Numerical columns to choose from.
+    max_columns : int, default 8
+        Columns at most; 8 have at most 256 patterns.
+    """
+    patterns = find_patterns(table)
+    places = patterns.columns.get_indexer(pd.Index(list(columns), dtype=object))
+    n_missing = patterns.n_missing[places]
+    places = places[np.argsort(-n_missing, kind="stable")]
+    places = places[patterns.n_missing[places] < patterns.n_rows][:max_columns]
+    while len(places) > 2 and patterns.n_rows < MIN_ROWS_PER_PATTERN * _n_patterns(
+        patterns.missing[:, places]
+    ):
+        places = places[:-1]
+    return list(patterns.columns[places])
+
+
+def _n_patterns(missing: BoolArray) -> int:
+    return find_patterns(pd.DataFrame(np.where(missing, np.nan, 0.0))).n_patterns
 
 
 def _usable_columns(

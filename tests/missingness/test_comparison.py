@@ -167,3 +167,20 @@ def test_columns_without_usable_values_are_refused():
     schema = Schema.infer(df, {"number": "ignored"})
     with pytest.raises(TableError, match="is ignored"):
         compare_distributions(df, "y", "number", schema=schema)
+
+
+def test_bars_end_at_round_numbers():
+    values = np.linspace(0.013, 0.987, 60)
+    df = pd.DataFrame({"x": values, "y": [1.0, None] * 30})
+    compared = compare_distributions(df, "y", "x", n_bins=20)
+    assert compared.edge_labels[:3] == ["0", "0.05", "0.1"]
+    assert compared.edges[0] <= values.min() and compared.edges[-1] >= values.max()
+    assert len(compared.labels) == 20
+
+
+def test_numbers_too_close_for_round_ends():
+    df = pd.DataFrame({"x": 1e17 + np.arange(40) * 16.0 + 0.5, "y": [1.0, None] * 20})
+    schema = Schema.infer(df)
+    assert compare_distributions(df, "y", "x", schema=schema).share_missing.sum() == pytest.approx(
+        1
+    )

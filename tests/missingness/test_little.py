@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import kstest
 
 from pmae_core.errors import TableError
-from pmae_core.missingness import LITTLE_CAUTION, little_test
+from pmae_core.missingness import LITTLE_CAUTION, little_test, suggest_little_columns
 from pmae_core.table import Schema
 
 # New York air quality, May to September 1973 (Chambers et al. 1983), as R ships it.
@@ -134,3 +134,22 @@ def test_too_few_rows():
     scattered = correlated(100, 10, rng).mask(rng.random((100, 10)) < 0.4)
     with pytest.raises(TableError, match="too few rows each"):
         little_test(scattered)
+
+
+def test_suggested_columns_can_be_tested():
+    rng = np.random.default_rng(6)
+    df = correlated(200, 12, rng).mask(rng.random((200, 12)) < np.linspace(0.6, 0.1, 12))
+    df["empty"] = np.nan
+    suggested = suggest_little_columns(df, df.columns)
+    by_holes = df[df.columns[:12]].isna().sum().sort_values(ascending=False, kind="stable")
+    assert suggested == list(by_holes.index[: len(suggested)])
+    assert 2 < len(suggested) < 8
+    assert little_test(df, columns=suggested).columns == tuple(suggested)
+    with pytest.raises(TableError):
+        little_test(df)
+
+
+def test_no_more_columns_are_suggested_than_asked_for():
+    df = correlated(500, 5, np.random.default_rng(7))
+    df.loc[0, "x4"] = np.nan
+    assert suggest_little_columns(df, ["x0", "x4", "x1"], max_columns=2) == ["x4", "x0"]

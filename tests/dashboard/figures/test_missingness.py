@@ -1,13 +1,219 @@
+import json
+
+import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.figures import share_missing_figure
+from dashboard.figures import missingness as figures
+from dashboard.theme import MISSING, OBSERVED
+from pmae_core.missingness import (
+    bin_nullity,
+    cluster_columns,
+    compare_distributions,
+    compare_rows,
+    correlate_nullity,
+    dropping_path,
+    dropping_shift,
+    find_patterns,
+    measure_flux,
+    summarise_missingness,
+)
+
+MARKUP = "<b>age</b>"
 
 
-def test_share_missing_figure_has_one_bar_per_column():
-    frame = pd.DataFrame({"a": [1.0, None, None, None], "b": ["x", "y", "z", None], 3: range(4)})
+def table(missing, columns=None):
+    cells = np.asarray(missing, dtype=bool)
+    names = columns or list("abcdefgh")[: cells.shape[1]]
+    return pd.DataFrame(np.where(cells, np.nan, 1.0), columns=names)
 
-    (bars,) = share_missing_figure(frame).data
 
-    assert list(bars.y) == ["a", "b", "3"]
-    assert list(bars.x) == pytest.approx([0.75, 0.25, 0.0])
+@pytest.fixture
+def df():
+    return table([[0, 1, 0], [0, 1, 1], [0, 0, 0], [0, 1, 0]])
+
+
+@pytest.fixture
+def mixed():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "x": rng.normal(size=80),
+            "town": rng.choice(["Ulm", "Bonn"], size=80),
+            "day": pd.date_range("2024-01-01", periods=80),
+            MARKUP: rng.normal(size=80),
+        }
+    )
+    frame[MARKUP] = frame[MARKUP].mask(frame["x"] > 0.5)
+    return frame
+
+
+def test_bars_of_columns_add_up_to_one(df):
+    figure = figures.columns_figure(summarise_missingness(df).per_column)
+    observed, missing = figure.data
+    assert list(observed.x) == [1, 0.25, 0.75]
+    assert list(missing.x) == [0, 0.75, 0.25]
+    assert (observed.marker.color, missing.marker.color) == (OBSERVED, MISSING)
+    assert list(figure.layout.yaxis.ticktext) == ["a", "b", "c"]
+
+
+def test_at_most_forty_bars():
+    wide = table(np.zeros((2, 60)), [f"c{i}" for i in range(60)])
+    observed, _ = figures.columns_figure(summarise_missingness(wide).per_column).data
+    assert len(observed.x) == figures.MOST_BARS == 40
+
+
+def test_matrix_shows_the_bins_in_the_chosen_order_of_columns(df):
+    figure = figures.matrix_figure(bin_nullity(df), ["c", "a", "b"])
+    (heatmap,) = figure.data
+    assert heatmap.z.tolist() == [[0, 0, 1], [1, 0, 1], [0, 0, 0], [0, 0, 1]]
+    assert list(heatmap.x) == ["c", "a", "b"]
+    assert list(heatmap.y) == ["row 1", "row 2", "row 3", "row 4"]
+
+
+def test_rows_of_a_bin_are_named():
+    (heatmap,) = figures.matrix_figure(bin_nullity(table(np.zeros((2000, 1))), max_bins=2)).data
+    assert list(heatmap.y) == ["rows 1 to 1,000", "rows 1,001 to 2,000"]
+
+
+def test_names_that_look_alike_stay_apart():
+    names = ["x" * 100 + "1" + "x" * 100, "x" * 100 + "2" + "x" * 100]
+    (heatmap,) = figures.matrix_figure(bin_nullity(table([[0, 1]], names))).data
+    assert len(set(heatmap.x)) == 2
+
+
+def test_correlation_is_drawn_once_for_each_pair():
+    correlation = correlate_nullity(table([[1, 1, 0], [0, 0, 1], [0, 1, 0], [0, 0, 0]]))
+    heatmap, weak, strong = figures.correlation_figure(correlation).data
+    assert heatmap.z.shape == (2, 2)
+    assert heatmap.z[0, 0] == pytest.approx(correlation.loc["b", "a"])
+    assert np.isnan(heatmap.z[0, 1])
+    assert sorted([*weak.text, *strong.text]) == sorted(
+        f"{correlation.loc[pair]:.2f}" for pair in (("b", "a"), ("c", "a"), ("c", "b"))
+    )
+    assert strong.text == ("0.58", "-0.58")
+    assert strong.textfont.color == "white" and weak.textfont.color is None
+
+
+def test_dendrogram_has_a_bracket_for_each_join_and_a_point_for_each_leaf(df):
+    tree = cluster_columns(df)
+    lines, leaves = figures.dendrogram_figure(tree).data
+    assert lines.x.count(None) == len(tree.joins) == 2
+    assert max(x for x in lines.x if x is not None) == pytest.approx(tree.joins["height"].max())
+    assert list(leaves.marker.color) == list(tree.share_missing)
+
+
+@pytest.mark.parametrize(
+    ("group", "share", "label"),
+    [
+        (("age",), 0.0, "age"),
+        (("a", "b"), 0.0, "2 complete columns"),
+        (("a", "b", "c"), 1.0, "3 empty columns"),
+        (("a", "b", "c"), 0.5, "a + 2"),
+        ((MARKUP,), 0.5, "&lt;b&gt;age&lt;/b&gt;"),
+    ],
+)
+def test_leaves_are_named(group, share, label):
+    assert figures.group_label(group, share) == label
+
+
+def test_patterns_are_bars_with_points_below(df):
+    figure = figures.patterns_figure(find_patterns(df))
+    bars, stems, observed, missing = figure.data
+    assert list(bars.y) == [2, 1, 1]
+    assert list(bars.marker.color) == [MISSING, MISSING, OBSERVED]
+    # Patterns: b alone, b and c, nothing. Rows below: b, c.
+    assert list(zip(missing.x, missing.y, strict=True)) == [(0, 0), (1, 0), (1, 1)]
+    assert len(observed.x) == 3
+    assert list(stems.x) == [1, 1, None]
+    assert list(figure.layout.yaxis2.ticktext) == ["b (75 %)", "c (25 %)"]
+
+
+def test_only_some_patterns_and_columns_are_drawn():
+    cells = np.random.default_rng(0).random((200, 60)) < 0.5
+    figure = figures.patterns_figure(find_patterns(table(cells, [f"c{i}" for i in range(60)])))
+    assert len(figure.data[0].y) == figures.MOST_PATTERNS
+    assert len(figure.layout.yaxis2.ticktext) == figures.MOST_PATTERN_COLUMNS
+
+
+def test_patterns_of_a_complete_table_have_one_bar():
+    assert list(figures.patterns_figure(find_patterns(table(np.zeros((3, 2))))).data[0].y) == [3]
+
+
+def test_columns_with_equal_flux_share_a_point():
+    df = table([[0, 0, 1, 0], [0, 0, 0, 1]])
+    flux = measure_flux(df)
+    (points,) = figures.flux_figure(flux).data
+    assert list(points.x) == [0, pytest.approx(1 / 2)]
+    assert points.customdata[0][0] == "a<br>b"
+    assert points.text[0].strip() == "2 complete columns"
+
+
+def test_effects_are_drawn_by_kind_with_what_chance_does(mixed):
+    compared = compare_rows(mixed, MARKUP)
+    figure = figures.effects_figure(
+        compared,
+        value="effect",
+        chance="standard_error",
+        titles={"numerical": "numbers", "categorical": "labels"},
+        least=0.5,
+    )
+    chance, effects, _, of_labels = figure.data
+    numbers = compared[compared["kind"] == "numerical"]
+    assert list(effects.x) == list(numbers["effect"])
+    assert list(chance.base) == list(-2 * numbers["standard_error"])
+    assert list(chance.x) == list(4 * numbers["standard_error"])
+    assert list(of_labels.x) == [compared.loc["town", "effect"]]
+    assert figure.layout.xaxis2.range[0] == 0
+    assert figure.layout.xaxis.range[0] <= -0.5
+
+
+def test_effects_without_any_that_can_be_measured_are_an_empty_figure():
+    df = pd.DataFrame({"x": [1.0, 1.0], "y": [1.0, None]})
+    options = {"titles": {"numerical": "numbers"}, "least": 1.0}
+    figure = figures.effects_figure(
+        compare_rows(df, "y"), value="effect", chance="standard_error", **options
+    )
+    assert len(figure.data) == 0
+    shifts = figures.effects_figure(
+        dropping_shift(df), value="shift", chance="by_chance", **options
+    )
+    assert list(shifts.data[1].x) == [0, 0]
+
+
+@pytest.mark.parametrize("other", ["x", "town", "day"])
+def test_distributions_show_both_groups(mixed, other):
+    compared = compare_distributions(mixed, MARKUP, other)
+    figure = figures.distribution_figure(compared, column=MARKUP, other=other)
+    observed, missing = figure.data
+    assert sum(observed.y) == pytest.approx(1) and sum(missing.y) == pytest.approx(1)
+    assert (observed.marker.color, missing.marker.color) == (OBSERVED, MISSING)
+    assert observed.name.startswith("&lt;b&gt;age")
+    assert all(isinstance(text, str) for text in figure.layout.xaxis.ticktext)
+
+
+def test_dropping_shows_what_stays(df):
+    path = dropping_path(df)
+    figure = figures.dropping_figure(path, len(df))
+    kept, dropped = figure.data
+    assert list(kept.x) == [0.25, 0.75, 1]
+    assert list(dropped.x) == [0.75, 0.25, 0]
+    assert list(figure.layout.yaxis.ticktext) == ["all chosen columns", "without b", "and c"]
+
+
+def test_markup_in_names_stays_text():
+    df = table([[0, 1, 0], [1, 0, 1], [0, 0, 0], [1, 1, 0]], [MARKUP, "<i>b</i>", "c"])
+    patterns = find_patterns(df)
+    drawn = [
+        figures.columns_figure(summarise_missingness(df).per_column),
+        figures.matrix_figure(bin_nullity(df)),
+        figures.correlation_figure(correlate_nullity(df)),
+        figures.dendrogram_figure(cluster_columns(df)),
+        figures.patterns_figure(patterns),
+        figures.flux_figure(measure_flux(df)),
+        figures.dropping_figure(dropping_path(df), len(df)),
+    ]
+    for figure in drawn:
+        text = json.dumps(figure.to_plotly_json(), default=str)
+        assert "<b>" not in text.replace("<br>", "") and "<i>" not in text
+        assert "&lt;b&gt;age" in text
