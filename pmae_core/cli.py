@@ -25,7 +25,18 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from pmae_core import cli_compare, cli_jobs
-from pmae_core.cli_common import json_or_word, say, show
+from pmae_core.cli_common import (
+    AsJson,
+    InputTable,
+    Roles,
+    Sentinels,
+    given,
+    read_params,
+    read_roles,
+    say,
+    show,
+    with_examples,
+)
 from pmae_core.errors import (
     Cancelled,
     ImputationError,
@@ -125,62 +136,13 @@ def _warnings_as_sentences() -> Iterator[None]:
         yield
 
 
-def _help(sentence: str, *examples: str) -> str:
-    """Return a help text with examples, one a line."""
-    keep_lines = "\b\n"
-    return f"{sentence}\n\nExamples:\n\n{keep_lines}" + "\n".join(examples)
-
-
 # ---------------------------------------------------------------- arguments that commands share
 
 
-InputTable = Annotated[Path, typer.Argument(metavar="TABLE", help="The table to read.")]
 OutputTable = Annotated[Path, typer.Option("--output", "-o", help="Where to write the table.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same result.")]
-Sentinels = Annotated[
-    list[str] | None,
-    typer.Option("--sentinel", metavar="VALUE", help="A value that means missing, as -999 or ?."),
-]
-Roles = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--role",
-        metavar="COLUMN=ROLE",
-        help="Role of a column: numerical, categorical, boolean, datetime, identifier or ignored.",
-    ),
-]
-
-
-def _pairs(texts: Sequence[str] | None, option: str) -> dict[str, str]:
-    """Split ``key=value`` texts; the last ``=`` divides because column names may hold one."""
-    pairs = {}
-    for text in texts or ():
-        key, equals, value = text.rpartition("=")
-        if not (key and equals and value):
-            raise typer.BadParameter(f"{text!r} is not of the form key=value.", param_hint=option)
-        pairs[key] = value
-    return pairs
-
-
-def _parameters(texts: Sequence[str] | None) -> dict[str, Any]:
-    """Read ``key=value`` texts whose values are JSON (``3``, ``0.1``, ``true``) or plain words."""
-    parameters = {}
-    for text in texts or ():
-        key, equals, value = text.partition("=")
-        if not (key and equals):
-            raise typer.BadParameter(
-                f"{text!r} is not of the form key=value.", param_hint="--param"
-            )
-        parameters[key] = json_or_word(value)
-    return parameters
-
-
-def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that the user gave, and leave the others to the library's defaults."""
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def _read(path: Path, sentinels: Sequence[str] | None = None) -> pd.DataFrame:
@@ -192,7 +154,7 @@ def _read(path: Path, sentinels: Sequence[str] | None = None) -> pd.DataFrame:
 def _schema(frame: pd.DataFrame, roles: Sequence[str] | None) -> Schema:
     from pmae_core.table import Schema
 
-    return Schema.infer(frame, roles=_pairs(roles, "--role"))
+    return Schema.infer(frame, roles=read_roles(roles))
 
 
 def _check_outputs(
@@ -225,7 +187,7 @@ def _write(frame: pd.DataFrame, path: Path) -> None:
 
 
 @app.command(
-    help=_help(
+    help=with_examples(
         "Fill the missing cells of a table; all other cells stay as they are.",
         "pmae impute holes.csv -o filled.csv",
         "pmae impute holes.xlsx -o filled.parquet --preset fast --sentinel -999",
@@ -277,18 +239,15 @@ def impute(
     """Fill the missing cells of a table; all other cells stay as they are."""
     from pmae_core.imputers import load_imputer, make_imputer
 
-    settings = _given(
-        {
-            "preset": preset,
-            "architecture": architecture,
-            "masking": masking,
-            "a": a,
-            "b": b,
-            "steps": steps,
-            "schema": _pairs(role, "--role") or None,
-            **_parameters(param),
-        }
-    )
+    settings = given(
+        preset=preset,
+        architecture=architecture,
+        masking=masking,
+        a=a,
+        b=b,
+        steps=steps,
+        schema=read_roles(role) or None,
+    ) | read_params(param)
     if model and (method or settings or save_model):
         raise typer.BadParameter(
             "A kept model brings its settings with it; name no others.", param_hint="--model"
@@ -419,7 +378,7 @@ def _error(event: TrainingProgress) -> str:
 
 
 @app.command(
-    help=_help(
+    help=with_examples(
         "Make holes in a table on purpose, by a known pattern and mechanism.",
         "pmae ampute complete.csv -o holes.csv --seed 1",
         "pmae ampute complete.csv -o holes.csv --pattern monotone --mechanism MAR",
@@ -479,15 +438,13 @@ def ampute(
     from pmae_core.amputation import ampute as make_holes
     from pmae_core.amputation import ampute_like
 
-    process = _given(
-        {
-            "pattern": pattern,
-            "mechanism": mechanism,
-            "coupling": coupling,
-            "columns": column,
-            "column_share": column_share,
-            "proportions": proportion,
-        }
+    process = given(
+        pattern=pattern,
+        mechanism=mechanism,
+        coupling=coupling,
+        columns=column,
+        column_share=column_share,
+        proportions=proportion,
     )
     if like and (process or role):
         raise typer.BadParameter(
@@ -525,7 +482,7 @@ def _numbered_like(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 @app.command(
-    help=_help(
+    help=with_examples(
         "Compare an imputed table with the truth.",
         "pmae score truth.csv filled.csv --missing missing.csv",
         "pmae score truth.csv filled.csv --missing holes.csv --json",
@@ -585,7 +542,7 @@ def _print_score(result: ImputationScore) -> None:
 
 
 @app.command(
-    help=_help(
+    help=with_examples(
         "Say what is in a table and what is missing from it.",
         "pmae describe holes.csv",
         "pmae describe holes.xlsx --sentinel -999 --sentinel ? --json",
@@ -645,7 +602,7 @@ def _print_columns(schema: Schema) -> None:
 
 
 @app.command(
-    help=_help(
+    help=with_examples(
         "List the tables that can be loaded by name, or write one of them to a file.",
         "pmae datasets",
         "pmae datasets penguins --output penguins.csv",

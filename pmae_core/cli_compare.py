@@ -6,11 +6,10 @@ What the command needs is imported inside it, so that ``pmae --help`` answers at
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich import box
@@ -19,7 +18,23 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
-from pmae_core.cli_common import json_or_word, say, show
+from pmae_core.cli_common import (
+    AsJson,
+    InputTable,
+    MethodParams,
+    Methods,
+    Roles,
+    Seeds,
+    Sentinels,
+    given,
+    read_method_params,
+    read_methods,
+    read_roles,
+    read_seconds,
+    say,
+    show,
+    with_examples,
+)
 from pmae_core.errors import ImputationError
 from pmae_core.events import Event
 
@@ -27,24 +42,20 @@ if TYPE_CHECKING:
     from pmae_core.evaluation.comparison import Comparison
     from pmae_core.evaluation.tasks import TaskResult
 
-HELP = (
+HELP = with_examples(
     "Compare methods on a table: the same cells are hidden from all, ranks are given with ties.\n\n"
     "Cells are hidden like those that miss already, unless a pattern or the truth is given. With "
-    "--output results are kept as they come, and the same command goes on where it was stopped.\n\n"
-    "Examples:\n\n\b\n"
-    "pmae compare holes.csv --methods pmae-mix,knn,em --seeds 3 --budget 10m --output compared\n"
-    "pmae compare complete.csv --methods naive,em --pattern general --mechanism MNAR\n"
-    "pmae compare holes.csv --methods em,pmae-mix --param pmae-mix.steps=400 --jobs 2"
+    "--output results are kept as they come, and the same command goes on where it was stopped.",
+    "pmae compare holes.csv --methods pmae-mix,knn,em --seeds 3 --budget 10m --output compared",
+    "pmae compare complete.csv --methods naive,em --pattern general --mechanism MNAR",
+    "pmae compare holes.csv --methods em,pmae-mix --param pmae-mix.steps=400 --jobs 2",
 )
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def compare(
-    table: Annotated[Path, typer.Argument(metavar="TABLE", help="The table to read.")],
-    methods: Annotated[
-        str, typer.Option(metavar="NAME,NAME,...", help="Methods, as pmae-mix,knn,em; or: all.")
-    ],
-    seeds: Annotated[int, typer.Option(min=1, help="How often to hide other cells.")] = 3,
+    table: InputTable,
+    methods: Methods,
+    seeds: Seeds = 3,
     budget: Annotated[
         str | None, typer.Option(metavar="TIME", help="Time for all, as 90s, 10m or 1h30m.")
     ] = None,
@@ -77,35 +88,26 @@ def compare(
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="A column that no method may see.")
     ] = None,
-    param: Annotated[
-        list[str] | None,
-        typer.Option(metavar="METHOD.NAME=VALUE", help="A setting of one method."),
-    ] = None,
-    sentinel: Annotated[
-        list[str] | None,
-        typer.Option(metavar="VALUE", help="A value that means missing, as -999 or ?."),
-    ] = None,
-    role: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN=ROLE", help="Role of a column.")
-    ] = None,
+    param: MethodParams = None,
+    sentinel: Sentinels = None,
+    role: Roles = None,
     jobs: Annotated[int, typer.Option(min=1, help="Tasks at a time, each in a process.")] = 1,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run again what failed in the same folder.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only the end.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare methods on a table."""
     from pmae_core.evaluation.comparison import compare as run_comparison
     from pmae_core.table import read_table
 
-    chosen = _methods(methods)
-    params = _params(param, chosen)
-    roles = _roles(role)
-    budget_seconds = _seconds(budget, "--budget")
-    method_budget_seconds = _seconds(method_budget, "--method-budget")
-    holes = {"pattern": pattern, "mechanism": mechanism, "coupling": coupling}
-    amputation: dict[str, Any] = {name: value for name, value in holes.items() if value is not None}
+    chosen = read_methods(methods)
+    params = read_method_params(param)
+    roles = read_roles(role) or None
+    budget_seconds = read_seconds(budget, "--budget")
+    method_budget_seconds = read_seconds(method_budget, "--method-budget")
+    amputation = given(pattern=pattern, mechanism=mechanism, coupling=coupling)
     if sum(map(bool, (amputation, truth, share))) > 1:
         raise typer.BadParameter(
             "Give one of these: a pattern or mechanism, the truth, or a share of cells to hide.",
@@ -141,60 +143,6 @@ def compare(
         say(f"Wrote {escape(str(output / 'report.html'))} and the results beside it.")
     if not any(task.status == "done" for task in comparison.tasks):
         raise ImputationError("No method gave a result; the reasons are above.")
-
-
-def _methods(text: str) -> list[str]:
-    if text.strip() == "all":
-        from pmae_core.imputers import list_imputers
-
-        return [info.name for info in list_imputers()]
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise typer.BadParameter("Name at least one method.", param_hint="--methods")
-    return names
-
-
-def _params(texts: Sequence[str] | None, methods: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Read ``method.name=value`` texts whose values are JSON or plain words."""
-    params: dict[str, dict[str, Any]] = {}
-    for text in texts or ():
-        key, equals, value = text.partition("=")
-        method, dot, name = key.partition(".")
-        if not (equals and dot and name and method in methods):
-            raise typer.BadParameter(
-                f"{text!r} is not of the form METHOD.NAME=VALUE with one of the methods.",
-                param_hint="--param",
-            )
-        params.setdefault(method, {})[name] = json_or_word(value)
-    return params
-
-
-def _roles(texts: Sequence[str] | None) -> dict[str, str] | None:
-    """Split ``column=role`` texts; the last ``=`` divides because column names may hold one."""
-    roles = {}
-    for text in texts or ():
-        column, equals, role = text.rpartition("=")
-        if not (column and equals and role):
-            raise typer.BadParameter(
-                f"{text!r} is not of the form COLUMN=ROLE.", param_hint="--role"
-            )
-        roles[column] = role
-    return roles or None
-
-
-def _seconds(text: str | None, option: str) -> float | None:
-    """Read a time as ``90``, ``90s``, ``10m`` or ``1h30m``."""
-    if text is None:
-        return None
-    parts = re.findall(r"(\d+(?:\.\d+)?)([smh]?)", text.strip().lower())
-    if not parts or "".join(map("".join, parts)) != text.strip().lower():
-        raise typer.BadParameter(
-            f"{text!r} is no time; write it as 90s, 10m or 1h30m.", param_hint=option
-        )
-    seconds = sum(float(number) * _UNITS[unit or "s"] for number, unit in parts)
-    if seconds <= 0:
-        raise typer.BadParameter("The time must be more than nothing.", param_hint=option)
-    return seconds
 
 
 # ---------------------------------------------------------------- while it runs

@@ -6,7 +6,6 @@ What a command needs is imported inside it, so that ``pmae --help`` answers at o
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,24 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from pmae_core.cli_common import json_or_word, say, show
+from pmae_core.cli_common import (
+    AsJson,
+    InputTable,
+    MethodParams,
+    Methods,
+    Roles,
+    Seeds,
+    Sentinels,
+    given,
+    read_method_params,
+    read_methods,
+    read_params,
+    read_roles,
+    read_seconds,
+    say,
+    show,
+    with_examples,
+)
 from pmae_core.errors import JobError
 
 if TYPE_CHECKING:
@@ -35,12 +51,6 @@ WORKSPACE = "local"
 EXIT_CANCELLED = 130
 SHORT_ID = 8
 POLL_SECONDS = 0.5
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-def _help(sentence: str, *examples: str) -> str:
-    keep_lines = "\b\n"
-    return f"{sentence}\n\nExamples:\n\n{keep_lines}" + "\n".join(examples)
 
 
 app = typer.Typer(
@@ -54,7 +64,7 @@ submit_app = typer.Typer(
     name="submit",
     invoke_without_command=True,
     no_args_is_help=True,
-    help=_help(
+    help=with_examples(
         "Put a job into the queue; it starts when there is room for it. Prints its id.",
         "pmae jobs submit train holes.csv --method pmae-mix --param preset=fast",
         "pmae jobs submit impute new_rows.csv --model 3f2a --wait",
@@ -70,8 +80,6 @@ app.add_typer(submit_app)
 
 
 JobId = Annotated[str, typer.Argument(metavar="ID", help="The job's id, or how it begins.")]
-InputTable = Annotated[Path, typer.Argument(metavar="TABLE", help="The table to read.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait for the end, and show how far it is.")]
 Name = Annotated[str | None, typer.Option(help="What to call the job.")]
 EngineName = Annotated[
@@ -87,30 +95,10 @@ MemoryMb = Annotated[
     int | None,
     typer.Option("--memory", metavar="MB", min=1, help="The job fails if it takes more memory."),
 ]
-Sentinels = Annotated[
-    list[str] | None,
-    typer.Option("--sentinel", metavar="VALUE", help="A value that means missing, as -999 or ?."),
-]
-Roles = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--role",
-        metavar="COLUMN=ROLE",
-        help="Role of a column: numerical, categorical, boolean, datetime, identifier or ignored.",
-    ),
-]
 Params = Annotated[
     list[str] | None,
     typer.Option("--param", metavar="NAME=VALUE", help="A setting of the method."),
 ]
-MethodParams = Annotated[
-    list[str] | None,
-    typer.Option("--param", metavar="METHOD.NAME=VALUE", help="A setting of one method."),
-]
-Methods = Annotated[
-    str, typer.Option(metavar="NAME,NAME,...", help="Methods, as pmae-mix,knn,em; or: all.")
-]
-Seeds = Annotated[int, typer.Option(min=1, help="How often to hide other cells.")]
 Pattern = Annotated[
     Literal["monotone", "quasi-monotone", "general"] | None, typer.Option(help="Shape of holes.")
 ]
@@ -127,77 +115,13 @@ MethodBudget = Annotated[
 ]
 
 
-def _parameters(texts: Sequence[str] | None) -> dict[str, Any]:
-    """Read ``name=value`` texts whose values are JSON or plain words."""
-    parameters = {}
-    for text in texts or ():
-        name, equals, value = text.partition("=")
-        if not (name and equals):
-            raise typer.BadParameter(
-                f"{text!r} is not of the form NAME=VALUE.", param_hint="--param"
-            )
-        parameters[name] = json_or_word(value)
-    return parameters
-
-
-def _method_parameters(texts: Sequence[str] | None) -> dict[str, dict[str, Any]]:
-    """Read ``method.name=value`` texts."""
-    by_method: dict[str, dict[str, Any]] = {}
-    for key, value in _parameters(texts).items():
-        method, dot, name = key.partition(".")
-        if not (method and dot and name):
-            raise typer.BadParameter(
-                f"{key!r} is not of the form METHOD.NAME.", param_hint="--param"
-            )
-        by_method.setdefault(method, {})[name] = value
-    return by_method
-
-
-def _method_names(text: str) -> list[str]:
-    if text.strip() == "all":
-        from pmae_core.imputers import list_imputers
-
-        return [info.name for info in list_imputers()]
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _seconds(text: str | None, option: str) -> float | None:
-    """Read a time as ``90``, ``90s``, ``10m`` or ``1h30m``."""
-    if text is None:
-        return None
-    form = re.fullmatch(r"(?:([\d.]+)h)?(?:([\d.]+)m)?(?:([\d.]+)s?)?", text.strip().lower())
-    try:
-        parts = form.groups(default="0") if form else ()
-        seconds = sum(float(part) * _UNITS[unit] for part, unit in zip(parts, "hms", strict=True))
-    except ValueError:
-        seconds = 0.0
-    if seconds <= 0:
-        raise typer.BadParameter(
-            f"{text!r} is no time; write it as 90s, 10m or 1h30m.", param_hint=option
-        )
-    return seconds
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    """Return what the user gave, and leave the rest to the library's defaults."""
-    return {name: value for name, value in options.items() if value is not None}
-
-
 def _read(
     path: Path, sentinels: Sequence[str] | None, roles: Sequence[str] | None
 ) -> tuple[pd.DataFrame, Schema]:
     from pmae_core.table import Schema, read_table
 
     frame = read_table(path, sentinels=tuple(sentinels or ()))
-    by_column = {}
-    for text in roles or ():
-        column, equals, role = text.rpartition("=")  # column names may hold a =
-        if not (column and equals and role):
-            raise typer.BadParameter(
-                f"{text!r} is not of the form COLUMN=ROLE.", param_hint="--role"
-            )
-        by_column[column] = role
-    return frame, Schema.infer(frame, roles=by_column)
+    return frame, Schema.infer(frame, roles=read_roles(roles))
 
 
 def _store() -> JobStore:
@@ -264,7 +188,7 @@ def submit(
 
 
 @submit_app.command(
-    help=_help(
+    help=with_examples(
         "Train a model that can be kept, and fill the table with it.",
         "pmae jobs submit train holes.csv",
         "pmae jobs submit train holes.csv --method pmae-trf --param preset=fast --wait",
@@ -287,7 +211,7 @@ def train(
     as_json: AsJson = False,
 ) -> None:
     """Submit a training."""
-    params = {"method": method, "params": _parameters(param), "fill": fill}
+    params = {"method": method, "params": read_params(param), "fill": fill}
     frame, schema = _read(table, sentinel, role)
     store = _store()
     spec = _make_spec(
@@ -297,7 +221,7 @@ def train(
 
 
 @submit_app.command(
-    help=_help(
+    help=with_examples(
         "Fill the missing cells of a table, by a method or a model trained before.",
         "pmae jobs submit impute holes.csv --method missforest",
         "pmae jobs submit impute new_rows.csv --model 3f2a --draws 5",
@@ -334,7 +258,7 @@ def impute(
     if model:
         params["model"] = store.find(model, WORKSPACE).id
     else:
-        params |= {"method": method or "pmae-mix", "params": _parameters(param)}
+        params |= {"method": method or "pmae-mix", "params": read_params(param)}
     frame, schema = _read(table, sentinel, role)
     spec = _make_spec(
         store, engine, "impute", params, seed, threads, gpus, memory, frame=frame, schema=schema
@@ -343,7 +267,7 @@ def impute(
 
 
 @submit_app.command(
-    help=_help(
+    help=with_examples(
         "Compare methods on a table: the same cells are hidden from all.",
         "pmae jobs submit compare holes.csv --methods pmae-mix,em,knn --seeds 3",
         "pmae jobs submit compare complete.csv --methods em,knn --pattern general --wait",
@@ -385,21 +309,21 @@ def compare(
     """Submit a comparison."""
     from pmae_core.table.json_values import to_json_value
 
-    amputation = _given(pattern=pattern, mechanism=mechanism, coupling=coupling)
+    amputation = given(pattern=pattern, mechanism=mechanism, coupling=coupling)
     if sum(map(bool, (amputation, truth, share))) > 1:
         raise typer.BadParameter(
             "Give one of these: a pattern or mechanism, the truth, or a share of cells to hide.",
             param_hint="--pattern, --truth, --share",
         )
-    params = _given(
-        methods=_method_names(methods),
+    params = given(
+        methods=read_methods(methods),
         seeds=list(range(seed, seed + seeds)),
         amputation=amputation or None,
         holdout_share=share,
         target=to_json_value(target),
-        method_params=_method_parameters(param),
-        budget_seconds=_seconds(budget, "--budget"),
-        method_budget_seconds=_seconds(method_budget, "--method-budget"),
+        method_params=read_method_params(param),
+        budget_seconds=read_seconds(budget, "--budget"),
+        method_budget_seconds=read_seconds(method_budget, "--method-budget"),
     )
     frame, schema = _read(table, sentinel, role)
     store = _store()
@@ -412,7 +336,7 @@ def compare(
 
 
 @submit_app.command(
-    help=_help(
+    help=with_examples(
         "Compare methods on a table of the paper, with holes made on purpose.",
         "pmae jobs submit benchmark diabetes --methods pmae-mix,em --pattern monotone",
     )
@@ -439,16 +363,16 @@ def benchmark(
     as_json: AsJson = False,
 ) -> None:
     """Submit a benchmark."""
-    params = _given(
+    params = given(
         dataset=dataset,
-        methods=_method_names(methods),
+        methods=read_methods(methods),
         seeds=list(range(seed, seed + seeds)),
         pattern=pattern,
         mechanism=mechanism,
         coupling=coupling,
         max_rows=max_rows,
-        method_params=_method_parameters(param),
-        method_budget_seconds=_seconds(method_budget, "--method-budget"),
+        method_params=read_method_params(param),
+        method_budget_seconds=read_seconds(method_budget, "--method-budget"),
     )
     store = _store()
     spec = _make_spec(store, engine, "benchmark", params, seed, threads, gpus, memory)
@@ -473,7 +397,7 @@ def _make_spec(
     from pmae_core.jobs import JobSpec
 
     usual = _engine(store, engine).default_resources()
-    resources = replace(usual, **_given(threads=threads, gpus=gpus, memory_mb=memory))
+    resources = replace(usual, **given(threads=threads, gpus=gpus, memory_mb=memory))
     return JobSpec.make(
         kind,
         params=params,
@@ -563,7 +487,7 @@ def _end_like(record: JobRecord) -> None:
 
 @app.command(
     "list",
-    help=_help(
+    help=with_examples(
         "List jobs, the newest first.",
         "pmae jobs list",
         "pmae jobs list --state running --state queued --json",
@@ -607,7 +531,7 @@ def list_jobs(
 
 @app.command(
     "show",
-    help=_help(
+    help=with_examples(
         "Show all about a job, or its document, which gives the same result when run again.",
         "pmae jobs show 3f2a",
         "pmae jobs show 3f2a --spec > job.json",
@@ -657,7 +581,7 @@ def _facts(store: JobStore, record: JobRecord) -> Iterator[tuple[str, str]]:
 
 
 @app.command(
-    help=_help(
+    help=with_examples(
         "Print what a job wrote; with --json what happened to it, an event a line.",
         "pmae jobs logs 3f2a --follow",
     )
@@ -709,7 +633,7 @@ def _print_events(store: JobStore, job_id: str, after: int) -> int:
 
 
 @app.command(
-    help=_help(
+    help=with_examples(
         "Print the result of a job in short, or write one of its files.",
         "pmae jobs result 3f2a",
         "pmae jobs result 3f2a -o filled.csv",
@@ -810,7 +734,7 @@ def resume(job: JobId, wait: Wait = False, as_json: AsJson = False) -> None:
 
 
 @app.command(
-    help=_help(
+    help=with_examples(
         "Remove old jobs, tables that no job needs, and what broken work left behind.",
         "pmae jobs gc --days 30 --dry-run",
         "pmae jobs gc --jobs 100 --megabytes 2000",
@@ -859,7 +783,7 @@ def gc(
 
 
 @app.command(
-    help=_help(
+    help=with_examples(
         "Say how long methods will take on a table, and how much memory, by short real runs.",
         "pmae jobs estimate holes.csv --methods pmae-mix,missforest --seeds 3",
     )
@@ -881,13 +805,13 @@ def estimate(
     """Estimate the cost of methods."""
     from pmae_core.jobs.estimate import estimate_cost
 
-    budget_seconds = _seconds(budget, "--budget")
+    budget_seconds = read_seconds(budget, "--budget")
     frame, schema = _read(table, sentinel, role)
     cost = estimate_cost(
         frame,
-        _method_names(methods),
+        read_methods(methods),
         schema=schema,
-        method_params=_method_parameters(param),
+        method_params=read_method_params(param),
         seeds=seeds,
         threads=threads or _engine(_store()).default_resources().threads,
         budget_seconds=budget_seconds,

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from pmae_core import cli_compare
 from pmae_core.cli import app
 from pmae_core.table import write_table
 
@@ -141,7 +140,6 @@ def test_what_cannot_work_is_one_sentence(folder, args, reason):
         ["--methods", "naive", "--budget", "soon"],
         ["--methods", "naive", "--budget", "0s"],
         ["--methods", "naive", "--param", "steps=3"],
-        ["--methods", "naive", "--param", "em.steps=3"],
         ["--methods", "naive", "--role", "x"],
         ["--methods", "naive", "--share", "0.9"],
         ["--methods", "naive", "--share", "0.2", "--pattern", "general"],
@@ -150,15 +148,3 @@ def test_what_cannot_work_is_one_sentence(folder, args, reason):
 )
 def test_wrong_usage_exits_with_2(folder, args):
     run(folder / "holes.csv", *args, code=2)
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("90", 90), ("90s", 90), ("10m", 600), ("1h30m", 5400), ("0.5h", 1800), (None, None)],
-)
-def test_times_are_read(text, seconds):
-    assert cli_compare._seconds(text, "--budget") == seconds
-
-
-def test_all_methods_have_a_name():
-    assert {"naive", "pmae-mix"} <= set(cli_compare._methods("all"))

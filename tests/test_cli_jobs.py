@@ -264,13 +264,6 @@ def test_what_cannot_be_done_is_said_in_a_sentence(store, holes, arguments, code
     assert store.count() == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"), [("90", 90), ("90s", 90), ("1.5m", 90), ("1h30m", 5400), ("2h5s", 7205)]
-)
-def test_times_are_read(text, seconds):
-    assert cli_jobs._seconds(text, "--budget") == seconds
-
-
 def test_the_end_of_a_job_is_the_end_of_waiting(store, tmp_path):
     write_table(pd.DataFrame({"only": [1.5, None, 2.5, 3.5]}), tmp_path / "one.csv")
 
