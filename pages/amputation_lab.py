@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -74,7 +75,7 @@ def lab(table: OpenTable) -> None:
         _show_proportions(table, made)
         _show_truths(table, made)
         _show_downloads(table, scenario, made)
-    _show_scenarios(scenario, keepable=made is not None)
+    _show_scenarios(scenario, keepable=made is not None and bool(made.missing.any(axis=None)))
 
 
 # The controls
@@ -231,9 +232,16 @@ def _choose_by_hand(table: OpenTable, columns: list[str]) -> dict[str, float]:
     kept = session.workspace().get(SECTION).get("by_hand", {})
     # The editor starts over when its first table changes, so that one is made once.
     key = f"{SECTION}:by_hand:{table.digest}:{hash(tuple(columns))}"
+    # Different shares to begin with: equal ones, nested, would take whole rows away.
+    stairs = np.linspace(100, 50, len(columns)).round(-1).tolist()
     start = st.session_state.setdefault(
         f"{key}:start",
-        pd.DataFrame({"column": columns, "observed": [kept.get(n, 50) for n in columns]}),
+        pd.DataFrame(
+            {
+                "column": columns,
+                "observed": [kept.get(n, stair) for n, stair in zip(columns, stairs, strict=True)],
+            }
+        ),
     )
     edited = st.data_editor(
         start,
@@ -299,8 +307,12 @@ def _show_holes(facts: TableFacts, scenario: Scenario, made: Amputation) -> None
             f"The lab works on {count(MOST_ROWS)} of these {count(n_rows, 'row')}, drawn at "
             "random; a kept scenario makes its holes in all of them."
         )
-    st.markdown(result_sentence(made, min(n_rows, MOST_ROWS)))
-    st.markdown(pattern_sentence(made))
+    result = result_sentence(made, min(n_rows, MOST_ROWS))
+    if made.missing.to_numpy().any():
+        st.markdown(result)
+        st.markdown(pattern_sentence(made))
+    else:
+        st.warning(result, icon=":material/lightbulb:")
 
 
 def _show_proportions(table: OpenTable, made: Amputation) -> None:
@@ -430,23 +442,26 @@ def _show_scenario(name: str, settings: dict[str, object], number: int) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         try:
             kept = Scenario.from_dict(settings)
-            st.markdown(f"**{plain(name)}**: {scenario_words(kept)}", width="stretch")
-            st.button(
-                "Open",
-                key=f"{SECTION}:open:{number}",
-                on_click=_open,
-                args=(name, kept),
-                help="Set the controls above to this scenario.",
-            )
+            words = scenario_words(kept)
         except PMAEError as error:
-            st.markdown(f"**{plain(name)}**: {sentence_of(error)}", width="stretch")
-        st.button(
-            "Delete",
-            key=f"{SECTION}:delete:{number}",
-            on_click=_delete,
-            args=(name,),
-            help="Forget this scenario.",
-        )
+            kept, words = None, sentence_of(error)
+        st.markdown(f"**{plain(name)}**: {words}", width="stretch")
+        with st.container(horizontal=True, width="content"):
+            if kept is not None:
+                st.button(
+                    "Open",
+                    key=f"{SECTION}:open:{number}",
+                    on_click=_open,
+                    args=(name, kept),
+                    help="Set the controls above to this scenario.",
+                )
+            st.button(
+                "Delete",
+                key=f"{SECTION}:delete:{number}",
+                on_click=_delete,
+                args=(name,),
+                help="Forget this scenario.",
+            )
 
 
 def _keep(name: str, scenario: Scenario) -> None:

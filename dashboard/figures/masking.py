@@ -99,29 +99,43 @@ def curve_figure(
         ),
     ]
     layout = {
-        "xaxis": {"title": {"text": "share of rows observed"}, "tickformat": ".0%"},
-        "yaxis": {"title": {"text": "share of cells masked"}, "tickformat": ".0%"},
+        "xaxis": {
+            "title": {"text": "share of rows observed"},
+            "tickformat": ".0%",
+            "range": [0, 1.02],
+        },
+        "yaxis": {
+            "title": {"text": "share of cells masked"},
+            "tickformat": ".0%",
+            "range": [-0.04, 1.06],
+        },
         "uirevision": revision,
     }
     figure = styled(go.Figure(traces, layout), height=420)
     # Where many columns lie close together, this figure may be zoomed.
-    figure.layout.xaxis.update(fixedrange=False, range=[0, 1.02])
-    figure.layout.yaxis.update(fixedrange=False, range=[-0.04, 1.06])
+    figure.layout.xaxis.fixedrange = figure.layout.yaxis.fixedrange = False
     figure.layout.dragmode = "zoom"
     return figure
 
 
 def _points(weights: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each place on the curve, with the columns that lie there."""
-    rounded = weights.assign(p_obs=weights["p_obs"].round(4), M_j=weights["M_j"].round(4))
-    # Rounding must not lift a column with holes to the place of the full ones.
-    rounded["full"] = weights["p_obs"] == 1.0
-    grouped = rounded.groupby(["p_obs", "full", "M_j"], sort=True)["column"].agg(list).reset_index()
-    names = grouped.pop("column")
-    return grouped.assign(
-        n=[len(group) for group in names],
-        names=list(names),
-        hover=[hover_list(group) for group in names],
+    places: dict[tuple[float, bool, float], list[str]] = {}
+    for column, p_obs, probability in zip(
+        weights["column"], weights["p_obs"].tolist(), weights["M_j"].tolist(), strict=True
+    ):
+        # Rounding must not lift a column with holes to the place of the full ones.
+        place = (round(p_obs, 4), p_obs == 1.0, round(probability, 4))
+        places.setdefault(place, []).append(column)
+    ordered = sorted(places)
+    return pd.DataFrame(
+        {
+            "p_obs": [place[0] for place in ordered],
+            "M_j": [place[2] for place in ordered],
+            "n": [len(places[place]) for place in ordered],
+            "names": [places[place] for place in ordered],
+            "hover": [hover_list(places[place]) for place in ordered],
+        }
     )
 
 
@@ -179,12 +193,15 @@ def weights_figure(
     )
     layout = {
         "barmode": "stack",
-        "xaxis": {"title": {"text": "weight in the column's loss"}, "tickformat": ".0%"},
+        "xaxis": {
+            "title": {"text": "weight in the column's loss"},
+            "tickformat": ".0%",
+            "range": [0, 1.005],
+        },
         "yaxis": {"autorange": "reversed", **name_ticks(list(shown["column"]), most=MOST_BARS)},
         "uirevision": revision,
     }
     figure = styled(go.Figure([*bars, beside], layout), height=110 + 24 * max(len(shown), 2))
-    figure.layout.xaxis.range = [0, 1.005]
     figure.layout.legend.traceorder = "normal"
     return figure
 
@@ -252,7 +269,6 @@ def cells_figure(
         "showlegend": True,
     }
     figure = styled(go.Figure([cells, *legend], layout), height=380)
-    figure.layout.legend.update(
-        entrywidth=0.32, entrywidthmode="fraction"
-    )  # three in a row on a narrow screen
+    if len(legend) > 2:  # all in one row, on a narrow screen too
+        figure.layout.legend.update(entrywidth=0.32, entrywidthmode="fraction")
     return figure
