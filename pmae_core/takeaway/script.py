@@ -109,8 +109,8 @@ def _imports(recipe: Recipe) -> str:
             "import os",
             "",
             _comment(["Sums depend on the number of threads in their last digits."]),
-            f"for name in {_THREAD_VARIABLES!r}:",
-            f"    os.environ[name] = {str(recipe.threads)!r}",
+            f"threads = {str(recipe.threads)!r}",
+            *(f"os.environ[{name!r}] = threads" for name in _THREAD_VARIABLES),
             "",
         ]
     if recipe.left_alone:
