@@ -32,11 +32,9 @@ def main() -> None:
         section: [
             st.Page(PAGES / file, title=title, icon=icon, default=file == "data.py")
             for file, title, icon in pages
-            if (PAGES / file).exists()
         ]
         for section, pages in NAVIGATION.items()
     }
-    sections = {section: pages for section, pages in sections.items() if pages}
     page = st.navigation(sections)
     with shown_errors():
         session.workspace()

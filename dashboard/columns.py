@@ -117,6 +117,18 @@ def with_edits(
     return result
 
 
+def edits_in_words(shown: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]]) -> str:
+    """Return what an editor's ticks do, for undo."""
+    words = {True: "declare {} in {} missing", False: "let {} in {} count again"}
+    return ", ".join(
+        words[bool(cells[MISSING])].format(
+            cell_text(shown[VALUE].iloc[int(row)]), shown[COLUMN].iloc[int(row)]
+        )
+        for row, cells in edits.items()
+        if MISSING in cells
+    )
+
+
 def with_value(declared: Sentinels, columns: Iterable[str], value: Any) -> dict[str, list[Any]]:
     """Return what is declared with one more value in some columns."""
     result = {column: list(values) for column, values in declared.items()}

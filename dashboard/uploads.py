@@ -51,8 +51,15 @@ class OpenedFile:
 
 def receive(workspace: Workspace, content: BinaryIO, name: str) -> None:
     """Write an upload to the workspace, where it waits to be read."""
-    with workspace.upload_path.open("wb") as file:
-        shutil.copyfileobj(content, file, 1 << 20)
+    try:
+        with workspace.upload_path.open("wb") as file:
+            shutil.copyfileobj(content, file, 1 << 20)
+    except OSError as error:
+        workspace.upload_path.unlink(missing_ok=True)
+        raise TableError(
+            f"{Path(name).name} cannot be kept: {error.strerror or error}. "
+            "Make room on the disk of the computer that runs this app, or take a smaller file."
+        ) from error
     workspace.update(SECTION, name=Path(name).name)
 
 

@@ -105,9 +105,15 @@ class Workspace:
     def create(cls, home: Path | None = None) -> Workspace:
         """Make a new, empty workspace."""
         root = workspaces_folder(home)
-        root.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = root / secrets.token_urlsafe(24)
-        folder.mkdir(mode=0o700)
+        try:
+            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise WorkspaceError(
+                f"No workspace can be kept in {root}: {error.strerror or error}. "
+                "Start the dashboard with PMAE_HOME set to a folder that can be written."
+            ) from error
         workspace = cls(folder)
         workspace.touch()
         return workspace

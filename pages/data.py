@@ -1,5 +1,7 @@
 """Data: open a table, say what its columns are for and which values stand for missing ones."""
 
+from typing import BinaryIO
+
 import pandas as pd
 import streamlit as st
 
@@ -13,6 +15,7 @@ from pmae_core.table import Role, SentinelSuggestion, list_datasets
 SECTION = "data"
 PREVIEW_ROWS = 1_000
 ALL_COLUMNS = "all columns"
+FIRST_CHOICE = "clinic"  # the reasons of its holes are known
 ROW_HEIGHT = 35  # pixels, Streamlit's own
 
 DELIMITERS = {
@@ -80,9 +83,8 @@ def show_upload(own: Workspace) -> None:
     if file is not None:
         # A new round empties the widget, whose buffer would keep the file in memory.
         st.session_state["data:upload_round"] += 1
-        uploads.receive(own, file, file.name)
         with st.spinner("Reading the file …"):
-            open_file(own, uploads.ReadingOptions())
+            receive_file(own, file)
         st.rerun()
     name = uploads.waiting_file(own)
     if name and (uploads.is_text(name) or uploads.is_workbook(name)):
@@ -120,6 +122,12 @@ def workbook_options() -> uploads.ReadingOptions:
     return uploads.ReadingOptions(sheet=max(int(sheet) - 1, 0) if sheet.isdigit() else sheet or 0)
 
 
+@calm
+def receive_file(own: Workspace, file: BinaryIO) -> None:
+    uploads.receive(own, file, file.name)
+    open_file(own, uploads.ReadingOptions())
+
+
 def open_file(own: Workspace, options: uploads.ReadingOptions) -> None:
     before = own.table_state()
     try:
@@ -144,12 +152,14 @@ def show_samples() -> None:
     chosen = st.selectbox(
         "Table",
         list(infos),
+        index=list(infos).index(FIRST_CHOICE),
         format_func=title,
         key="data:sample",
         help="penguins, clinic and diabetes come with the app; the others are those of the paper.",
     )
     info = infos[chosen]
-    st.caption(f"{info.title}. Source: {info.source}. Licence: {info.license}.")
+    facts = (info.title, f"Source: {info.source}", f"Licence: {info.license}")
+    st.caption(" ".join(fact.rstrip(".") + "." for fact in facts))
     st.button("Open this table", key="data:open_sample", on_click=open_sample, args=(chosen,))
 
 
@@ -214,6 +224,7 @@ def show_preview(table: OpenTable) -> None:
         width="stretch",
         height=editor_height(preview, most=322),
         key="data:preview",
+        alt="The rows of the table",
         column_config={
             str(name): st.column_config.DatetimeColumn(format="YYYY-MM-DD")
             for name in columns.whole_days(preview)
@@ -255,6 +266,7 @@ def show_roles(table: OpenTable, state: TableState) -> None:
         key=key,
         on_change=keep_roles,
         args=(key,),
+        alt="The columns of the table with their roles",
         hide_index=True,
         width="stretch",
         height=editor_height(shown, most=460),
@@ -271,10 +283,12 @@ def show_roles(table: OpenTable, state: TableState) -> None:
                 min_value=0,
                 max_value=100,
                 color=theme.OBSERVED,
+                width=150,
                 help="Share of rows in which the column is observed (p_obs).",
             ),
+            columns.REMARKS: st.column_config.TextColumn(width=170),
             columns.DIFFERENT: st.column_config.NumberColumn(
-                format="localized", help="How many different values the column holds."
+                format="localized", width=125, help="How many different values the column holds."
             ),
         },
     )
@@ -334,6 +348,7 @@ def show_sentinel_editor(state: TableState, shown: pd.DataFrame) -> None:
         key=key,
         on_change=keep_sentinels,
         args=(key, shown),
+        alt="Values that stand, or may stand, for missing ones",
         hide_index=True,
         width="stretch",
         height=editor_height(shown, most=320),
@@ -363,8 +378,8 @@ def show_other_value(table: OpenTable) -> None:
         )
         st.selectbox(
             "In",
-            [None, *map(str, table.frame.columns)],
-            format_func=lambda name: ALL_COLUMNS if name is None else name,
+            ["", *map(str, table.frame.columns)],
+            format_func=lambda name: name or ALL_COLUMNS,
             key="data:other_column",
             help="One column, or all of them.",
         )
@@ -374,8 +389,9 @@ def show_other_value(table: OpenTable) -> None:
 @calm
 def keep_sentinels(key: str, shown: pd.DataFrame) -> None:
     declared = session.open_table().sentinels
-    changed = columns.with_edits(declared, shown, st.session_state[key]["edited_rows"])
-    session.workspace().set_sentinels(changed)
+    edits = st.session_state[key]["edited_rows"]
+    changed = columns.with_edits(declared, shown, edits)
+    session.workspace().set_sentinels(changed, what=columns.edits_in_words(shown, edits))
 
 
 @calm
@@ -394,10 +410,10 @@ def declare_other() -> None:
         session.notify("warning", "Write the value first, then press the button.")
         return
     table = session.open_table()
-    names = [str(name) for name in table.frame.columns] if column is None else [column]
+    names = [column] if column else [str(name) for name in table.frame.columns]
     found = columns.columns_with(table.frame, names, value)
     if not found:
-        where = "No column holds" if column is None else f"{code(column)} does not hold"
+        where = f"{code(column)} does not hold" if column else "No column holds"
         session.notify("warning", f"{where} {code(value)}; nothing changed.")
         return
     declare([(name, value) for name in found], f"declare {value} missing")

@@ -67,6 +67,9 @@ def test_ticks_declare_and_take_back(frame):
         "age": [-999],
     }
     assert columns.with_edits(declared, shown, {0: {}}) == {"town": ["?"]}
+    assert columns.edits_in_words(
+        shown, {0: {columns.MISSING: False}, 1: {columns.MISSING: True}}
+    ) == ("let ? in town count again, declare -999 in age missing")
 
 
 def test_a_value_is_declared_once_however_it_is_written():

@@ -1,6 +1,8 @@
 import base64
 import json
+import os
 import shutil
+import time
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -138,6 +140,17 @@ def test_a_workspace_removed_meanwhile_is_replaced():
     assert not app.exception
     assert app.text[1].value == session.FIRST_SAMPLE
     assert "does not exist" in app.info[0].value
+
+
+def test_an_expired_workspace_is_replaced_by_a_new_one():
+    token = run(show_workspace).text[0].value
+    long_ago = time.time() - 31 * 86400
+    os.utime(Workspace.open(token).folder / "last_used", (long_ago, long_ago))
+
+    app = run(show_workspace, w=token)
+
+    assert app.text[0].value != token
+    assert "does not exist (any more)" in app.info[0].value
 
 
 # Remembered widgets

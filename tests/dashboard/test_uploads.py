@@ -113,3 +113,14 @@ def test_without_a_file_there_is_nothing_to_read(own):
 )
 def test_kinds_of_files(name, text, workbook):
     assert (uploads.is_text(name), uploads.is_workbook(name)) == (text, workbook)
+
+
+def test_a_full_disk_is_said_and_leaves_no_half_file(own):
+    class Broken(io.BytesIO):
+        def read(self, size=-1):
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(TableError, match="No space left on device. Make room"):
+        uploads.receive(own, Broken(), "t.csv")
+
+    assert uploads.waiting_file(own) is None

@@ -52,6 +52,13 @@ def test_a_workspace_is_found_by_its_token_alone(tmp_path):
     assert one.token not in one.id
 
 
+def test_a_home_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+
+    with pytest.raises(WorkspaceError, match="PMAE_HOME set to a folder"):
+        Workspace.create(tmp_path / "file")
+
+
 @pytest.mark.parametrize(
     "token",
     ["", "..", "../../etc", "a" * 31, "a" * 33, "a" * 32, "a/" * 16, "ä" * 32, "a" * 31 + "\n"],

@@ -1,0 +1,68 @@
+import base64
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.widgets.figure import _config
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("PMAE_HOME", str(tmp_path))
+
+
+def show_one_figure():
+    import pandas as pd
+    import plotly.graph_objects as go
+    import streamlit as st
+
+    from dashboard.figures.style import styled
+    from dashboard.widgets import show_figure
+
+    selection = show_figure(
+        styled(go.Figure(go.Bar(x=[1], y=[2]))),
+        question="How much is missing?",
+        key="share",
+        data=lambda: pd.DataFrame({"x": [1]}),
+        caption="One bar.",
+    )
+    st.text(str(selection))
+
+
+def test_a_figure_stands_below_its_question_and_can_be_taken_away():
+    app = AppTest.from_function(show_one_figure, default_timeout=30).run()
+
+    assert not app.exception
+    assert app.subheader[0].value == "How much is missing?"
+    assert app.caption[-1].value == "One bar."
+    (chart,) = app.get("plotly_chart")
+    config = json.loads(chart.proto.config)
+    assert config["toImageButtonOptions"]["format"] == "png"
+    assert len(app.get("download_button")) == 1
+    assert app.text[0].value == "None"
+
+    app.radio[0].set_value("SVG").run()
+    (chart,) = app.get("plotly_chart")
+    assert json.loads(chart.proto.config)["toImageButtonOptions"]["format"] == "svg"
+
+
+def test_pictures_are_named_after_the_figure():
+    assert _config("p_obs", "PNG")["toImageButtonOptions"]["filename"] == "p_obs"
+
+
+def show_share_button():
+    from dashboard.widgets import share_button
+
+    share_button("masking_lab", {"a": 0.5})
+
+
+def test_the_link_to_share_is_shown():
+    app = AppTest.from_function(show_share_button, default_timeout=30).run()
+
+    assert not app.exception
+    path, shared = app.code[0].value.split("?s=")
+    assert path.endswith("/masking_lab")
+    content = json.loads(base64.urlsafe_b64decode(shared + "=" * (-len(shared) % 4)))
+    assert content == ["masking_lab", {"a": 0.5}]
+    assert "Your data is not in it" in app.caption[0].value
