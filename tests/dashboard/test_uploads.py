@@ -120,7 +120,7 @@ def test_a_full_disk_is_said_and_leaves_no_half_file(own):
         def read(self, size=-1):
             raise OSError(28, "No space left on device")
 
-    with pytest.raises(TableError, match="No space left on device. Make room"):
+    with pytest.raises(TableError, match=r"No space left on device\. Make room"):
         uploads.receive(own, Broken(), "t.csv")
 
     assert uploads.waiting_file(own) is None
