@@ -24,8 +24,10 @@ from pmae_core.jobs.store import JobStore
 from pmae_core.table import Schema
 
 ray = pytest.importorskip("ray")
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-PATIENCE_SECONDS = 240
+# Much more than needed; on a machine with much else to do, torch alone can take half a minute.
+PATIENCE_SECONDS = 400
 
 
 @pytest.fixture(scope="module")
@@ -95,21 +97,18 @@ def finished(engine, job):
 
 def test_a_comparison_survives_the_death_of_a_node(engine, cluster, table):
     params = {
-        "methods": ["miceforest", "em", "knn"],
+        "methods": ["miceforest", "missforest", "em", "knn"],
         "seeds": [0, 1],
-        "method_params": {"miceforest": {"n_datasets": 3}},
+        "method_params": {"miceforest": {"n_datasets": 2}, "missforest": {"n_trees": 120}},
     }
     job = submit(engine, table, "compare", params)
+    (second,) = cluster.worker_nodes
 
-    def forests_under_way():
-        shares = {}
-        for event in events(engine, job, "TaskProgress"):
-            if event["method"] == "miceforest":
-                shares[event["seed"]] = event["progress"]["done"] / event["progress"]["total"]
-        return sum(share < 0.6 for share in shares.values())
+    def long_tasks_there():
+        begun = events(engine, job, "BegunOnNode")
+        return [e for e in begun if e["node"] == second.node_id and "forest" in e["method"]]
 
-    # Each node has room for one.
-    wait_until(engine, job, lambda: forests_under_way() == 2)
+    wait_until(engine, job, long_tasks_there)
     kill_second_node(cluster)
     try:
         result = finished(engine, job)
@@ -118,11 +117,10 @@ def test_a_comparison_survives_the_death_of_a_node(engine, cluster, table):
 
     there = Comparison.from_json((result / "comparison.json").read_text())
     assert figures(there) == figures(compare(table, **params))
-    done = {}
-    for event in events(engine, job, "TaskProgress"):
-        counts = done.setdefault((event["method"], event["seed"]), [])
-        counts.append(event["progress"]["done"])
-    assert any(counts != sorted(counts) for counts in done.values()), "no task was begun again"
+    (lost,) = long_tasks_there()
+    (again,) = (event for event in events(engine, job, "BegunOnNode") if event["again"])
+    assert (again["method"], again["seed"]) == (lost["method"], lost["seed"])
+    assert again["node"] == cluster.head_node.node_id
 
 
 def test_a_training_goes_on_after_a_crash_and_after_a_cancel(engine, table, tmp_path):
@@ -146,6 +144,7 @@ def test_a_training_goes_on_after_a_crash_and_after_a_cancel(engine, table, tmp_
 
     start, after_crash, after_cancel = first_steps()
     assert start == 0 < 200 <= after_crash <= after_cancel < 800
+    assert [e["again"] for e in events(engine, job, "BegunOnNode")] == [False, True, False]
     saved = events(engine, job, "CheckpointSaved")
     assert {event["path"] for event in saved} == {str(checkpoint)}
     spec = engine.store.job(job.id).spec

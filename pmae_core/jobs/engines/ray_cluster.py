@@ -100,9 +100,24 @@ def remote_function(function: Callable[..., Any], resources: Resources) -> Any:
 # ------------------------------------------------------------------ what is said
 
 
+@dataclass(frozen=True, kw_only=True)
+class BegunOnNode(Event):
+    """Work has begun on a node of the cluster; ``again`` if it had before, and that node died.
+
+    ``node`` is Ray's own id, as in its dashboard and ``ray list nodes``.
+    """
+
+    method: str
+    seed: int
+    node: str
+    again: bool
+
+
 @dataclass(frozen=True)
 class Started:
     """A task has begun, perhaps again."""
+
+    node: str
 
 
 @dataclass(frozen=True)
@@ -207,7 +222,7 @@ class Line:
                 f"machine of the job {version}. Install the same on all."
             )
         self._mailbox, self._key, self._memory_limit = mailbox, key, memory_mb
-        self._pending: list[Message] = [Started()]
+        self._pending: list[Message] = []
         self._cancelled = False
         self._process = psutil.Process()
         self._lock = threading.Lock()
@@ -215,6 +230,7 @@ class Line:
         self._thread = threading.Thread(target=self._talk, name="line", daemon=True)
 
     def __enter__(self) -> Self:
+        self.emit(Started(import_ray().get_runtime_context().get_node_id()))
         self.send_now()
         self._thread.start()
         return self
@@ -294,6 +310,10 @@ class Listener:
         """
         for key, message in import_ray().get(self._mailbox.take.remote()):
             if isinstance(message, Started):
+                again = key in self.started_at
+                method, seed = key
+                begun = BegunOnNode(method=method, seed=seed, node=message.node, again=again)
+                self._emit(begun)
                 self.started_at[key] = time.monotonic()
             elif isinstance(message, TooMuchMemory):
                 raise JobError(
