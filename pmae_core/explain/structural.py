@@ -181,6 +181,7 @@ def find_structural_holes(
     min_rows: int = 20,
     max_exceptions: float = 0.01,
     max_other_holes: float = 0.05,
+    by_holes: bool = False,
 ) -> list[StructuralHole]:
     """Find columns that are empty because of what another column says.
 
@@ -199,6 +200,9 @@ def find_structural_holes(
         Share of the rows of a condition that may be observed all the same.
     max_other_holes : float, default 0.05
         Share of the other rows that may be empty. They never are more than those explained.
+    by_holes : bool, default False
+        Also report columns that are empty whenever another one is. That alone is no reason: cells
+        that were left out together have values all the same.
 
     Returns
     -------
@@ -213,7 +217,7 @@ def find_structural_holes(
     ['packs is empty in all 30 rows where smoker is no, and nowhere else.']
     """
     schema = Schema.infer(frame) if schema is None else schema
-    limits = _Limits(min_rows, max_exceptions, max_other_holes)
+    limits = _Limits(min_rows, max_exceptions, max_other_holes, by_holes)
     missing = frame.isna()
     n_missing = missing.sum()
     most = len(frame) - min_rows
@@ -265,6 +269,7 @@ class _Limits:
     min_rows: int
     max_exceptions: float
     max_other_holes: float
+    by_holes: bool
 
     def allow(self, hole: StructuralHole, n_rows: int) -> bool:
         n_others = n_rows - hole.n_rows
@@ -309,7 +314,7 @@ def _proposals(
     if reason.n_unique <= most:
         yield from _kinds(cells, holes, limits)
     gone = cells.isna().to_numpy()
-    if gone.sum() >= limits.min_rows:
+    if limits.by_holes and gone.sum() >= limits.min_rows:
         share = holes[gone].mean(axis=0)
         for j in np.flatnonzero(share >= 1 - limits.max_exceptions):
             yield int(j), Condition(cells.name, "is missing")

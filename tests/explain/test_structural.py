@@ -129,16 +129,17 @@ def test_names_of_rows_explain_nothing(survey):
 def test_a_value_is_preferred_to_another_hole(survey):
     survey.loc[survey["smoker"] == "no", ["packs", "income"]] = np.nan
 
-    assert found(survey) == [
+    assert found(survey, by_holes=True) == [
         ("packs", "smoker", "is", ("no",)),
         ("income", "smoker", "is", ("no",)),
     ]
 
 
-def test_columns_left_out_together_are_told_with_a_warning(survey):
+def test_columns_left_out_together_are_told_on_request_and_with_a_warning(survey):
     survey.loc[np.random.default_rng(3).random(600) < 0.3, ["packs", "income"]] = np.nan
 
-    first, second = find_structural_holes(survey)
+    assert find_structural_holes(survey) == []
+    first, second = find_structural_holes(survey, by_holes=True)
 
     assert (first.column, first.condition.words) == ("packs", "income is empty")
     assert (second.column, second.condition.words) == ("income", "packs is empty")
@@ -163,12 +164,13 @@ def test_random_holes_are_never_taken_for_structure(share):
         assert find_structural_holes(table.mask(holes)) == [], seed
 
 
+@pytest.mark.parametrize("coupling", ["nested", "independent"])
 @pytest.mark.parametrize("mechanism", ["MCAR", "MAR", "MNAR"])
-def test_holes_made_on_purpose_are_not_taken_for_structure(mechanism):
+def test_holes_made_on_purpose_are_not_taken_for_structure(mechanism, coupling):
     complete = load_dataset("diabetes").frame
-    for seed in range(5):
-        incomplete = ampute(complete, "general", mechanism, "independent", seed=seed).incomplete
-        assert find_structural_holes(incomplete) == [], seed
+    for seed, pattern in enumerate(("monotone", "quasi-monotone", "general")):
+        incomplete = ampute(complete, pattern, mechanism, coupling, seed=seed).incomplete
+        assert find_structural_holes(incomplete) == [], pattern
 
 
 @given(
