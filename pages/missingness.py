@@ -222,10 +222,10 @@ def _pairs_in_words(pairs: pd.DataFrame) -> str:
         first, second, value = pairs.iloc[0]
         return (
             "No two columns' holes have much to do with each other. The most related ones are "
-            f"those of {code(first)} and {code(second)} ({value:.2f})."
+            f"those of {code(first)} and {code(second)} ({value:z.2f})."
         )
     return "\n".join(
-        f"- {code(first)} and {code(second)} {_pair_in_words(value)} ({value:.2f})"
+        f"- {code(first)} and {code(second)} {_pair_in_words(value)} ({value:z.2f})"
         for first, second, value in strong.itertuples(index=False)
     )
 
@@ -233,7 +233,10 @@ def _pairs_in_words(pairs: pd.DataFrame) -> str:
 def _pair_in_words(correlation: float) -> str:
     if correlation < 0:
         return "are rarely missing in the same row"
-    return f"are {'nearly always' if correlation > 0.95 else 'often'} missing together"
+    how_often = (
+        "always" if correlation > 0.9999 else "nearly always" if correlation > 0.9 else "often"
+    )
+    return f"are {how_often} missing together"
 
 
 def _show_tree(table: OpenTable, patterns: MissingPatterns) -> None:
@@ -371,17 +374,19 @@ def _show_comparison(table: OpenTable, column: str) -> None:
             icon=":material/info:",
         )
         return
-    strong = measured[measured["size"].isin(["medium", "large"])]
+    beyond_chance = measured["effect"].abs() > measured["by_chance"]
+    strong = measured[beyond_chance & measured["size"].isin(["medium", "large"])]
     st.markdown(
         f"Rows that miss {code(column)} differ clearly from the others in {listing(strong.index)}."
         if len(strong)
-        else f"Rows that miss {code(column)} hardly differ from the others in what is observed."
+        else f"In what is observed, rows that miss {code(column)} differ little from the others, "
+        "or by no more than chance."
     )
     show_figure(
         figures.effects_figure(
             compared,
             value="effect",
-            chance="standard_error",
+            chance="by_chance",
             titles={
                 "numerical": "difference of means, in standard deviations",
                 "categorical": "Cramér's V: 0 no relation, 1 complete",
@@ -574,8 +579,8 @@ def _show_shift(table: OpenTable, needed: tuple[str, ...]) -> None:
         question="How far do the columns move if these rows are dropped?",
         key="missingness-shift",
         data=lambda: shift.rename_axis("column").reset_index(),
-        caption="Compared with all observed cells. Grey: about as far as dropping as many rows at "
-        "random would move them. A bar far beyond it is a bias that dropping rows would bring."
+        caption="Compared with all observed cells. Grey: what dropping as many rows at random does "
+        "in 19 of 20 cases. A bar far beyond it is a bias that dropping rows would bring."
         + _left_out(shift, figures.MOST_EFFECTS),
     )
 

@@ -188,7 +188,7 @@ def _written(values: np.ndarray, labels: list[str]) -> list[go.Scatter]:
             go.Scatter(
                 x=[labels[column] for column in columns],
                 y=[labels[row + 1] for row in rows],
-                text=[f"{value:.2f}" for value in values[rows, columns]],
+                text=[f"{value:z.2f}" for value in values[rows, columns]],
                 mode="text",
                 textfont={"color": "white"} if strong else None,
                 hoverinfo="skip",
@@ -446,7 +446,7 @@ def effects_figure(
         By column name: ``kind`` and the two columns named below; at most 20 of each kind
         are drawn, those that come first. Rows without an effect are left out.
     value, chance : str
-        Names of the effect and of its size by chance (a grey area reaches to twice of it).
+        Names of the effect and of its size by chance (a grey area reaches to it).
     titles : dict
         What the axes of the two kinds show, the numerical one first.
     least : float
@@ -509,7 +509,7 @@ def _effect_traces(panel: pd.DataFrame, value: str, chance: str) -> list[go.Bar]
 
 
 def _reach(panel: pd.DataFrame, chance: str) -> np.ndarray:
-    return 2 * panel[chance].fillna(0).to_numpy(dtype=float)
+    return panel[chance].fillna(0).to_numpy(dtype=float)
 
 
 def _effect_range(panel: pd.DataFrame, value: str, chance: str, least: float) -> list[float]:

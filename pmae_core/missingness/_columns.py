@@ -55,6 +55,14 @@ def read_labels(series: pd.Series) -> tuple[np.ndarray, list[Any]]:
     return codes, list(labels)
 
 
+def chi_squared_bound(degrees_of_freedom: int) -> float:
+    """Return what a chi-squared number exceeds once in twenty times."""
+    # Imported here so that a page that compares nothing does not wait for it.
+    from scipy.special import chdtri
+
+    return float(chdtri(degrees_of_freedom, 0.05))
+
+
 def missing_rows(df: pd.DataFrame, column: Hashable) -> BoolArray:
     """Return True where a column is missing, refusing columns without both kinds of rows."""
     if column not in df.columns:

@@ -14,6 +14,7 @@ from pmae_core.errors import TableError
 from pmae_core.missingness._columns import (
     LABEL_ROLES,
     NUMBER_ROLES,
+    chi_squared_bound,
     missing_rows,
     number_words,
     read_labels,
@@ -33,7 +34,7 @@ _STEPS: dict[Kind, tuple[float, float, float]] = {
 _COLUMNS = [
     "kind",
     "effect",
-    "standard_error",
+    "by_chance",
     "size",
     "n_observed",
     "n_missing",
@@ -70,7 +71,8 @@ def compare_rows(
           where observed, in units of the standard deviation (root of the mean of both
           variances). Categorical, Cramér's V between 0 (no relation) and 1, corrected for its
           bias in small tables. NaN where it cannot be measured;
-        - ``standard_error`` of a standardised mean difference that is truly 0;
+        - ``by_chance``: what the effect (without its sign) exceeds in one of twenty tables if
+          there is truly none;
         - ``size``: negligible, small, medium or large in Cohen's words, else "not measurable";
         - ``n_observed``, ``n_missing``: rows of the two groups with a value in this column;
         - ``mean_observed``, ``mean_missing`` of numbers (NaN for dates and categories).
@@ -111,19 +113,24 @@ def _compare_numbers(series: pd.Series, role: Role, missing: BoolArray) -> dict[
     deviation = np.sqrt((one.var(ddof=1) + other.var(ddof=1)) / 2)
     if deviation > 0:
         result["effect"] = float((mean_other - mean_one) / deviation)
-        result["standard_error"] = float(np.sqrt(1 / len(one) + 1 / len(other)))
+        variance = 1 / len(one) + 1 / len(other)
+        result["by_chance"] = float(np.sqrt(chi_squared_bound(1) * variance))
     return result
 
 
 def _compare_labels(series: pd.Series, missing: BoolArray) -> dict[str, Any]:
     counts = _counts_of_labels(*read_labels(series), missing)
     n_observed, n_missing = map(int, counts.sum(axis=1))
-    return {
-        "kind": "categorical",
-        "effect": _cramers_v(counts),
-        "n_observed": n_observed,
-        "n_missing": n_missing,
-    }
+    result = {"kind": "categorical", "n_observed": n_observed, "n_missing": n_missing}
+    counts = counts[:, counts.sum(axis=0) > 0]
+    if counts.shape[1] < 2 or min(n_observed, n_missing) == 0:
+        return result
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    chi_squared = float(((counts - expected) ** 2 / expected).sum())
+    bound = chi_squared_bound(counts.shape[1] - 1)
+    result["effect"] = _cramers_v(chi_squared, counts.shape[1], n_observed + n_missing)
+    result["by_chance"] = _cramers_v(bound, counts.shape[1], n_observed + n_missing)
+    return result
 
 
 def _counts_of_labels(codes: np.ndarray, labels: list, missing: BoolArray) -> FloatArray:
@@ -136,15 +143,9 @@ def _counts_of_labels(codes: np.ndarray, labels: list, missing: BoolArray) -> Fl
     )
 
 
-def _cramers_v(counts: FloatArray) -> float:
+def _cramers_v(chi_squared: float, n_labels: int, n: int) -> float:
     """Return Cramér's V of a 2 x k table with the bias correction of Bergsma (2013)."""
-    counts = counts[:, counts.sum(axis=0) > 0]
-    n, n_labels = counts.sum(), counts.shape[1]
-    if n_labels < 2 or counts.sum(axis=1).min() == 0:
-        return np.nan
-    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / n
-    phi_squared = ((counts - expected) ** 2 / expected).sum() / n
-    corrected = max(0.0, phi_squared - (n_labels - 1) / (n - 1))
+    corrected = max(0.0, chi_squared / n - (n_labels - 1) / (n - 1))
     smaller_side = min(2 - 1 / (n - 1), n_labels - (n_labels - 1) ** 2 / (n - 1)) - 1
     return float(min(1.0, np.sqrt(corrected / smaller_side))) if smaller_side > 0 else np.nan
 

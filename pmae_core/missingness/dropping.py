@@ -12,6 +12,7 @@ from pmae_core.errors import TableError
 from pmae_core.missingness._columns import (
     LABEL_ROLES,
     NUMBER_ROLES,
+    chi_squared_bound,
     read_labels,
     read_numbers,
     schema_of,
@@ -114,8 +115,8 @@ def dropping_shift(
         - ``shift``: numerical, mean of the rows that stay minus mean of all observed cells, in
           standard deviations of all observed cells. Categorical, the share of rows that
           would have to change their label to undo the change. NaN where no cell stays;
-        - ``by_chance``: how large a shift is to be expected if the same number of cells had
-          been dropped at random (its standard deviation; for categories its mean);
+        - ``by_chance``: what the shift (without its sign) exceeds once in twenty times if as
+          many cells are dropped at random (for categories, once in twenty times or less);
         - ``n_observed``, ``n_kept``: observed cells before and after;
         - ``mean_observed``, ``mean_kept`` of numbers (NaN for dates and categories).
 
@@ -164,7 +165,8 @@ def _shift_of_numbers(series: pd.Series, role: Role, stays: BoolArray) -> dict[s
         result |= {"mean_observed": mean_before, "mean_kept": mean_after}
     deviation = before.std(ddof=1) if len(before) > 1 else 0.0
     result["shift"] = float((mean_after - mean_before) / deviation) if deviation > 0 else 0.0
-    result["by_chance"] = float(np.sqrt(1 / len(after) - 1 / len(before)))
+    variance = 1 / len(after) - 1 / len(before)
+    result["by_chance"] = float(np.sqrt(chi_squared_bound(1) * variance))
     return result
 
 
@@ -178,10 +180,12 @@ def _shift_of_labels(series: pd.Series, stays: BoolArray) -> dict[str, Any]:
     if not n_after:
         return result
     share = before / n_before
-    # By chance: half the expected absolute values of nearly Gaussian differences.
-    variance = share * (1 - share) * (1 / n_after - 1 / n_before)
     result["shift"] = float(np.abs(after / n_after - share).sum() / 2)
-    result["by_chance"] = float(np.sqrt(2 / np.pi * variance).sum() / 2)
+    # Half the sum of absolute differences is at most half the root of chi-squared.
+    variance = 1 / n_after - 1 / n_before
+    n_labels = int((before > 0).sum())
+    bound = chi_squared_bound(n_labels - 1) if n_labels > 1 else 0.0
+    result["by_chance"] = float(np.sqrt(bound * variance) / 2)
     return result
 
 

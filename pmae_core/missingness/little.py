@@ -70,7 +70,10 @@ class LittleTest:
     def sentence(self) -> str:
         """Return the outcome in words."""
         p_value = "below 0.001" if self.p_value < 0.001 else f"{self.p_value:.3f}"
-        numbers = f"χ² = {self.statistic:,.1f} with {self.degrees_of_freedom:,} degrees of freedom"
+        degrees = "degree" if self.degrees_of_freedom == 1 else "degrees"
+        numbers = (
+            f"χ² = {self.statistic:,.1f} with {self.degrees_of_freedom:,} {degrees} of freedom"
+        )
         if self.p_value < 0.05:
             return (
                 f"The means differ between rows with different holes by more than chance would "

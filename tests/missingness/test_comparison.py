@@ -13,7 +13,7 @@ def test_standardised_mean_difference_of_the_textbook():
     # Means 2 and 7; variances 1 and 4.
     assert row["effect"] == pytest.approx(5 / np.sqrt(2.5))
     assert (row["mean_observed"], row["mean_missing"]) == (2, 7)
-    assert row["standard_error"] == pytest.approx(np.sqrt(2 / 3))
+    assert row["by_chance"] == pytest.approx(1.959964 * np.sqrt(2 / 3))
     assert row["size"] == "large"
 
 
@@ -36,6 +36,20 @@ def test_cramers_v_is_one_for_a_perfect_relation_and_near_zero_for_none():
     assert effects["same"] == pytest.approx(1, abs=1e-9)
     # Without the correction, forty labels would look related by chance.
     assert effects["none"] == 0
+
+
+def test_chance_stays_within_its_bounds_in_nineteen_of_twenty_tables():
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame({"x": rng.normal(size=120), "label": rng.choice(list("uvwz"), size=120)})
+    schema = Schema.infer(df.assign(y=1.0))
+    beyond = []
+    for _ in range(300):
+        table = compare_rows(
+            df.assign(y=np.where(rng.random(120) < 0.3, np.nan, 1.0)), "y", schema=schema
+        )
+        beyond.append(table["effect"].abs() > table["by_chance"])
+    share = pd.DataFrame(beyond).mean()
+    assert share.between(0.02, 0.085).all(), share
 
 
 def test_columns_come_by_strength_and_in_words():

@@ -56,7 +56,7 @@ def test_shift_of_a_mean_in_standard_deviations():
     df = pd.DataFrame({"x": [1.0, 2, 3, 4], "y": [1.0, 1, None, None]})
     row = dropping_shift(df).loc["x"]
     assert row["shift"] == pytest.approx((1.5 - 2.5) / np.std([1, 2, 3, 4], ddof=1))
-    assert row["by_chance"] == pytest.approx(np.sqrt(1 / 2 - 1 / 4))
+    assert row["by_chance"] == pytest.approx(1.959964 * np.sqrt(1 / 2 - 1 / 4))
     assert (row["n_observed"], row["n_kept"]) == (4, 2)
 
 
@@ -67,7 +67,7 @@ def test_shift_of_labels_is_the_share_that_would_have_to_change():
     assert row["kind"] == "categorical"
 
 
-def test_by_chance_is_what_dropping_at_random_does():
+def test_dropping_at_random_stays_within_what_chance_does():
     rng = np.random.default_rng(0)
     n = 400
     df = pd.DataFrame({"x": rng.normal(size=n), "label": rng.choice(list("uvw"), size=n)})
@@ -77,9 +77,11 @@ def test_by_chance_is_what_dropping_at_random_does():
         away = np.random.default_rng(seed).permutation(n) < 300
         table_with_holes = df.assign(y=np.where(away, np.nan, 1.0))
         shifts.append(dropping_shift(table_with_holes, ["y"], schema=schema)["shift"])
-    expected = dropping_shift(table_with_holes, ["y"], schema=schema)["by_chance"]
-    assert np.std([s["x"] for s in shifts]) == pytest.approx(expected["x"], rel=0.15)
-    assert np.mean([s["label"] for s in shifts]) == pytest.approx(expected["label"], rel=0.15)
+    bound = dropping_shift(table_with_holes, ["y"], schema=schema)["by_chance"]
+    beyond = (pd.DataFrame(shifts).abs() > bound).mean()
+    assert 0.01 < beyond["x"] < 0.1
+    assert beyond["label"] < 0.1
+    assert max(s["label"] for s in shifts) > bound["label"] / 2
 
 
 def test_nothing_stays():

@@ -154,15 +154,15 @@ def test_effects_are_drawn_by_kind_with_what_chance_does(mixed):
     figure = figures.effects_figure(
         compared,
         value="effect",
-        chance="standard_error",
+        chance="by_chance",
         titles={"numerical": "numbers", "categorical": "labels"},
         least=0.5,
     )
     chance, effects, _, of_labels = figure.data
     numbers = compared[compared["kind"] == "numerical"]
     assert list(effects.x) == list(numbers["effect"])
-    assert list(chance.base) == list(-2 * numbers["standard_error"])
-    assert list(chance.x) == list(4 * numbers["standard_error"])
+    assert list(chance.base) == list(-numbers["by_chance"])
+    assert list(chance.x) == list(2 * numbers["by_chance"])
     assert list(of_labels.x) == [compared.loc["town", "effect"]]
     assert figure.layout.xaxis2.range[0] == 0
     assert figure.layout.xaxis.range[0] <= -0.5
@@ -172,7 +172,7 @@ def test_effects_without_any_that_can_be_measured_are_an_empty_figure():
     df = pd.DataFrame({"x": [1.0, 1.0], "y": [1.0, None]})
     options = {"titles": {"numerical": "numbers"}, "least": 1.0}
     figure = figures.effects_figure(
-        compare_rows(df, "y"), value="effect", chance="standard_error", **options
+        compare_rows(df, "y"), value="effect", chance="by_chance", **options
     )
     assert len(figure.data) == 0
     shifts = figures.effects_figure(
