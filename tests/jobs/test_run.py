@@ -17,7 +17,7 @@ from pmae_core.jobs.spec import JobSpec
 from pmae_core.table import Schema
 
 DIGEST = "0" * 64
-QUICK = {"steps": 450, "width": 8, "encoder_depth": 1, "batch_size": 16, "patience": 0}
+QUICK = {"steps": 60, "width": 8, "encoder_depth": 1, "batch_size": 16, "patience": 0}
 
 
 def small_table(n_rows: int = 40) -> pd.DataFrame:
@@ -75,7 +75,7 @@ def test_training_gives_a_model_and_the_filled_table(tmp_path):
     imputed = read_frame(out / "imputed.parquet")
     pd.testing.assert_frame_equal(imputed, table.isna())
     assert result["n_filled"] == int(table.isna().to_numpy().sum())
-    assert result["training"]["step"] == 450
+    assert result["training"]["step"] == 60
     pd.testing.assert_frame_equal(
         load_imputer(out / "model.safetensors").transform(table), expected
     )
@@ -95,7 +95,7 @@ def test_a_cancelled_training_goes_on_to_the_same_bits(tmp_path):
     run_job(train_spec(), Listener().context(whole))
 
     def late(events):
-        return any(isinstance(e, TrainingProgress) and e.step >= 130 for e in events)
+        return any(isinstance(e, TrainingProgress) and e.step >= 30 for e in events)
 
     with pytest.raises(Cancelled):
         run_job(train_spec(), Listener(late).context(broken))
@@ -105,7 +105,7 @@ def test_a_cancelled_training_goes_on_to_the_same_bits(tmp_path):
     resumed = Listener()
     run_job(train_spec(), resumed.context(broken))
     [started] = [event for event in resumed.events if isinstance(event, TrainingStarted)]
-    assert started.first_step == 130
+    assert started.first_step == 30
     assert not (broken / "result.tmp").exists()
     for name in ("filled.parquet", "model.safetensors"):
         same = (whole / "result" / name).read_bytes() == (broken / "result" / name).read_bytes()
