@@ -26,8 +26,8 @@ from dashboard.labs.amputation import (
     MECHANISM_WORDS,
     MOST_ROWS,
     PATTERN_WORDS,
+    by_holes,
     chance_sentence,
-    columns_with_holes,
     in_words_of_page,
     pattern_sentence,
     result_sentence,
@@ -72,8 +72,9 @@ def lab(table: OpenTable) -> None:
         made = _make(table, scenario)
         _show_holes(facts, scenario, made)
     if made is not None:
-        _show_proportions(table, made)
-        _show_truths(table, made)
+        columns = by_holes(made, facts.columns)
+        _show_proportions(columns, made)
+        _show_truths(table, columns, made)
         _show_downloads(table, scenario, made)
     _show_scenarios(scenario, keepable=made is not None and bool(made.missing.any(axis=None)))
 
@@ -250,9 +251,10 @@ def _choose_by_hand(table: OpenTable, columns: list[str]) -> dict[str, float]:
         hide_index=True,
         disabled=["column"],
         column_config={
-            "column": st.column_config.TextColumn("Column"),
+            "column": st.column_config.TextColumn("Column", width="small"),
             "observed": st.column_config.NumberColumn(
                 "Observed",
+                width="small",
                 help="Share of rows to leave; 100 makes no holes in this column.",
                 min_value=0,
                 max_value=100,
@@ -288,7 +290,7 @@ def _show_holes(facts: TableFacts, scenario: Scenario, made: Amputation) -> None
         default=True,
         help="Shows a staircase where there is one. Otherwise as in the table.",
     )
-    picture = hole_picture(made.missing, ordered=ordered)
+    picture = hole_picture(made.missing[list(facts.columns)], ordered=ordered)
     bands = (
         f" Each line stands for about {count(round(picture.rows_per_band), 'row')}."
         if picture.rows_per_band > 1.5
@@ -307,7 +309,7 @@ def _show_holes(facts: TableFacts, scenario: Scenario, made: Amputation) -> None
             f"The lab works on {count(MOST_ROWS)} of these {count(n_rows, 'row')}, drawn at "
             "random; a kept scenario makes its holes in all of them."
         )
-    result = result_sentence(made, min(n_rows, MOST_ROWS))
+    result = result_sentence(made, facts.columns, min(n_rows, MOST_ROWS))
     if made.missing.to_numpy().any():
         st.markdown(result)
         st.markdown(pattern_sentence(made))
@@ -315,8 +317,7 @@ def _show_holes(facts: TableFacts, scenario: Scenario, made: Amputation) -> None
         st.warning(result, icon=":material/lightbulb:")
 
 
-def _show_proportions(table: OpenTable, made: Amputation) -> None:
-    columns = columns_with_holes(made, table.schema)
+def _show_proportions(columns: list[str], made: Amputation) -> None:
     left, right = st.columns(2, gap="large")
     p_obs = 1.0 - made.missing[columns].mean()
     with left:
@@ -341,8 +342,7 @@ def _show_proportions(table: OpenTable, made: Amputation) -> None:
         )
 
 
-def _show_truths(table: OpenTable, made: Amputation) -> None:
-    columns = columns_with_holes(made, table.schema)
+def _show_truths(table: OpenTable, columns: list[str], made: Amputation) -> None:
     name = choose_column(
         "Look at one column",
         columns,

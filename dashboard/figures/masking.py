@@ -14,7 +14,7 @@ from dashboard.text import figure_text
 from dashboard.theme import COLOUR_OF, MASKED, NEUTRAL, OBSERVED
 
 MOST_BARS = 24
-_LABEL_SIZE = (0.25, 0.08)  # of a usual name, in shares of the axes
+_LABEL_SIZE = (0.4, 0.08)  # of a usual name on a narrow screen, in shares of the axes
 
 # Dense at both ends, where the logit turns sharply.
 CURVE_POINTS = np.unique(

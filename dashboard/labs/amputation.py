@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from dashboard.text import code, count, listing, percent
 from pmae_core.amputation import Amputation
 from pmae_core.errors import AmputationError
 from pmae_core.missingness import summarise_missingness
-from pmae_core.table import Role, Schema
+from pmae_core.table import Role
 from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
 
 MOST_ROWS = 20_000
@@ -67,10 +67,11 @@ COUPLING_WORDS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def result_sentence(made: Amputation, n_before: int) -> str:
-    """Say in words how much was removed."""
-    n_removed = int(made.missing.to_numpy().sum())
-    by_column = made.missing.mean()
+def result_sentence(made: Amputation, columns: Sequence[Any], n_before: int) -> str:
+    """Say in words how much was removed from the columns that can get holes."""
+    missing = made.missing[list(columns)]
+    n_removed = int(missing.to_numpy().sum())
+    by_column = missing.mean()
     with_holes = by_column[by_column > 0]
     dropped = n_before - len(made.truth)
     if not len(with_holes) and dropped:
@@ -82,9 +83,9 @@ def result_sentence(made: Amputation, n_before: int) -> str:
         )
     if not len(with_holes):
         return "No cell was removed. Ask for a smaller share of observed rows, or another seed."
-    share = n_removed / made.missing.size
+    share = n_removed / missing.size
     sentence = (
-        f"**{count(n_removed)} of {count(made.missing.size)} cells were removed** "
+        f"**{count(n_removed)} of {count(missing.size)} cells were removed** "
         f"({percent(share)}), from {count(len(with_holes))} of {count(len(by_column))} columns. "
     )
     most, least = 1 - with_holes.min(), 1 - with_holes.max()
@@ -298,9 +299,7 @@ def chance_sentence(column: Truths) -> str:
     )
 
 
-def columns_with_holes(made: Amputation, schema: Schema) -> list[Any]:
-    """Return the columns that lost cells, most holes first, then the others with content."""
-    share = made.missing.mean()
-    order = share.sort_values(ascending=False, kind="stable").index
-    skipped = set(schema.names(Role.IDENTIFIER, Role.IGNORED))
-    return [name for name in order if share[name] > 0 or name not in skipped]
+def by_holes(made: Amputation, columns: Sequence[Any]) -> list[Any]:
+    """Return the columns that can get holes, those with most holes first."""
+    share = made.missing[list(columns)].mean()
+    return list(share.sort_values(ascending=False, kind="stable").index)

@@ -166,7 +166,8 @@ class MaskingTable:
     n_rows : int
         Rows of the whole table.
     observed : bool array of shape (rows, columns)
-        Some rows of the table, at most 1,000, drawn at random and in the table's order.
+        Some rows of the table, at most 1,000, drawn at random; the first 40, which are shown,
+        in the table's order.
     draws : float array like `observed`
         One uniform number a cell: the cell is masked where it is below ``M_j``. They are drawn
         once, so that a slider moves only the cells whose fate it changes.
@@ -200,7 +201,8 @@ def masking_table(frame: pd.DataFrame, schema: Schema, *, seed: int = 0) -> Mask
     n_rows = len(frame)
     p_obs = observed_proportion(observed) if n_rows else np.ones(len(learned))
     order = np.argsort(p_obs, kind="stable")
-    rows = np.sort(rng.choice(n_rows, size=min(n_rows, SAMPLE_ROWS), replace=False))
+    rows = rng.choice(n_rows, size=min(n_rows, SAMPLE_ROWS), replace=False)
+    rows[:PICTURE_ROWS].sort()
     sample = observed[rows][:, order]
     return MaskingTable(
         names=tuple(str(learned[j]) for j in order),

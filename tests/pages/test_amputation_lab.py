@@ -295,7 +295,9 @@ def test_an_all_missing_column_is_left_alone(fill, open_page):
 
     assert calm(app)
     assert "The table is complete" in text_of(app)
+    assert "of 4 columns" in text_of(app)
     assert "nothing" not in app.multiselect(key="amputation_lab:columns").options
+    assert "nothing" not in app.selectbox(key="amputation_lab:focus").options
 
 
 def test_a_single_column_explains_why_no_hole_stays(fill, open_page):

@@ -7,8 +7,8 @@ from dashboard.labs.amputation import (
     MECHANISM_WORDS,
     PATTERN_WORDS,
     Truths,
+    by_holes,
     chance_sentence,
-    columns_with_holes,
     in_words_of_page,
     pattern_sentence,
     result_sentence,
@@ -43,7 +43,7 @@ def test_the_result_in_words():
     made = ampute(TABLE, "monotone", "MCAR", columns=["a", "b"], seed=1)
     n_removed = int(made.missing.to_numpy().sum())
 
-    sentence = result_sentence(made, 500)
+    sentence = result_sentence(made, made.missing.columns, 500)
 
     assert f"{n_removed:,} of 2,000 cells" in sentence
     assert "2 of 4 columns" in sentence
@@ -53,7 +53,7 @@ def test_the_result_in_words():
 def test_dropped_rows_are_counted():
     made = ampute(TABLE, "general", "MCAR", proportions={"a": 0.7}, seed=1)
 
-    sentence = result_sentence(made, 500)
+    sentence = result_sentence(made, made.missing.columns, 500)
 
     assert f"{500 - len(made.truth)} rows lost every cell and were dropped" in sentence
 
@@ -62,7 +62,7 @@ def test_dropped_rows_are_counted():
 def test_holes_that_all_went_with_their_rows_are_explained(columns):
     made = ampute(TABLE[columns], "general", "MCAR", proportions=0.5, seed=1)
 
-    sentence = result_sentence(made, 500)
+    sentence = result_sentence(made, made.missing.columns, 500)
 
     assert "rows lost every cell and were dropped, and no hole is left" in sentence
     assert "Leave a column without holes" in sentence
@@ -71,7 +71,7 @@ def test_holes_that_all_went_with_their_rows_are_explained(columns):
 def test_no_hole_at_all_is_said():
     made = ampute(TABLE, "general", "MCAR", proportions=1.0)
 
-    assert "No cell was removed" in result_sentence(made, 500)
+    assert "No cell was removed" in result_sentence(made, made.missing.columns, 500)
     assert pattern_sentence(made) == ""
 
 
@@ -167,12 +167,19 @@ def test_durations_and_text_numbers_are_numbers():
     assert truths(made, "size", Role.NUMERICAL).values.min() >= 0.5
 
 
-def test_columns_with_most_holes_come_first_and_identifiers_not_at_all():
-    frame = TABLE.assign(id=range(500))
-    schema = Schema.infer(frame)
-    made = ampute(frame, columns=["a", "b"], proportions={"a": 0.9, "b": 0.2}, schema=schema)
+def test_columns_with_most_holes_come_first():
+    made = ampute(TABLE, columns=["a", "b"], proportions={"a": 0.9, "b": 0.2})
 
-    assert columns_with_holes(made, schema) == ["b", "a", "c", "d"]
+    assert by_holes(made, ["a", "b", "c"]) == ["b", "a", "c"]
+
+
+def test_columns_that_cannot_get_holes_do_not_count():
+    made = ampute(TABLE.assign(empty=np.nan), "monotone", "MCAR", columns=["a"])
+
+    sentence = result_sentence(made, list("abcd"), 500)
+
+    assert "of 2,000 cells" in sentence
+    assert "from 1 of 4 columns" in sentence
 
 
 def test_a_scenario_in_a_few_words():

@@ -4,6 +4,7 @@ import pytest
 
 from dashboard.labs.masking import (
     PAPER_SCORES,
+    PICTURE_ROWS,
     PRESETS,
     Masking,
     blind_rows,
@@ -66,6 +67,17 @@ def test_a_large_table_is_sampled_but_its_proportions_are_exact():
     assert looked_at.observed.shape == (1_000, 2)
     assert looked_at.p_obs == pytest.approx(observed.mean(axis=0))
     assert looked_at.n_rows == 30_000
+
+
+def test_the_rows_shown_come_from_all_over_the_table():
+    frame = pd.DataFrame({"x": np.arange(500) + 0.5, "y": np.arange(500) / 7})
+    frame.loc[250:, "x"] = np.nan
+
+    shown = masking_table(frame, Schema.infer(frame)).observed[:PICTURE_ROWS, 0]
+
+    n_observed = int(shown.sum())
+    assert 10 < n_observed < 30
+    assert shown[:n_observed].all()  # in the table's order
 
 
 def test_masked_cells_are_those_that_training_would_mask():
