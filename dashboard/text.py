@@ -15,7 +15,7 @@ from collections.abc import Iterable
 # a backslash is gone before the sign is read (":smile:", "->", "www.", "a@b").
 _JOINER = "\u2060"
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#+.!|~$:@&=-])")
-_READ_LATER = re.compile(r"(\\[:@](?=\S)|(?<=www)\\\.|\\[<>=~-](?=\\[<>=~-]))", re.IGNORECASE)
+_READ_LATER = re.compile(r"(\\[:@](?=\S)|www(?=\\\.)|\\[<>=~-](?=\\[<>=~-]))", re.IGNORECASE)
 _BLANKS = re.compile(r"\s+")
 _ELLIPSIS = "…"
 

@@ -46,31 +46,29 @@ def show_figure(
         Streamlit's selection, with `on_select`.
     """
     with st.container(key=f"figure-{key}", gap="small"):
-        with st.container(horizontal=True, vertical_alignment="top", wrap=False):
-            st.subheader(question, anchor=False, width="stretch")
-            picture = _downloads(key, data)
+        st.subheader(question, anchor=False)
         selection = st.plotly_chart(
             figure,
             width="stretch",
             key=f"{key}:chart",
             on_select=on_select or "ignore",
             selection_mode="points",
-            config=_config(key, picture),
+            config=_config(key),
             alt=question,
         )
         if caption:
             st.caption(caption)
+        _show_downloads(key, data)
     return selection if on_select else None
 
 
-def _downloads(key: str, data: pd.DataFrame | Callable[[], pd.DataFrame] | None) -> str:
-    """Draw the menu of downloads and return the chosen kind of picture."""
-    with st.popover("Download", icon=":material/download:", type="tertiary", key=f"{key}:menu"):
-        picture = st.radio(
+def _show_downloads(key: str, data: pd.DataFrame | Callable[[], pd.DataFrame] | None) -> None:
+    with st.popover("Download", icon=":material/download:", key=f"{key}:menu"):
+        st.radio(
             "Picture",
             PICTURE_FORMATS,
             horizontal=True,
-            key=f"{key}:picture",
+            key=_picture_key(key),
             help="PNG for slides and letters, SVG for print: it stays sharp at any size.",
         )
         st.caption("Then point at the figure and press the camera in its upper right corner.")
@@ -85,17 +83,21 @@ def _downloads(key: str, data: pd.DataFrame | Callable[[], pd.DataFrame] | None)
                 icon=":material/table_view:",
                 help="The numbers that the figure shows.",
             )
-    return picture or PICTURE_FORMATS[0]
 
 
 def _csv(data: pd.DataFrame) -> bytes:
     return data.to_csv(index=False).encode()
 
 
-def _config(key: str, picture: str) -> dict[str, Any]:
+def _config(key: str) -> dict[str, Any]:
+    picture = st.session_state.get(_picture_key(key)) or PICTURE_FORMATS[0]
     return {
         "displaylogo": False,
         "modeBarButtons": [["toImage"]],
         "scrollZoom": False,
         "toImageButtonOptions": {"format": picture.lower(), "filename": key, "scale": 3},
     }
+
+
+def _picture_key(key: str) -> str:
+    return f"{key}:picture"
