@@ -77,8 +77,9 @@ class MissingPatterns:
         d = len(self.columns)
         together = np.zeros((d, d))
         for piece in self.pieces():
-            cells = self.missing[piece].astype(np.float64)
-            together += cells.T @ (cells * self.counts[piece, None])
+            # Columns side by side in memory: several times faster than rows.
+            cells = self.missing[piece].T.astype(np.float64)
+            together += (cells * self.counts[piece]) @ cells.T
         return together
 
     def table(self, max_patterns: int | None = None) -> pd.DataFrame:
