@@ -19,7 +19,7 @@ from pmae_core.jobs.engines import make_engine, ray_cluster
 from pmae_core.jobs.engines.ray import RayEngine
 from pmae_core.jobs.engines.ray_tasks import RayTaskPool
 from pmae_core.jobs.run import fit_and_fill
-from pmae_core.jobs.spec import JobSpec, JobState, Resources
+from pmae_core.jobs.spec import JobSpec, JobState, Resources, installed_versions
 from pmae_core.jobs.store import JobStore
 from pmae_core.table import Schema
 
@@ -240,5 +240,6 @@ def test_an_address_where_nobody_listens_is_refused_at_once(monkeypatch):
 
 
 def test_a_node_with_another_version_is_refused():
-    with pytest.raises(JobError, match="Install the same on all"):
-        ray_cluster.Line(None, ("em", 0), "0.0.0", None)
+    versions = installed_versions() | {"numpy": "1.0"}
+    with pytest.raises(JobError, match=r"has numpy .* Install the same on all"):
+        ray_cluster.Line(None, ("em", 0), versions, None)

@@ -9,18 +9,17 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
 import psutil
 
-import pmae_core
 from pmae_core.errors import JobError
 from pmae_core.events import Event
 from pmae_core.jobs.engines.local import _THREAD_VARIABLES
-from pmae_core.jobs.spec import Resources
+from pmae_core.jobs.spec import Resources, installed_versions
 
 NAMESPACE = "pmae"
 # How often a task is started again whose process or node died; a method that always ends its
@@ -209,17 +208,21 @@ class Line:
         Where to send to.
     key : tuple
         Which task speaks.
-    version : str
-        The driver's version of the library; another one here could give other results.
+    versions : dict
+        What the driver has of all that computes; others here could give other results.
     memory_mb : int or None
         With more memory than this the driver is told.
     """
 
-    def __init__(self, mailbox: Any, key: Key, version: str, memory_mb: int | None) -> None:
-        if version != pmae_core.__version__:
+    def __init__(
+        self, mailbox: Any, key: Key, versions: Mapping[str, str], memory_mb: int | None
+    ) -> None:
+        here = installed_versions()
+        others = [f"{name} {here[name]}" for name in here if here[name] != versions.get(name)]
+        if others:
             raise JobError(
-                f"A node of the cluster has version {pmae_core.__version__} of pmae, and the "
-                f"machine of the job {version}. Install the same on all."
+                f"A node of the cluster has {', '.join(others)}, and the machine of the job has "
+                "other versions. Install the same on all."
             )
         self._mailbox, self._key, self._memory_limit = mailbox, key, memory_mb
         self._pending: list[Message] = []

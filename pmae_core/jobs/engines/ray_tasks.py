@@ -10,7 +10,6 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pmae_core
 from pmae_core.errors import Cancelled, JobError, PMAEError
 from pmae_core.events import Callback, CheckpointSaved, Event
 from pmae_core.jobs.context import JobContext, PhaseStarted
@@ -24,7 +23,7 @@ from pmae_core.jobs.engines.ray_cluster import (
     remote_function,
 )
 from pmae_core.jobs.run import _table_of, fit_and_fill
-from pmae_core.jobs.spec import JobSpec, Resources
+from pmae_core.jobs.spec import JobSpec, Resources, installed_versions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,7 +116,7 @@ class RayTaskPool:
         }
         reference = remote_function(_run_task, self.resources).remote(
             mailbox,
-            pmae_core.__version__,
+            installed_versions(),
             self.resources.memory_mb,
             plain,
             self._shared(task.table),
@@ -164,7 +163,7 @@ class RayTaskPool:
 
 def _run_task(
     mailbox: Any,
-    version: str,
+    versions: Mapping[str, str],
     memory_mb: int | None,
     plain: Mapping[str, Any],
     table: pd.DataFrame,
@@ -175,7 +174,7 @@ def _run_task(
 
     # What lies in the cluster's shared memory cannot be written to; a method's own table can.
     task = Task(table=table.copy(), truth=None if truth is None else truth.copy(), **dict(plain))
-    with Line(mailbox, (task.method, task.seed), version, memory_mb) as line:
+    with Line(mailbox, (task.method, task.seed), versions, memory_mb) as line:
         return run_task(task, callbacks=(line.emit,), cancel=line.cancelled).to_dict()
 
 
@@ -236,7 +235,7 @@ def fit_on_ray(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
         listener = Listener(mailbox, spec.resources, emit, keep)
         reference = remote_function(_fit, spec.resources).remote(
             mailbox,
-            pmae_core.__version__,
+            installed_versions(),
             spec.to_json(),
             _table_of(spec, context),
             None if spec.model is None else context.model_path(spec.model).read_bytes(),
@@ -282,7 +281,7 @@ def _wait(reference: Any, mailbox: Any, listener: Listener, context: JobContext)
 
 def _fit(
     mailbox: Any,
-    version: str,
+    versions: Mapping[str, str],
     spec_json: str,
     table: pd.DataFrame,
     model: bytes | None,
@@ -292,7 +291,7 @@ def _fit(
     key = (spec.params.get("method", "The model"), spec.seed)
     with (
         tempfile.TemporaryDirectory(prefix="pmae-") as temporary,
-        Line(mailbox, key, version, spec.resources.memory_mb) as line,
+        Line(mailbox, key, versions, spec.resources.memory_mb) as line,
     ):
         folder = Path(temporary)
         for name, content in import_ray().get(mailbox.checkpoints.remote()).items():
