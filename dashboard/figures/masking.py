@@ -14,7 +14,7 @@ from dashboard.text import figure_text
 from dashboard.theme import COLOUR_OF, MASKED, NEUTRAL, OBSERVED
 
 MOST_BARS = 24
-_LABEL_SIZE = (0.4, 0.08)  # of a usual name on a narrow screen, in shares of the axes
+_LABEL_SIZE = (0.4, 0.12)  # of a usual name on a narrow screen, in shares of the axes
 
 # Dense at both ends, where the logit turns sharply.
 CURVE_POINTS = np.unique(
@@ -79,7 +79,7 @@ def curve_figure(
             mode="markers+text",
             name="columns of the table",
             text=_sparse_labels(points, focus),
-            textposition=[_text_side(p) for p in points["p_obs"]],
+            textposition=_text_sides(points),
             cliponaxis=False,
             customdata=points["hover"],
             marker={"color": OBSERVED, "opacity": 1, "size": 10 + 3 * np.log2(points["n"])},
@@ -91,7 +91,7 @@ def curve_figure(
             y=chosen["M_j"],
             mode="markers+text",
             text=[figure_text(focus, 20)] * len(chosen),
-            textposition=[_text_side(p) for p in chosen["p_obs"]],
+            textposition=_text_sides(chosen),
             showlegend=False,
             hoverinfo="skip",
             cliponaxis=False,
@@ -153,8 +153,12 @@ def _sparse_labels(points: pd.DataFrame, focus: str | None) -> list[str]:
     return texts
 
 
-def _text_side(p_obs: float) -> str:
-    return "top left" if p_obs > 0.7 else "top right" if p_obs < 0.3 else "top center"
+def _text_sides(points: pd.DataFrame) -> list[str]:
+    """Return where names stand beside a falling curve, and inside the axes."""
+    return [
+        "top right" if p_obs < 0.5 else "bottom left" if probability > 0.1 else "top left"
+        for p_obs, probability in zip(points["p_obs"], points["M_j"], strict=True)
+    ]
 
 
 def weights_figure(

@@ -62,7 +62,7 @@ def test_a_column_that_misses_one_cell_in_a_million_is_not_counted_as_full():
 
 
 def test_labels_that_would_overlap_are_left_to_the_hover():
-    points = trace(curve([0.50, 0.51, 0.52, 0.9]), "columns of the table")
+    points = trace(curve([0.50, 0.51, 0.52, 0.95]), "columns of the table")
 
     assert list(points.text) == ["column 0", "", "", "column 3"]
 
