@@ -18,7 +18,7 @@ DEV_STAMP := $(VENV)/.dev-installed
 SHARED_DATASETS := $(wildcard $(abspath ../shared/datasets))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format typecheck bench clean
+.PHONY: help run test browser lint format typecheck bench screenshots clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -27,8 +27,11 @@ run: $(RUNTIME_STAMP) ## Install what is needed and open the dashboard (HEADLESS
 	PYTHONPATH="$(CURDIR)" $(BIN)/python -m streamlit run dashboard/app.py \
 		--server.headless $(HEADLESS) --server.port $(PORT)
 
-test: lint typecheck ## Lint, type-check and run all tests
+test: lint typecheck browser ## Lint, type-check and run all tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+browser: $(DEV_STAMP) ## Find a Chromium for tests and screenshots, or install one
+	@PYTHONPATH="$(CURDIR)" $(BIN)/python -m tools.chromium
 
 lint: $(DEV_STAMP) ## Check style and formatting
 	$(BIN)/ruff check .
@@ -41,13 +44,16 @@ format: $(DEV_STAMP) ## Repair style and formatting where that is safe
 typecheck: $(DEV_STAMP) ## Check the types of the library
 	$(BIN)/mypy pmae_core
 
-bench: $(RUNTIME_STAMP) ## Run the benchmarks (BENCHMARKS="name ..." for some of them)
+bench: browser ## Run the benchmarks (BENCHMARKS="name ..." for some of them)
 	@export PMAE_DATA_DIR="$${PMAE_DATA_DIR:-$(SHARED_DATASETS)}"; \
 	test -n "$$PMAE_DATA_DIR" || unset PMAE_DATA_DIR; \
 	set -e; for benchmark in $(BENCHMARKS); do \
 		echo "== $$benchmark"; \
 		PYTHONPATH="$(CURDIR)" $(BIN)/python -m benchmarks.$$benchmark; \
 	done
+
+screenshots: browser ## Take pictures of all pages into docs/screenshots
+	PYTHONPATH="$(CURDIR)" $(BIN)/python -m tools.screenshots
 
 clean: ## Remove the virtual environment and all caches
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

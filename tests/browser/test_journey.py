@@ -1,0 +1,186 @@
+"""The whole way of an analyst, in a real browser: from a file to holes that are kept by name."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from pmae_core.masking import masking_probability
+
+# The share of missing cells of the survey: before and after its sentinels are declared.
+MISSING_AT_FIRST = f"240 rows × 5 columns, {144 / 1200:.0%} missing".replace("%", " %")
+MISSING_AT_LAST = f"240 rows × 5 columns, {264 / 1200:.0%} missing".replace("%", " %")
+
+A, B = "a: how strongly holes count", "b: how much to mask at all"
+CURVE = "How many cells of a column are masked, given how much of it is observed?"
+PATTERNS = "Which holes come together in a row?"
+SCENARIO = "half of the incomes"
+
+
+def test_from_a_file_to_a_scenario_that_outlives_the_server(visitor, server, survey):
+    visitor.open()
+    expect(visitor.page.get_by_role("link", name="penguins")).to_be_visible()
+
+    upload_and_declare_missing(visitor, survey)
+    fix_a_role(visitor)
+    see_patterns(visitor)
+    share_masked = tune_the_masking(visitor)
+    removed = make_holes(visitor)
+    keep_the_scenario(visitor)
+
+    def find_everything() -> None:
+        see_the_scenario(visitor, removed)
+        expect(visitor.page.get_by_text(MISSING_AT_LAST)).to_be_visible()
+        visitor.go_to("Masking lab")
+        assert [slider_value(visitor, A), slider_value(visitor, B)] == [0.1, 0.45]
+        assert masked_share_in_words(visitor) == share_masked
+        visitor.go_to("Missingness")
+        assert visitor.figure_data(PATTERNS)
+        visitor.go_to("Data")
+        assert role_of(visitor, "ward") == "categorical"
+
+    visitor.page.reload()
+    visitor.settle()
+    find_everything()
+
+    address = visitor.page.url
+    server.restart()
+    visitor.open(address)
+    visitor.go_to("Amputation lab")
+    find_everything()
+    assert visitor.failures() == []
+
+
+# The steps
+
+
+def upload_and_declare_missing(visitor, survey) -> None:
+    visitor.upload(survey)
+    expect(visitor.page.get_by_text("survey.csv is open.")).to_be_visible()
+    expect(visitor.page.get_by_text(MISSING_AT_FIRST)).to_be_visible()
+    visitor.settle()
+    suspects = [(row[1], row[2]) for row in visitor.grid("Missing", "Value").rows()]
+    assert suspects == [("income", "-999"), ("city", "?")]
+
+    visitor.press_button("Declare all 2 suggestions missing")
+    expect(visitor.page.get_by_text(MISSING_AT_LAST)).to_be_visible()
+
+    visitor.page.get_by_role("button", name="Undo:").click()
+    expect(visitor.page.get_by_text(MISSING_AT_FIRST)).to_be_visible()
+    visitor.settle()
+    visitor.press_button("Declare all 2 suggestions missing")
+    expect(visitor.page.get_by_text(MISSING_AT_LAST)).to_be_visible()
+    visitor.settle()
+
+
+def fix_a_role(visitor) -> None:
+    assert role_of(visitor, "ward") == "numerical"
+    roles = visitor.grid("Column", "Role")
+    roles.select(row=3)
+    roles.press("ArrowRight", "Enter")
+    visitor.page.keyboard.type("categorical")
+    roles.press("Enter")
+    visitor.settle()
+    assert role_of(visitor, "ward") == "categorical"
+
+
+def role_of(visitor, column: str) -> str:
+    return {row[0]: row[1] for row in visitor.grid("Column", "Role").rows()}[column]
+
+
+def see_patterns(visitor) -> None:
+    visitor.go_to("Missingness")
+    visitor.pick("What do you want to know?", "Patterns")
+    expect(visitor.heading(PATTERNS)).to_be_visible()
+    # Three blocks of rows that overlap: income; income and city; city; score.
+    rows_of_pattern = sorted(n for trace in visitor.figure_data(PATTERNS) for n in counts(trace))
+    assert rows_of_pattern == [24, 24, 48, 144]
+
+
+def counts(trace: dict) -> list[float]:
+    return [y for y in trace["y"] if isinstance(y, int | float) and y > 20]
+
+
+def tune_the_masking(visitor) -> int:
+    visitor.go_to("Masking lab")
+    visitor.choose("One column in words", "income")
+    assert masked_share_in_words(visitor) == expected_share(a=0.05, b=0.5)
+    before = visitor.figure_data(CURVE)
+
+    move(visitor, A, "ArrowRight", steps=5)
+    assert slider_value(visitor, A) == pytest.approx(0.1)
+    wait_for_share(visitor, expected_share(a=0.1, b=0.5))
+    after_a = visitor.figure_data(CURVE)
+    assert after_a != before
+
+    move(visitor, B, "ArrowLeft", steps=5)
+    assert slider_value(visitor, B) == pytest.approx(0.45)
+    wait_for_share(visitor, expected_share(a=0.1, b=0.45))
+    after_b = visitor.figure_data(CURVE)
+    assert after_b != after_a
+
+    (points,) = [t for t in after_b if t["name"] == "columns of the table"]
+    assert sorted(points["y"]) == pytest.approx(
+        sorted(masking_probability([0.7, 0.8, 0.4, 1.0], "logit", a=0.1, b=0.45)), abs=1e-3
+    )
+    return masked_share_in_words(visitor)
+
+
+def expected_share(*, a: float, b: float, p_obs: float = 0.7) -> int:
+    """Return M_j of income, in percent."""
+    return round(100 * float(masking_probability([p_obs], "logit", a=a, b=b)[0]))
+
+
+def move(visitor, label: str, key: str, *, steps: int) -> None:
+    slider = visitor.slider(label)
+    slider.focus()
+    for _ in range(steps):
+        slider.press(key)
+    visitor.settle()
+
+
+def slider_value(visitor, label: str) -> float:
+    return round(float(visitor.slider(label).input_value()), 6)
+
+
+def sentence_about_income(visitor):
+    return visitor.page.get_by_text(re.compile(r"Column income is observed in 70 % of rows"))
+
+
+def masked_share_in_words(visitor) -> int:
+    words = sentence_about_income(visitor).inner_text()
+    return int(re.search(r"(\d+) % of its cells will be masked", words)[1])
+
+
+def wait_for_share(visitor, percent: int) -> None:
+    expect(sentence_about_income(visitor)).to_contain_text(f"{percent} % of its cells")
+
+
+def make_holes(visitor) -> str:
+    visitor.go_to("Amputation lab")
+    before = removed_in_words(visitor)
+    visitor.choose("Pattern", "Quasi-monotone")
+    visitor.choose("Mechanism", "MAR")
+    visitor.choose("Coupling", "Independent")
+    after = removed_in_words(visitor)
+    assert after != before
+    assert visitor.figure_data("Where are the holes?")
+    return after
+
+
+def removed_in_words(visitor) -> str:
+    words = visitor.page.get_by_text(re.compile(r"[\d,]+ of [\d,]+ cells were removed")).first
+    return words.inner_text()
+
+
+def keep_the_scenario(visitor) -> None:
+    visitor.page.get_by_role("textbox", name="Name of the scenario").fill(SCENARIO)
+    visitor.press_button("Keep")
+    expect(visitor.page.get_by_text(f"Kept as {SCENARIO}.")).to_be_visible()
+    visitor.settle()
+
+
+def see_the_scenario(visitor, removed: str) -> None:
+    kept = visitor.page.get_by_text(f"{SCENARIO}: quasi-monotone, MAR, independent, seed 0")
+    expect(kept).to_be_visible()
+    assert removed_in_words(visitor) == removed

@@ -1,0 +1,121 @@
+"""Pictures of every page, light and dark, on a desk and on a telephone, for docs/screenshots.
+
+python -m tools.screenshots [FOLDER]
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from tools.chromium import launch_chromium
+from tools.studio import ROOT, StudioServer, Visitor
+
+FOLDER = ROOT / "docs" / "screenshots"
+SAMPLE = "clinic"
+WIDTHS = {1280: 800, 390: 844}
+COLOR_SCHEMES = ("light", "dark")
+# Long pages are cut here; beyond it a picture shows nothing new.
+LONGEST = 4000
+
+MISSINGNESS_VIEWS = {
+    "how-much": "How much",
+    "where": "Where",
+    "together": "Together",
+    "patterns": "Patterns",
+    "why": "Why",
+    "dropping-rows": "Dropping rows",
+    "pictures": "Pictures",
+}
+
+
+def main(folder: Path = FOLDER) -> None:
+    """Take all pictures; those of pages that are no more are removed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    taken = set()
+    with (
+        tempfile.TemporaryDirectory() as home,
+        StudioServer(Path(home)) as server,
+        sync_playwright() as playwright,
+    ):
+        browser = launch_chromium(playwright)
+        for width, height in WIDTHS.items():
+            for scheme in COLOR_SCHEMES:
+                visitor = Visitor(
+                    browser, server.url, width=width, height=height, color_scheme=scheme
+                )
+                for name, show in views():
+                    show(visitor)
+                    path = folder / f"{name}-{scheme}-{width}.png"
+                    path.write_bytes(smaller(whole_page(visitor)))
+                    taken.add(path)
+                    print(path, f"{path.stat().st_size / 1024:.0f} kB", flush=True)
+                    if failures := visitor.failures():
+                        raise SystemExit(f"{path.name}: {failures}")
+                visitor.close()
+        browser.close()
+    for old in set(folder.glob("*.png")) - taken:
+        old.unlink()
+
+
+def views() -> Iterator[tuple[str, Callable[[Visitor], None]]]:
+    """Yield the name of each view and how to come to it from the one before."""
+    yield "data", open_sample
+    for name, choice in MISSINGNESS_VIEWS.items():
+        yield f"missingness-{name}", missingness_view(choice)
+    yield "masking-lab", lambda visitor: visitor.go_to("Masking lab")
+    yield "amputation-lab", lambda visitor: visitor.go_to("Amputation lab")
+
+
+def open_sample(visitor: Visitor) -> None:
+    """Open the sample whose holes have reasons, and leave out the notice that it is open."""
+    visitor.open()
+    visitor.page.get_by_role("tab", name="A sample").click()
+    visitor.choose("Table", SAMPLE)
+    visitor.press_button("Open this table")
+    visitor.page.get_by_role("link", name=SAMPLE).wait_for()
+    visitor.settle()
+    visitor.open(visitor.page.url)
+
+
+def missingness_view(choice: str) -> Callable[[Visitor], None]:
+    """Return the way to one of the views of Missingness."""
+
+    def show(visitor: Visitor) -> None:
+        if not visitor.heading("Missingness", level=1).is_visible():
+            visitor.go_to("Missingness")
+        visitor.pick("What do you want to know?", choice)
+
+    return show
+
+
+def whole_page(visitor: Visitor) -> bytes:
+    """Return a picture of the whole page: the window is made as high as what it shows."""
+    page = visitor.page
+    height = page.get_by_test_id("stMain").evaluate("main => main.scrollHeight")
+    page.set_viewport_size({"width": visitor.width, "height": min(max(height, 600), LONGEST)})
+    page.mouse.move(0, 0)
+    visitor.settle()
+    picture = page.screenshot()
+    page.set_viewport_size({"width": visitor.width, "height": visitor.height})
+    return picture
+
+
+def smaller(picture: bytes) -> bytes:
+    """Return a picture with fewer colours: pages of text and flat figures need no more."""
+    # Coverage, not frequency: the rare colours are those that mean something.
+    method, dither = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
+    few = Image.open(io.BytesIO(picture)).convert("RGB").quantize(256, method, dither=dither)
+    content = io.BytesIO()
+    few.save(content, "PNG", optimize=True)
+    return content.getvalue()
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:2]))

@@ -1,0 +1,310 @@
+"""PMAE Studio as people meet it: its real server, and a visitor in a real browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+ROOT = Path(__file__).resolve().parents[1]
+# Chosen for a machine that does much else at the same time; nothing waits longer than it must.
+PATIENCE_SECONDS = float(os.environ.get("PMAE_BROWSER_PATIENCE", "90"))
+# What only the log may hold, and what a page says instead.
+FAILURES_IN_LOG = ("Traceback (most recent call last)", "A page failed.")
+FAILURES_ON_PAGE = ("Traceback (most recent call last)", "This part of the page failed")
+
+_STILL_WORKING = ", ".join(
+    [
+        '[data-testid="stApp"]:not([data-test-script-state="notRunning"])',
+        '[data-testid="stSkeleton"]',
+        '[data-testid="stSpinner"]',
+        '[data-testid="stElementContainer"][data-stale="true"]',
+    ]
+)
+
+
+def server_command(port: int) -> list[str]:
+    """Return what ``make run`` runs, without opening a browser."""
+    options = ["--server.headless", "true", "--server.port", str(port)]
+    return [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", *options]
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class StudioServer:
+    """A server of the dashboard with a home of its own, started and stopped with ``with``.
+
+    Parameters
+    ----------
+    home
+        The folder for workspaces (PMAE_HOME).
+    port
+        A free one by default.
+    """
+
+    def __init__(self, home: Path, port: int | None = None) -> None:
+        self.home = home
+        self.port = port or free_port()
+        self.url = f"http://localhost:{self.port}"
+        self.log_path = home / f"server-{self.port}.log"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> Self:
+        """Start it and wait until it answers."""
+        self.home.mkdir(parents=True, exist_ok=True)
+        environment = {**os.environ, "PMAE_HOME": str(self.home), "PYTHONPATH": str(ROOT)}
+        with self.log_path.open("ab") as log:
+            self._process = subprocess.Popen(
+                server_command(self.port), cwd=ROOT, env=environment, stdout=log, stderr=log
+            )
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise RuntimeError(f"The server did not start:\n{self.log()}")
+            time.sleep(0.05)
+        return self
+
+    def stop(self) -> None:
+        """End it, politely first."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+
+    def restart(self) -> None:
+        """Stop it and start it again, at the same address with the same home."""
+        self.stop()
+        self.start()
+
+    def log(self) -> str:
+        """Return what the server wrote."""
+        return self.log_path.read_text(encoding="utf-8", errors="replace")
+
+    def failures(self) -> list[str]:
+        """Return the lines of the log that tell of a failed page."""
+        return [line for line in self.log().splitlines() if any(f in line for f in FAILURES_IN_LOG)]
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return False
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+class Visitor:
+    """A browser window of somebody new, and what people do in it.
+
+    Parameters
+    ----------
+    browser
+        The browser to open it in; nothing is shared with its other windows.
+    address
+        Of the server.
+    width, height, color_scheme
+        Of the window.
+    """
+
+    def __init__(
+        self,
+        browser: Browser,
+        address: str,
+        *,
+        width: int = 1280,
+        height: int = 900,
+        color_scheme: str = "light",
+    ) -> None:
+        self.address = address
+        self.width, self.height = width, height
+        self._context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=color_scheme,
+            reduced_motion="reduce",
+            accept_downloads=True,
+        )
+        self._context.set_default_timeout(1000 * PATIENCE_SECONDS)
+        self._context.set_default_navigation_timeout(1000 * PATIENCE_SECONDS)
+        self.page: Page = self._context.new_page()
+        self.script_errors: list[str] = []
+        self.page.on("pageerror", lambda error: self.script_errors.append(str(error)))
+        self.page.on("dialog", self._refuse_dialog)
+
+    def close(self) -> None:
+        """Close the window and forget its cookies."""
+        self._context.close()
+
+    def _refuse_dialog(self, dialog: Any) -> None:
+        self.script_errors.append(f"a dialog opened: {dialog.message}")
+        dialog.dismiss()
+
+    # Going
+
+    def open(self, path: str = "/") -> None:
+        """Open an address of the app, as written or as a path."""
+        self.page.goto(path if "://" in path else self.address + path)
+        self.settle()
+
+    def go_to(self, title: str) -> None:
+        """Follow the navigation to a page."""
+        link = self.page.get_by_role("link", name=title, exact=True)
+        if not link.first.is_visible():
+            self.page.get_by_role("button", name="Expand sidebar").click()
+        link.first.click()
+        expect(self.heading(title, level=1)).to_be_visible(timeout=1000 * PATIENCE_SECONDS)
+        self.settle()
+
+    def settle(self, seconds: float = 0.4) -> None:
+        """Wait until the page has been at rest for a while."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        at_rest_since: float | None = None
+        last = None
+        while True:
+            now = time.monotonic()
+            state = self.page.evaluate(_STATE_OF_PAGE, _STILL_WORKING)
+            if state["working"] or state["size"] != last:
+                at_rest_since, last = None, state["size"]
+            elif at_rest_since is None:
+                at_rest_since = now
+            elif now - at_rest_since >= seconds:
+                return
+            if now > deadline:
+                raise TimeoutError("The page does not come to rest.")
+            self.page.wait_for_timeout(50)
+
+    # Seeing
+
+    def heading(self, text: str, *, level: int | None = None) -> Locator:
+        """Return a heading by its text."""
+        return self.page.get_by_role("heading", name=text, level=level)
+
+    def text(self) -> str:
+        """Return what stands on the page, without the navigation."""
+        return self.page.get_by_role("main").inner_text()
+
+    def failures(self) -> list[str]:
+        """Return what a page must never show, and errors of scripts."""
+        shown = [failure for failure in FAILURES_ON_PAGE if failure in self.text()]
+        exceptions = self.page.get_by_test_id("stException").all_inner_texts()
+        return [*shown, *exceptions, *self.script_errors]
+
+    def figure_data(self, question: str) -> list[dict[str, Any]]:
+        """Return the traces of the figure that answers a question: names, x and y as lists."""
+        figure = self.page.get_by_role("figure", name=question)
+        expect(figure.locator(".js-plotly-plot")).to_be_visible(timeout=1000 * PATIENCE_SECONDS)
+        return list(figure.locator(".js-plotly-plot").evaluate(_TRACES))
+
+    def grid(self, *headers: str) -> Grid:
+        """Return the table on the page that has these columns."""
+        return Grid(self.page, headers)
+
+    # Doing
+
+    def upload(self, path: Path) -> None:
+        """Send a file on the Data page."""
+        self.page.locator("input[type=file]").first.set_input_files(path)
+
+    def choose(self, label: str, option: str) -> None:
+        """Choose in a list."""
+        self.page.get_by_role("combobox", name=label, exact=True).click()
+        self.page.get_by_role("option", name=option).first.click()
+        self.settle()
+
+    def pick(self, label: str, option: str) -> None:
+        """Pick one of the choices that stand side by side or one below the other."""
+        group = self.page.get_by_role("radiogroup", name=label)
+        group.get_by_text(option, exact=True).click()
+        self.settle()
+
+    def slider(self, label: str) -> Locator:
+        """Return a slider; the arrow keys move it."""
+        return self.page.get_by_role("slider", name=re.compile(f"^{re.escape(label)}"))
+
+    def press_button(self, name: str) -> None:
+        """Press a button by its name."""
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+
+class Grid:
+    """A table that is drawn on a canvas; its cells are read from what screen readers get."""
+
+    ROW_HEIGHT = 35
+
+    def __init__(self, page: Page, headers: Sequence[str]) -> None:
+        grids = page.get_by_test_id("data-grid-canvas")
+        for header in headers:
+            cell = page.locator("th", has_text=re.compile(f"^{re.escape(header)}$"))
+            grids = grids.filter(has=cell)
+        self.page = page
+        self.canvas = grids.first
+
+    def rows(self) -> list[list[str]]:
+        """Return the cells that are in view."""
+        self.canvas.scroll_into_view_if_needed()
+        return list(
+            self.canvas.evaluate(
+                "canvas => [...canvas.querySelectorAll('tbody tr')]"
+                ".map(row => [...row.children].map(cell => cell.textContent))"
+            )
+        )
+
+    def select(self, row: int) -> None:
+        """Put the cursor on the first cell of a row."""
+        self.canvas.scroll_into_view_if_needed()
+        # Forced: what scrolls lies above the canvas and hands the clicks on.
+        self.canvas.click(position={"x": 30, "y": self.ROW_HEIGHT * (row + 1) + 18}, force=True)
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other."""
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.page.wait_for_timeout(100)
+
+
+_STATE_OF_PAGE = """
+working => {
+    const main = document.querySelector('[data-testid="stMain"]');
+    const started = main && document.querySelector('[data-testid="stApp"]');
+    const figures = [...document.querySelectorAll('[data-testid="stPlotlyChart"]')];
+    const empty = figures.some(figure => !figure.querySelector('.main-svg'));
+    return {
+        working: !started || empty || document.querySelector(working) !== null,
+        size: main ? main.scrollHeight + ':' + main.innerText.length : '',
+    };
+}
+"""
+
+# Plotly's own copy of the traces: what the server sends may be packed.
+_TRACES = """
+figure => figure._fullData.map(trace => ({
+    name: trace.name ?? '',
+    x: Array.from(trace.x ?? []),
+    y: Array.from(trace.y ?? []),
+}))
+"""
