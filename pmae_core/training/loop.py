@@ -164,7 +164,7 @@ class _Run:
                 n_parameters=sum(p.numel() for p in self.network.parameters()),
             )
         )
-        if self.step == 0:
+        if self.step == 0 and self.best_score is None:  # a run cancelled at once has validated
             self._validate()
         reason = "completed"
         while self.step < self.total_steps:

@@ -76,6 +76,15 @@ def test_same_seed_same_weights_and_the_global_generator_is_untouched(table, len
     assert not torch.equal(first_weights, weights(other))
 
 
+def test_a_run_cancelled_before_its_first_step_loses_no_patience(table, tmp_path):
+    held_out = hold_out_cells(table[1], 0.5, np.random.default_rng(0))
+    settings = {"held_out": held_out, "patience": 1, "validate_every": 4, "learning_rate": 5e-3}
+    _, straight = run(table, **settings)
+    run(table, **settings, cancel=lambda: True, checkpoint_dir=tmp_path)
+    _, resumed = run(table, **settings, checkpoint_dir=tmp_path)
+    assert resumed.step == straight.step > 0
+
+
 @pytest.mark.parametrize("average_decay", [None, 0.9])
 @pytest.mark.parametrize("stop_at", [1, 7, 19])
 def test_resuming_gives_the_uninterrupted_weights(table, tmp_path, stop_at, average_decay):
