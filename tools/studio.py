@@ -173,10 +173,11 @@ class Visitor:
 
     def go_to(self, title: str) -> None:
         """Follow the navigation to a page."""
-        link = self.page.get_by_role("link", name=title, exact=True)
-        if not link.first.is_visible():
-            self.page.get_by_role("button", name="Expand sidebar").click()
-        link.first.click()
+        # In a narrow window the navigation is folded away.
+        unfold = self.page.get_by_role("button", name="Expand sidebar")
+        if unfold.is_visible():
+            unfold.click()
+        self.page.get_by_role("link", name=title, exact=True).first.click()
         expect(self.heading(title, level=1)).to_be_visible(timeout=1000 * PATIENCE_SECONDS)
         self.settle()
 
