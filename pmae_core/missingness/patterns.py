@@ -74,12 +74,14 @@ class MissingPatterns:
     @cached_property
     def missing_together(self) -> FloatArray:
         """In how many rows each two columns are both missing, shape (d, d)."""
-        d = len(self.columns)
-        together = np.zeros((d, d))
-        for piece in self.pieces():
-            # Columns side by side in memory: several times faster than rows.
-            cells = self.missing[piece].T.astype(np.float64)
-            together += (cells * self.counts[piece]) @ cells.T
+        # One bit a cell, counted 64 at a time: exact, and without threads that wait for each other.
+        bits = np.packbits(self.missing[self.pattern_of_row], axis=0).T
+        words = np.zeros((len(bits), -(-bits.shape[1] // 8)), dtype=np.uint64)
+        words.view(np.uint8)[:, : bits.shape[1]] = bits
+        together = np.empty((len(words), len(words)))
+        for j, column in enumerate(words):
+            counted = np.bitwise_count(column & words[j:]).sum(axis=1, dtype=np.int64)
+            together[j, j:] = together[j:, j] = counted
         return together
 
     def table(self, max_patterns: int | None = None) -> pd.DataFrame:
