@@ -23,6 +23,13 @@ PATIENCE_SECONDS = float(os.environ.get("PMAE_BROWSER_PATIENCE", "90"))
 FAILURES_IN_LOG = ("Traceback (most recent call last)", "A page failed.")
 FAILURES_ON_PAGE = ("Traceback (most recent call last)", "This part of the page failed")
 
+# Narrower windows are telephones, which Streamlit knows by the name of their browser.
+NARROW = 600
+TELEPHONE = (
+    "Mozilla/5.0 (Linux; Android 14; Pixel 7) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/150.0.0.0 Mobile Safari/537.36"
+)
+
 _STILL_WORKING = ", ".join(
     [
         '[data-testid="stApp"]:not([data-test-script-state="notRunning"])',
@@ -145,9 +152,10 @@ class Visitor:
         self.width, self.height = width, height
         self._context = browser.new_context(
             viewport={"width": width, "height": height},
+            user_agent=TELEPHONE if width < NARROW else None,
+            has_touch=width < NARROW,
             color_scheme=color_scheme,
             reduced_motion="reduce",
-            accept_downloads=True,
         )
         self._context.set_default_timeout(1000 * PATIENCE_SECONDS)
         self._context.set_default_navigation_timeout(1000 * PATIENCE_SECONDS)
