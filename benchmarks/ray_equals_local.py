@@ -73,12 +73,16 @@ def add_node(cluster: Any) -> Any:
     return cluster.add_node(node_ip_address="127.0.0.3", **_NODE)
 
 
+def processes_of(node: Any) -> list[psutil.Process]:
+    """Return the processes of a node of our own cluster: its raylet and all that it started."""
+    (raylet,) = (info.process.pid for info in node.all_processes["raylet"])
+    return [psutil.Process(raylet), *psutil.Process(raylet).children(recursive=True)]
+
+
 def kill_second_node(cluster: Any) -> None:
     """End the node that is not the head with all that runs on it, as when a machine dies."""
     (node,) = cluster.worker_nodes
-    (raylet,) = (info.process.pid for info in node.all_processes["raylet"])
-    everything = [psutil.Process(raylet), *psutil.Process(raylet).children(recursive=True)]
-    for process in everything:
+    for process in processes_of(node):
         with suppress(psutil.NoSuchProcess):
             process.kill()
     cluster.remove_node(node, allow_graceful=False)

@@ -6,11 +6,16 @@ import time
 
 import numpy as np
 import pandas as pd
-import psutil
 import pytest
 from safetensors.numpy import load_file
 
-from benchmarks.ray_equals_local import add_node, figures, kill_second_node, two_nodes
+from benchmarks.ray_equals_local import (
+    add_node,
+    figures,
+    kill_second_node,
+    processes_of,
+    two_nodes,
+)
 from pmae_core.errors import Cancelled, JobError
 from pmae_core.evaluation import Comparison, Task, compare, parallel
 from pmae_core.evaluation.holdout import HoldoutPlan
@@ -123,7 +128,7 @@ def test_a_comparison_survives_the_death_of_a_node(engine, cluster, table):
     assert again["node"] == cluster.head_node.node_id
 
 
-def test_a_training_goes_on_after_a_crash_and_after_a_cancel(engine, table, tmp_path):
+def test_a_training_goes_on_after_a_crash_and_after_a_cancel(engine, cluster, table, tmp_path):
     small = {"steps": 800, "width": 8, "encoder_depth": 1, "decoder_depth": 1, "patience": 0}
     params = {"method": "pmae-mix", "params": small}
     job = submit(engine, table, "train", params, seed=3)
@@ -133,9 +138,10 @@ def test_a_training_goes_on_after_a_crash_and_after_a_cancel(engine, table, tmp_
 
     checkpoint = job.folder / "checkpoint" / "checkpoint.safetensors"
     wait_until(engine, job, checkpoint.exists)
-    for process in psutil.process_iter(["cmdline"]):
-        if "ray::_fit" in " ".join(process.info["cmdline"] or ()):
-            process.kill()
+    # Only among the processes of this very cluster: others may train on the machine, too.
+    ours = [process for node in cluster.list_all_nodes() for process in processes_of(node)]
+    (fitting,) = (process for process in ours if process.cmdline()[:1] == ["ray::_fit"])
+    fitting.kill()
     wait_until(engine, job, lambda: len(first_steps()) == 2)
     engine.cancel(job.id)
     assert engine.wait(job.id, timeout=PATIENCE_SECONDS).state is JobState.CANCELLED
