@@ -1,18 +1,14 @@
 """The line on top of every page: which table is open, how much is missing, which jobs run."""
 
 import functools
-from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
 
-from dashboard import session
+from dashboard import jobs, session
 from dashboard.text import count, percent, plain, shorten
 from dashboard.widgets.errors import sentence_of, shown_errors
 from dashboard.workspace import OpenTable, Workspace
 from pmae_core.errors import PMAEError
-from pmae_core.home import pmae_home
-from pmae_core.jobs import JobState, JobStore
 
 POLL_SECONDS = 2.0
 
@@ -55,50 +51,21 @@ def share_missing(digest: str, _table: OpenTable) -> float:
 # Jobs
 
 
-@dataclass(frozen=True)
-class JobCounts:
-    """How many jobs of a workspace are not finished."""
-
-    running: int = 0
-    queued: int = 0
-
-    def __bool__(self) -> bool:
-        return bool(self.running or self.queued)
-
-    def sentence(self) -> str:
-        """Return them in words."""
-        parts = {"running": self.running, "waiting": self.queued}
-        return ", ".join(f"{count(n, 'job')} {word}" for word, n in parts.items() if n)
-
-
 def show_jobs(workspace: Workspace) -> None:
     """Draw the jobs; the browser asks again every few seconds only while there are some."""
-    jobs = unfinished_jobs(workspace)
-    draw = functools.partial(_draw_jobs, workspace, bool(jobs))
-    st.fragment(draw, run_every=POLL_SECONDS if jobs else None)()
+    jobs.tend()
+    jobs.announce()
+    unfinished = jobs.unfinished(workspace.id)
+    draw = functools.partial(_draw_jobs, workspace, bool(unfinished))
+    st.fragment(draw, run_every=POLL_SECONDS if unfinished else None)()
 
 
 def _draw_jobs(workspace: Workspace, expected: bool) -> None:
     with shown_errors():
-        jobs = unfinished_jobs(workspace)
-        if jobs:
-            st.markdown(f":material/progress_activity: {jobs.sentence()}", width="content")
-        elif expected:
-            st.rerun()  # the last job ended: draw the page anew, and ask no more
-
-
-def unfinished_jobs(workspace: Workspace) -> JobCounts:
-    """Ask the store of jobs; without a store there are none."""
-    home = pmae_home()
-    if not (home / "jobs.sqlite").exists():
-        return JobCounts()
-    store = _job_store(home)
-    return JobCounts(
-        running=store.count(workspace.id, states=[JobState.RUNNING]),
-        queued=store.count(workspace.id, states=[JobState.QUEUED]),
-    )
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _job_store(home: Path) -> JobStore:
-    return JobStore(home)
+        jobs.tend()
+        unfinished = jobs.unfinished(workspace.id)
+        if unfinished:
+            st.markdown(f":material/progress_activity: {unfinished.sentence()}", width="content")
+        # Not in here: what a fragment announces is gone when the page is drawn anew.
+        if jobs.unheard() or (expected and not unfinished):
+            st.rerun()

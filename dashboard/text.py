@@ -117,6 +117,32 @@ def percent(share: float) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
+def duration(seconds: float) -> str:
+    """Return a span of time in the two units that matter.
+
+    Examples
+    --------
+    >>> duration(0.3), duration(41.6), duration(200), duration(7500), duration(273_600)
+    ('less than 1 s', '42 s', '3 min 20 s', '2 h 5 min', '3 days 4 h')
+    """
+    if seconds < 0.95:
+        return "less than 1 s"
+    units = (("day", 86400), ("h", 3600), ("min", 60), ("s", 1))
+    rest, parts = max(1, round(seconds)), []
+    for unit, size in units:
+        number, rest = divmod(rest, size)
+        if number or parts:
+            parts.append((number, unit))
+        if len(parts) == 2:
+            break
+    words = {"day": lambda number: count(number, "day")}
+    return " ".join(
+        words[unit](number) if unit in words else f"{number} {unit}"
+        for number, unit in parts
+        if number
+    )
+
+
 def listing(names: Iterable[object], most: int = 5) -> str:
     """Return names of columns as Markdown, "`a`, `b` and `c`", shortened when there are many.
 

@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dashboard import header
+from dashboard import header, jobs
 from dashboard.workspace import Workspace, forget_recent
 from pmae_core.jobs import JobSpec, JobStore
 
@@ -18,6 +18,7 @@ PAGES = sorted(path.name for path in (ROOT / "pages").glob("*.py"))
 @pytest.fixture
 def workspace(tmp_path, monkeypatch):
     monkeypatch.setenv("PMAE_HOME", str(tmp_path))
+    monkeypatch.setattr(jobs, "tend", lambda: None)  # jobs of tests are not started
     st.cache_data.clear()
     st.cache_resource.clear()
     return Workspace.create()
@@ -154,4 +155,4 @@ def test_the_browser_asks_again_only_while_there_are_jobs(workspace, monkeypatch
     ],
 )
 def test_jobs_in_words(counts, sentence):
-    assert header.JobCounts(*counts).sentence() == sentence
+    assert jobs.JobCounts(*counts).sentence() == sentence

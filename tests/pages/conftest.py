@@ -1,8 +1,9 @@
 """Pages under test: each runs alone, in a workspace of its own."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -10,6 +11,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dashboard.workspace import Workspace, forget_recent
+from pmae_core.jobs import JobRecord, JobSpec, JobState, JobStore, ProcessId, Progress
+from pmae_core.jobs.engines import LocalEngine
 
 ROOT = Path(__file__).parents[2]
 
@@ -85,3 +88,55 @@ def edit() -> Callable[..., AppTest]:
         return app._run(states)
 
     return edit_cells
+
+
+# Jobs, written into the store by hand: no worker is started
+
+
+@pytest.fixture
+def store(workspace, monkeypatch) -> JobStore:
+    """Give the store of the pages; nothing that waits in it is started, nothing is missed."""
+    monkeypatch.setattr(LocalEngine, "tend", lambda engine: None)
+    return JobStore()
+
+
+@pytest.fixture
+def add_job(workspace, store) -> Callable[..., JobRecord]:
+    """Return a function that brings a job on the open table into a state."""
+
+    def add(
+        kind: str,
+        params: Mapping[str, Any],
+        state: JobState | str = JobState.QUEUED,
+        *,
+        name: str = "a job",
+        seed: int = 0,
+        events: Sequence[tuple[str, Mapping[str, Any]]] = (),
+        progress: Progress | None = None,
+        error: str | None = None,
+        result: Mapping[str, Any] | None = None,
+    ) -> JobRecord:
+        table = workspace.table()
+        spec = JobSpec.make(
+            kind,
+            params=params,
+            table=store.put_table(table.frame, workspace.id),
+            schema=table.schema,
+            seed=seed,
+        )
+        job = store.submit(spec, workspace.id, name=name)
+        if state == JobState.QUEUED:
+            return job
+        claimed, token = store.claim_next(
+            "local", running_limit=1000, gpu_limit=0, owner=ProcessId.current()
+        )
+        assert claimed.id == job.id, "add jobs that wait after all others"
+        store.append_events(job.id, token, events)
+        store.heartbeat(job.id, token, progress=progress, memory_mb=100.0)
+        if state == JobState.INTERRUPTED:
+            store.interrupt(job.id, token, error or "Its worker was killed.")
+        elif state != JobState.RUNNING:
+            store.finish(job.id, token, JobState(state), error=error, result=result)
+        return store.job(job.id)
+
+    return add
