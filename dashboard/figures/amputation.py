@@ -356,8 +356,8 @@ def chance_figure(
 def density_data(p_obs: np.ndarray) -> pd.DataFrame:
     """Return a smooth density of the columns' observed proportions on [0, 1].
 
-    A Gaussian kernel with Scott's width, between 0.03 and 0.1; what it would put outside of [0, 1] is
-    folded back, so that the area is 1.
+    A Gaussian kernel with Scott's width, between 0.03 and 0.1; what it would put outside of
+    [0, 1] is folded back, so that the area is 1.
     """
     grid = np.linspace(0.0, 1.0, 201)
     p_obs = np.asarray(p_obs, dtype=float)
