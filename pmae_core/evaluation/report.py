@@ -15,6 +15,7 @@ from pmae_core.evaluation.report_figures import (
     MAX_PANELS,
     accuracy_figure,
     cost_figure,
+    forest_figure,
     truth_figure,
 )
 
@@ -25,6 +26,7 @@ _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; background: #fff;
        max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.7rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; }
+h3 { font-size: 1rem; margin-bottom: 0; }
 table { border-collapse: collapse; font-size: .88rem; }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid #ccc; text-align: right;
          vertical-align: top; white-space: nowrap; }
@@ -52,7 +54,13 @@ _HOLDOUTS = {
 }
 
 
-def comparison_report(comparison: Comparison, title: str = "Comparison of methods") -> str:
+def comparison_report(
+    comparison: Comparison,
+    title: str = "Comparison of methods",
+    *,
+    downstream: pd.DataFrame | None = None,
+    conclusions: pd.DataFrame | None = None,
+) -> str:
     """Return the report as HTML text.
 
     Parameters
@@ -61,6 +69,9 @@ def comparison_report(comparison: Comparison, title: str = "Comparison of method
         The results.
     title : str
         Its heading.
+    downstream, conclusions : DataFrame, optional
+        From :func:`~pmae_core.evaluation.downstream.downstream_scores` and
+        :func:`~pmae_core.evaluation.stability.conclusion_stability`, for sections of their own.
     """
     summary = comparison.summary()
     parts = [f"<h1>{escape(title)}</h1>", _introduction(comparison)]
@@ -73,6 +84,10 @@ def comparison_report(comparison: Comparison, title: str = "Comparison of method
             _section("Column by column", _heat_table(comparison, summary), _HEAT_NOTE),
             _section(f"Truth and imputation: {best}", *_truth(comparison, best)),
         ]
+    if conclusions is not None and not conclusions.empty:
+        parts.append(_section("Conclusions", _conclusions(conclusions), _CONCLUSION_NOTE))
+    if downstream is not None and not downstream.empty:
+        parts.append(_section("Predicting the target", _downstream(downstream), _DOWNSTREAM_NOTE))
     parts.append(_section("What failed", _failures(comparison)))
     parts.append(_section("Notes of the methods", _notes(comparison)))
     parts.append(_section("Settings", _settings(comparison)))
@@ -187,6 +202,56 @@ def _truth(comparison: Comparison, best: str) -> list[str]:
         "true category that was filled so; blue is right, red wrong.</p>"
     )
     return [truth_figure(points), note]
+
+
+_CONCLUSION_NOTE = (
+    '<p class="note">The same figure from every filled table, with its 95 % interval. An interval '
+    "from one filling takes filled cells as observed, so that it is too narrow; pooled ones count "
+    "the spread of the draws.</p>"
+)
+_DOWNSTREAM_NOTE = (
+    '<p class="note">How well a model that was trained on the filled rows predicts the target in '
+    "rows held out, mean ± standard error over splits: R² of a number, area under the ROC curve "
+    "of a class (0.5 is guessing, 1 is perfect).</p>"
+)
+
+
+def _conclusions(conclusions: pd.DataFrame) -> str:
+    figures = []
+    for estimand, rows in conclusions.dropna(subset="estimand").groupby("estimand", sort=False):
+        done = rows[rows["status"] == "done"]
+        if len(done):
+            figures.append(f"<h3>{escape(str(estimand))}</h3>{forest_figure(done)}")
+    rows = [
+        [
+            _word(row.get("estimand")),
+            _word(row["method"]),
+            _figure(row.get("estimate"), 4),
+            _figure(row.get("low"), 4),
+            _figure(row.get("high"), 4),
+            _word(row.get("note") if row["status"] == "done" else row.get("error")),
+        ]
+        for row in conclusions.to_dict("records")
+    ]
+    headers = ["Conclusion", "Method", "Estimate", "Low", "High", "Note"]
+    return "".join(figures) + _table(headers, rows, words={0, 1, 5})
+
+
+def _downstream(downstream: pd.DataFrame) -> str:
+    rows = []
+    done = downstream[downstream["status"] == "done"]
+    groups = done.groupby(["model", "method"], sort=False) if len(done) else ()
+    for (model, method), scores in groups:
+        value = _with_error(scores["score"].mean(), scores["score"].sem())
+        rows.append([str(model), str(method), value, str(scores["how"].iloc[0])])
+    failed = downstream[downstream["status"] != "done"]
+    for method, error in dict.fromkeys(zip(failed["method"], failed["error"], strict=True)):
+        rows.append(["", str(method), "", _word(error)])
+    return _table(["Model", "Method", "Score", "How"], rows, words={0, 1, 3})
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _failures(comparison: Comparison) -> str:

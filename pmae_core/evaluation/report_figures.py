@@ -114,6 +114,35 @@ def truth_figure(points: Mapping[str, Mapping[str, Sequence[Any]]]) -> str:
     return _svg(draw, width=3.2 * n_columns, height=0.4 + 2.8 * n_rows, name="truth")
 
 
+def forest_figure(rows: pd.DataFrame) -> str:
+    """Return one conclusion by every method: estimates with their intervals.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Those of one estimand from :func:`~pmae_core.evaluation.stability.conclusion_stability`
+        that are done.
+    """
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        for place, row in enumerate(rows.to_dict("records")):
+            colour = INK if row["kind"] == "reference" else BLUE
+            axes.plot([row["low"], row["high"]], [place, place], color=colour, linewidth=2)
+            hollow = "white" if row["kind"] == "single" else colour
+            axes.plot(row["estimate"], place, "o", color=colour, markerfacecolor=hollow)
+        axes.set_yticks(range(len(rows)), labels=[_short(name) for name in rows["method"]])
+        axes.invert_yaxis()
+        axes.set_xlabel("Estimate with its 95 % interval; hollow: from one filling")
+
+    return _svg(
+        draw,
+        width=8,
+        height=0.9 + 0.32 * len(rows),
+        name=f"forest-{rows['estimand'].iloc[0]}",
+    )
+
+
 def _draw_numbers(axes: Axes, truth: Sequence[Any], imputed: Sequence[Any]) -> None:
     low, high = min(*truth, *imputed), max(*truth, *imputed)
     axes.plot([low, high], [low, high], color=INK, linewidth=0.8, linestyle="--")

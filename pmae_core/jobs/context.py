@@ -36,7 +36,8 @@ class WorkerStarted(Event):
 class PhaseStarted(Event):
     """A job goes on to another part of its work.
 
-    ``phase`` is ``"estimate"``, ``"fit"``, ``"fill"``, ``"draw"`` or ``"write"``.
+    ``phase`` is ``"estimate"``, ``"fit"``, ``"fill"``, ``"draw"``, ``"downstream"``,
+    ``"conclusions"`` or ``"write"``.
     """
 
     phase: str

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, get_args
 
-from pmae_core.errors import ImputationError, JobError
+from pmae_core.errors import ImputationError, JobError, PMAEError
 
 MAX_DRAWS = 1000
+MAX_CONCLUSIONS = 20
 MAX_SEED = 2**32 - 1
 _REQUIRED = ...
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -74,6 +75,10 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value)
 
 
+def _is_conclusion(value: object) -> bool:
+    return isinstance(value, list) and len(value) > 1 and _is_text(value[0])
+
+
 _TEXT = _Parameter(_is_text, "a text")
 _OBJECT = _Parameter(lambda value: isinstance(value, dict), "an object", {})
 _SECONDS = _optional(_Parameter(lambda value: _is_number(value) and value > 0, "a positive number"))
@@ -107,6 +112,16 @@ _COMPARE = {
     "method_budget_seconds": _SECONDS,
     "target": _Parameter(lambda value: True, "a column name", None),
     "truth": _optional(_Parameter(is_digest, "the digest of a table")),
+    "downstream": _Parameter(lambda value: isinstance(value, bool), "true or false", False),
+    "conclusions": _optional(
+        _Parameter(
+            lambda value: _is_list_of(value, _is_conclusion) and len(value) <= MAX_CONCLUSIONS,
+            f"a list of at most {MAX_CONCLUSIONS} lists such as [mean, column]",
+        )
+    ),
+    "conclusion_draws": _Parameter(
+        lambda value: is_whole(value, 2, MAX_DRAWS), f"a whole number from 2 to {MAX_DRAWS}", 20
+    ),
 }
 _BENCHMARK = {
     "dataset": _TEXT,
@@ -188,6 +203,7 @@ def check_names(kind: JobKind, params: Mapping[str, Any]) -> None:
         from pmae_core.evaluation.holdout import HoldoutKind
 
         _check_choice("holdout", params["holdout"], (None, *get_args(HoldoutKind)))
+        _check_consequences(params)
     if kind is JobKind.BENCHMARK:
         from pmae_core.amputation.patterns import COUPLINGS, MECHANISMS, PATTERNS
         from pmae_core.table import list_datasets
@@ -237,6 +253,19 @@ def _check_draws(method: str) -> None:
         raise JobError(
             f"{method} has one filling only; several draws come from: {', '.join(able)}."
         )
+
+
+def _check_consequences(params: Mapping[str, Any]) -> None:
+    from pmae_core.evaluation.stability import Estimand
+    from pmae_core.table.json_values import from_json_value
+
+    if params["downstream"] and params["target"] is None:
+        raise JobError("A downstream task needs a target to predict.")
+    for kind, *columns in params["conclusions"] or ():
+        try:
+            Estimand.read((kind, *map(from_json_value, columns)))
+        except PMAEError as error:
+            raise JobError(str(error)) from error
 
 
 def _check_choice(name: str, value: Any, choices: Any) -> None:

@@ -18,6 +18,8 @@ _PHASES = {
     "fit": "Learning",
     "fill": "Filling the holes",
     "draw": "Drawing plausible fillings",
+    "downstream": "Predicting the target from each filled table",
+    "conclusions": "Drawing conclusions from each filled table",
     "write": "Writing the result",
 }
 
@@ -64,6 +66,7 @@ class ProgressTracker:
         """Take one event into account, as :func:`describe_event` gives it."""
         if kind == "PhaseStarted":
             message = _PHASES.get(data["phase"], data["phase"])
+            self._n_done = self._n_tasks = self._n_from_disk = 0  # the tasks are behind it
             self._current = Progress(fraction=None, message=message, eta_seconds=None)
         elif kind == "TaskStarted":
             self._tasks[data["method"], data["seed"]] = None

@@ -19,6 +19,9 @@ from pmae_core.jobs.spec import JobKind, JobSpec
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pmae_core.evaluation import Comparison
+    from pmae_core.jobs.consequences import Consequences
+
 MAX_NOTES = 20
 _FITTING = (JobKind.TRAIN, JobKind.IMPUTE)
 
@@ -164,18 +167,29 @@ def _write_filled(frame: pd.DataFrame, filled: pd.DataFrame, out: Path) -> dict[
 
 def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     from pmae_core.evaluation import compare
+    from pmae_core.jobs.consequences import judge_consequences
 
+    started = time.monotonic()
     arguments = _benchmark(spec) if spec.kind is JobKind.BENCHMARK else _own_table(spec, context)
-    if context.task_pool is not None:
-        arguments["pool"] = context.task_pool()
+    pool = {} if context.task_pool is None else {"pool": context.task_pool()}
     comparison = compare(
         **arguments,
+        **pool,
         results_dir=context.folder / "tasks",
         callbacks=(context.emit,),
         cancel=context.cancel,
     )
+    budget = arguments.get("budget_seconds")
+    consequences = judge_consequences(
+        spec.params,
+        arguments,
+        context,
+        seed=spec.seed,
+        deadline=None if budget is None else started + budget,
+    )
     context.emit(PhaseStarted(phase="write"))
     comparison.write(out)
+    _write_consequences(consequences, comparison, out)
     statuses = [task.status for task in comparison.tasks]
     return {
         "kind": str(spec.kind),
@@ -190,15 +204,38 @@ def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
             f"{task.method}, seed {task.seed}: {task.error}"
             for task in comparison.tasks
             if task.error
-        ][:MAX_NOTES],
+        ][:MAX_NOTES]
+        + consequences.notes,
     }
+
+
+def _write_consequences(consequences: Consequences, comparison: Comparison, out: Path) -> None:
+    """Write what was asked for beside the comparison: tables, and a report with them in it."""
+    from pmae_core.evaluation.report import comparison_report
+    from pmae_core.jobs.consequences import FILE, PARTS
+
+    tables = {part: getattr(consequences, part) for part in PARTS}
+    if not consequences.notes and all(table.empty for table in tables.values()):
+        return
+    for part, table in tables.items():
+        if not table.empty:
+            table.to_csv(out / f"{part}.csv", index=False)
+    text = json.dumps(consequences.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+    (out / FILE).write_text(text + "\n", encoding="utf-8")
+    report = comparison_report(comparison, **tables)
+    (out / "report.html").write_text(report, encoding="utf-8")
 
 
 def _own_table(spec: JobSpec, context: JobContext) -> dict[str, Any]:
     """Return the arguments of a comparison on the user's table."""
     from pmae_core.table.json_values import from_json_value
 
-    arguments = {name: value for name, value in spec.params.items() if value is not None}
+    asked_afterwards = ("downstream", "conclusions", "conclusion_draws")
+    arguments = {
+        name: value
+        for name, value in spec.params.items()
+        if value is not None and name not in asked_afterwards
+    }
     if "truth" in arguments:
         arguments["truth"] = context.load_table(arguments["truth"])
     if "target" in arguments:

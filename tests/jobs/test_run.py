@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from pmae_core.errors import Cancelled, DatasetUnavailableError
-from pmae_core.evaluation import Comparison
+from pmae_core.evaluation import Comparison, conclusion_stability, downstream_scores
 from pmae_core.events import TrainingProgress, TrainingStarted
 from pmae_core.imputers import PMAEImputer, load_imputer
+from pmae_core.jobs.consequences import Consequences, judge_consequences, read_consequences
 from pmae_core.jobs.context import JobContext, PhaseStarted
 from pmae_core.jobs.results import read_frame
 from pmae_core.jobs.run import run_job
@@ -237,3 +238,101 @@ def test_work_can_be_done_elsewhere(tmp_path):
     elsewhere = JobContext(**{**vars(context), "fit_remote": remote})
     assert run_job(train_spec(), elsewhere)["files"] == ["filled.parquet"]
     assert seen == ["train"]
+
+
+def consequences_table(n_rows=60):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=n_rows)
+    table = pd.DataFrame({"x": x, "y": x + 0.1 * rng.normal(size=n_rows), "label": x > 0})
+    table.loc[::4, "y"] = np.nan
+    return table
+
+
+CONSEQUENCES = {
+    "target": "label",
+    "downstream": True,
+    "conclusions": [["mean", "y"], ["slope", "y", "x"]],
+    "conclusion_draws": 2,
+}
+
+
+def test_comparing_with_a_downstream_task_and_conclusions(tmp_path):
+    table = consequences_table()
+    spec = compare_spec(methods=["naive", "em"], **CONSEQUENCES)
+    listener = Listener()
+    result = run_job(spec, listener.context(tmp_path, table))
+    out = tmp_path / "result"
+    assert {"downstream.csv", "conclusions.csv", "consequences.json"} < set(result["files"])
+    found = read_consequences(tmp_path)
+    expected = downstream_scores(table, "label", ["naive", "em"], seeds=[0, 1])
+    keys = ["method", "model", "seed"]
+    pd.testing.assert_series_equal(
+        found.downstream.set_index(keys)["score"].sort_index(),
+        expected.set_index(keys)["score"].sort_index(),
+    )
+    estimands = [("mean", "y"), ("slope", "y", "x")]
+    expected = conclusion_stability(table, estimands, ["naive", "em"], n_draws=2)
+    assert found.conclusions["estimand"].tolist() == expected["estimand"].tolist()
+    np.testing.assert_array_equal(found.conclusions["low"], expected["low"])
+    report = (out / "report.html").read_text()
+    assert "Predicting the target" in report and "slope of y on x" in report
+    phases = [event.phase for event in listener.events if isinstance(event, PhaseStarted)]
+    assert phases == ["downstream", "conclusions", "write"]
+    assert found.to_dict() == Consequences.from_dict(found.to_dict()).to_dict()
+
+
+def test_consequences_are_taken_up_again(tmp_path):
+    def while_concluding(events):
+        return any(isinstance(e, PhaseStarted) and e.phase == "conclusions" for e in events)
+
+    spec = compare_spec(**CONSEQUENCES)
+    table = consequences_table()
+    with pytest.raises(Cancelled):
+        run_job(spec, Listener(while_concluding).context(tmp_path, table))
+    partial = read_consequences(tmp_path)
+    assert set(partial.downstream["method"]) == {"naive", "knn", "complete cases"}
+    assert partial.conclusions.empty
+    marked = tmp_path / "consequences" / "downstream-knn.json"
+    marked.write_text(marked.read_text().replace('"status": "done"', '"status": "from disk"'))
+
+    run_job(spec, Listener().context(tmp_path, table))
+
+    found = read_consequences(tmp_path)
+    of_knn = found.downstream[found.downstream["method"] == "knn"]
+    assert set(of_knn["status"]) == {"from disk"}
+    assert set(found.conclusions["method"]) == {"naive", "knn", "complete cases"}
+
+
+def test_consequences_of_holes_made_on_purpose_know_the_truth(tmp_path):
+    table = consequences_table().assign(y=lambda t: t["x"] * 2)
+    spec = compare_spec(
+        amputation={"pattern": "monotone", "mechanism": "MCAR", "columns": ["y"]}, **CONSEQUENCES
+    )
+    run_job(spec, Listener().context(tmp_path, table))
+    found = read_consequences(tmp_path)
+    assert "true data" in set(found.downstream["method"])
+    truth = found.conclusions.set_index(["estimand", "method"])["estimate"]
+    assert truth["slope of y on x", "true data"] == pytest.approx(2)
+
+
+def test_a_comparison_survives_a_downstream_task_that_cannot_be(tmp_path):
+    table = consequences_table().assign(label="always the same")
+    result = run_job(compare_spec(**CONSEQUENCES), Listener().context(tmp_path, table))
+    assert result["n_done"] == 4
+    assert any("fewer than two classes" in note for note in result["notes"])
+    assert read_consequences(tmp_path).downstream.empty
+
+
+def test_a_time_budget_ends_consequences_too(tmp_path):
+    listener = Listener()
+    context = listener.context(tmp_path, consequences_table())
+    spec = compare_spec(**CONSEQUENCES)
+    arguments = {
+        "table": consequences_table(),
+        "methods": ["naive"],
+        "seeds": [0],
+        "target": "label",
+    }
+    found = judge_consequences(spec.params, arguments, context, deadline=0.0)
+    assert found.downstream["error"].tolist() == ["not run: time budget"]
+    assert not (tmp_path / "consequences").exists()

@@ -373,3 +373,14 @@ def test_progress_of_a_comparison():
     assert progress.fraction == pytest.approx(1.5 / 4)
     assert progress.message == "1 of 4 done; pmae-mix (seed 0): step 50 of 100"
     assert progress.eta_seconds >= 0
+
+
+def test_what_follows_a_comparison_has_a_progress_of_its_own():
+    tracker = ProgressTracker()
+    result = {"method": "naive", "seed": 0}
+    tracker.hear("TaskFinished", dict(result=result, n_done=1, n_tasks=1, from_disk=False))
+    tracker.hear("PhaseStarted", {"phase": "conclusions"})
+    assert tracker.progress.message == "Drawing conclusions from each filled table"
+    done = {"done": 1, "total": 2, "unit": "conclusions: method", "eta_seconds": 3.0}
+    tracker.hear("FitProgress", done)
+    assert (tracker.progress.fraction, tracker.progress.eta_seconds) == (0.5, 3.0)
