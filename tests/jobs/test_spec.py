@@ -97,7 +97,7 @@ def test_what_does_not_exist_is_refused_in_a_sentence(kind, params, sentence):
 NO_JSON = [np.int64(3), np.nan, float("inf"), {1: 2}, {1, 2}, object(), pd.Timestamp(0), b"x"]
 
 
-@pytest.mark.parametrize("value", NO_JSON, ids=repr)
+@pytest.mark.parametrize("value", NO_JSON, ids=lambda value: type(value).__name__)
 def test_what_json_cannot_hold_is_refused_and_where(value):
     with pytest.raises(JobError, match=r"params\.params"):
         make("train", {"method": "pmae-mix", "params": {"a": [value]}})
