@@ -22,7 +22,7 @@ SAMPLE = "clinic"
 WIDTHS = {1280: 800, 390: 844}
 COLOR_SCHEMES = ("light", "dark")
 # Long pages are cut here; beyond it a picture shows nothing new.
-LONGEST = 4000
+LONGEST = 7000
 
 MISSINGNESS_VIEWS = {
     "how-much": "How much",

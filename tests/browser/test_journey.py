@@ -144,12 +144,12 @@ def slider_value(visitor, label: str) -> float:
 
 
 def sentence_about_income(visitor):
-    return visitor.page.get_by_text(re.compile(r"Column income is observed in 70 % of rows"))
+    return visitor.page.get_by_text(re.compile(r"Column income is observed in 70\s% of rows"))
 
 
 def masked_share_in_words(visitor) -> int:
     words = sentence_about_income(visitor).inner_text()
-    return int(re.search(r"(\d+) % of its cells will be masked", words)[1])
+    return int(re.search(r"(\d+)\s% of its cells will be masked", words)[1])
 
 
 def wait_for_share(visitor, percent: int) -> None:
