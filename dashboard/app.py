@@ -21,6 +21,9 @@ NAVIGATION = {
         ("masking_lab.py", "Masking lab", ":material/tune:"),
         ("amputation_lab.py", "Amputation lab", ":material/content_cut:"),
     ],
+    "Fill": [
+        ("train.py", "Train", ":material/model_training:"),
+    ],
 }
 
 

@@ -23,7 +23,8 @@ def show_header(data_page: st.Page) -> None:
         except PMAEError as error:
             st.page_link(data_page, label="Open a table", icon=":material/table_view:")
             session.notify("error", sentence_of(error))
-        show_jobs(session.workspace())
+        with shown_errors():  # a store that is busy is no reason to show no page
+            show_jobs(session.workspace())
     for kind, sentence in session.take_notices():
         getattr(st, kind)(sentence)
 

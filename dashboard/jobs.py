@@ -299,9 +299,9 @@ def announce() -> None:
 def unheard() -> list[JobRecord]:
     """Return the jobs whose end was not told in this tab, the earliest first."""
     ended = [one for one in records(limit=2 * MOST_UNFINISHED) if one.state not in ACTIVE]
-    until = st.session_state.get(_HEARD_KEY)
-    if until is None:
-        until = session.workspace().get(_SECTION).get("heard_until", 0.0)
+    if _HEARD_KEY not in st.session_state:  # from now on, what another tab hears is its own
+        st.session_state[_HEARD_KEY] = session.workspace().get(_SECTION).get("heard_until", 0.0)
+    until = st.session_state[_HEARD_KEY]
     new = [one for one in ended if (one.finished_at or 0.0) > until]
     return sorted(new, key=lambda one: one.finished_at or 0.0)
 

@@ -1,0 +1,179 @@
+"""Where a job stands, in words; and who may do what with which job."""
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import streamlit as st
+
+from dashboard import jobs, session
+from dashboard.workspace import Workspace
+from pmae_core.errors import JobError
+from pmae_core.jobs import JobSpec, JobState, ProcessId, Progress
+from pmae_core.jobs.engines import LocalEngine
+
+ROOT = Path(__file__).parents[2]
+PARAMS = {"method": "pmae-mix"}
+
+
+@pytest.fixture
+def workspace(tmp_path, monkeypatch):
+    monkeypatch.setenv("PMAE_HOME", str(tmp_path))
+    monkeypatch.setattr(LocalEngine, "tend", lambda engine: None)
+    st.cache_resource.clear()
+    own = Workspace.create()
+    own.save_table(pd.DataFrame({"a": [1.0, None], "b": [3.0, 4.0]}), name="t", source="a test")
+    monkeypatch.setattr(session, "workspace", lambda: own)
+    return own
+
+
+@pytest.fixture
+def job(workspace):
+    return jobs.submit("train", PARAMS, name="a run")
+
+
+def started(job):
+    _, token = jobs.store().claim_next(
+        "local", running_limit=9, gpu_limit=0, owner=ProcessId.current()
+    )
+    return dataclasses.replace(jobs.store().job(job.id), token=token)
+
+
+def test_a_job_is_on_the_open_table_of_the_workspace(workspace, job):
+    table = workspace.table()
+
+    assert job.workspace == workspace.id
+    assert job.name == "a run"
+    pd.testing.assert_frame_equal(jobs.store().get_table(job.spec.table, workspace.id), table.frame)
+    assert job.spec.schema == table.schema.to_dict()
+    assert job.spec.resources == jobs.engine().default_resources()
+
+
+def test_another_table_can_be_given(workspace):
+    frame = pd.DataFrame({"c": [1.0, 2.0]})
+
+    job = jobs.submit("impute", {"method": "naive"}, name="x", frame=frame)
+
+    assert job.spec.table == jobs.put_table(frame)
+    assert job.spec.schema is None
+
+
+def test_jobs_of_other_workspaces_do_not_exist(workspace, job):
+    other = Workspace.create()
+    digest = jobs.store().put_table(pd.DataFrame({"a": [1.0, 2.0]}), other.id)
+    spec = JobSpec.make("train", params=PARAMS, table=digest)
+    theirs = jobs.store().submit(spec, other.id)
+
+    assert jobs.record(theirs.id) is None
+    assert [one.id for one in jobs.records()] == [job.id]
+    assert jobs.unfinished(workspace.id) == jobs.JobCounts(queued=1)
+    for action in (jobs._cancel, jobs._resume):
+        with pytest.raises(JobError, match="does not exist any more"):
+            action(theirs.id)
+    jobs._remove(theirs.id)
+    assert jobs.store().job(theirs.id).state is JobState.QUEUED
+
+
+def test_without_a_store_nothing_is_made(workspace):
+    assert jobs.records() == []
+    assert jobs.record("0" * 32) is None
+    assert not jobs.unfinished(workspace.id)
+    jobs.tend()
+    assert not (workspace.folder.parents[1] / "jobs.sqlite").exists()
+
+
+def test_too_many_unfinished_jobs_are_refused(workspace, job, monkeypatch):
+    monkeypatch.setattr(jobs, "MOST_UNFINISHED", 1)
+
+    with pytest.raises(JobError, match="1 of your jobs wait or run already"):
+        jobs.submit("train", PARAMS, name="one more")
+
+
+def test_a_job_that_ended_meanwhile_is_not_cancelled(workspace, job):
+    running = started(job)
+    jobs.store().finish(job.id, running.token, JobState.SUCCEEDED)
+
+    jobs._cancel(job.id)
+    jobs._resume(job.id)
+
+    assert jobs.store().job(job.id).state is JobState.SUCCEEDED
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [("a\nb\tc", "a b c"), ("", "A job"), ("\u200b", "A job"), ("x" * 500, None)],
+)
+def test_any_words_make_a_name(workspace, words, name):
+    job = jobs.submit("train", PARAMS, name=words)
+
+    assert job.name == name or (name is None and len(job.name) == 120)
+
+
+# In words
+
+
+def as_state(job, state, **changes):
+    changes = {"started_at": 100.0, "finished_at": 130.0, "attempt": 1} | changes
+    return dataclasses.replace(job, state=state, **changes)
+
+
+def test_every_state_has_words(job):
+    for state in JobState:
+        assert jobs.STATE_WORDS[state].label
+        assert jobs.sentence(as_state(job, state)).endswith((".", "\\."))
+
+
+def test_a_waiting_job_in_words(job):
+    assert "next in the queue" in jobs.sentence(job, 1)
+    assert "2 jobs before it" in jobs.sentence(job, 3)
+
+
+def test_a_running_job_in_words(job):
+    running = as_state(job, JobState.RUNNING, finished_at=None)
+    learning = dataclasses.replace(running, progress=Progress(0.5, "step 5 of 10", 70.0))
+    stopping = dataclasses.replace(learning, cancel_requested_at=1.0)
+
+    assert jobs.sentence(running, now=112.0).startswith("Starting, running for 12 s.")
+    assert "step 5 of 10, about 1 min 10 s left" in jobs.sentence(learning, now=112.0)
+    assert "asked to stop" in jobs.sentence(stopping)
+
+
+def test_a_job_that_ended_in_words(job):
+    assert jobs.sentence(as_state(job, JobState.SUCCEEDED)) == "Done in 30 s."
+    failed = as_state(job, JobState.FAILED, error="a_b")
+    assert jobs.sentence(failed) == r"It failed after 30 s. a\_b"
+    assert "had not begun" in jobs.sentence(
+        as_state(job, JobState.CANCELLED, attempt=0, started_at=None)
+    )
+    assert "last checkpoint" in jobs.sentence(as_state(job, JobState.INTERRUPTED))
+
+
+def test_a_resumed_job_counts_the_time_of_its_last_attempt(job):
+    assert jobs.seconds_taken(as_state(job, JobState.SUCCEEDED)) == 30.0
+    assert jobs.seconds_taken(as_state(job, JobState.QUEUED, started_at=None)) is None
+
+
+def test_looking_after_jobs_again_and_again_is_cheap(workspace, job, monkeypatch):
+    calls = []
+    monkeypatch.setattr(LocalEngine, "tend", lambda engine: calls.append(1))
+
+    for _ in range(5):
+        jobs.tend()
+
+    assert len(calls) == 1
+
+
+def test_the_dashboard_brings_no_torch():
+    code = (
+        "import sys, dashboard.jobs, dashboard.estimates, dashboard.training.settings\n"
+        "import dashboard.figures.training\n"
+        "print('torch' in sys.modules)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+
+    assert run.stdout.split() == ["False"], run.stderr
