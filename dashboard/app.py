@@ -24,6 +24,9 @@ NAVIGATION = {
     "Fill": [
         ("train.py", "Train", ":material/model_training:"),
     ],
+    "Learn": [
+        ("learn.py", "Learn", ":material/school:"),
+    ],
 }
 
 
