@@ -23,6 +23,7 @@ NAVIGATION = {
     ],
     "Fill": [
         ("train.py", "Train", ":material/model_training:"),
+        ("compare.py", "Compare", ":material/leaderboard:"),
     ],
     "Learn": [
         ("learn.py", "Learn", ":material/school:"),

@@ -1,0 +1,490 @@
+"""Figures of a comparison: the board with its ties, columns, cells, predictions, conclusions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from dashboard.figures.labels import hover_names, name_ticks
+from dashboard.figures.style import styled
+from dashboard.text import figure_text
+from dashboard.theme import FAINT, IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
+
+MOST_COLUMNS = 40
+MOST_POINTS = 1000
+MOST_CATEGORIES = 10
+_BINS = 24
+_ROW = 30
+
+# Name -> (words for the axis, whether less is better).
+METRIC_WORDS: Mapping[str, tuple[str, bool]] = {
+    "imputation_accuracy": ("imputation accuracy (1 is perfect)", False),
+    "r2_unclipped": ("R² of numbers (1 is perfect, 0 is the mean)", False),
+    "accuracy": ("share of categories filled rightly", False),
+    "rmse": ("root mean squared error of numbers (0 is perfect)", True),
+    "mae": ("mean absolute error of numbers (0 is perfect)", True),
+    "wasserstein": ("Wasserstein distance of distributions (0 is perfect)", True),
+    "skill": ("share of the mean's error avoided (1 is perfect, 0 is the mean)", False),
+}
+REFERENCE_WORDS = {"complete cases": "complete rows only", "true data": "the truth"}
+
+
+# The board
+
+
+def board_figure(
+    board: pd.DataFrame,
+    seeds: pd.DataFrame,
+    metric: str,
+    titles: Mapping[str, str] | None = None,
+    *,
+    revision: str = "board",
+) -> go.Figure:
+    """Draw methods best first: mean, single seeds, and how sure their distance to the leader is.
+
+    Parameters
+    ----------
+    board : DataFrame
+        Of :func:`dashboard.compare.standing.board_data`.
+    seeds : DataFrame
+        ``method``, ``seed`` and ``score``: what the means are made of.
+    metric : str
+        By which methods are ranked.
+    titles : mapping, optional
+        What to call the methods.
+    """
+    shown = board[board["rank"].notna()].reset_index(drop=True)
+    places = {method: place for place, method in enumerate(shown["method"])}
+    words, _ = METRIC_WORDS[metric]
+    colours = [IMPUTED if band == 1 else NEUTRAL for band in shown["band"]]
+    low, high = _visible(shown, seeds)
+    figure = go.Figure()
+    for band, methods in shown.groupby("band"):
+        first, last = methods.index.min(), methods.index.max()
+        if band % 2:
+            figure.add_hrect(
+                y0=first - 0.5, y1=last + 0.5, fillcolor=FAINT, line_width=0, layer="below"
+            )
+        if last > first:
+            leader = float(methods["score"].iloc[0])
+            figure.add_shape(
+                type="line",
+                x0=leader,
+                x1=leader,
+                y0=first - 0.4,
+                y1=last + 0.4,
+                line={"color": NEUTRAL, "width": 1.5, "dash": "dot"},
+            )
+    for method, row in zip(shown["method"], shown.itertuples(), strict=True):
+        if row.low < row.high:
+            figure.add_trace(
+                go.Scatter(
+                    x=[max(row.low, low), min(row.high, high)],
+                    y=[places[method]] * 2,
+                    mode="lines",
+                    line={"color": colours[places[method]], "width": 4},
+                    opacity=0.6,
+                    showlegend=False,
+                    hoverinfo="skip",
+                )
+            )
+    known = seeds[seeds["method"].isin(places)]
+    figure.add_trace(
+        go.Scatter(
+            x=known["score"],
+            y=[places[method] for method in known["method"]],
+            mode="markers",
+            name="one seed",
+            marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": NEUTRAL}},
+            customdata=known["seed"],
+            hovertemplate="seed %{customdata}: %{x:.3f}<extra></extra>",
+        )
+    )
+    names = [(titles or {}).get(method, method) for method in shown["method"]]
+    figure.add_trace(
+        go.Scatter(
+            x=shown["score"],
+            y=list(range(len(shown))),
+            mode="markers",
+            name="mean over seeds",
+            marker={"size": 13, "color": colours, "line": {"color": "white", "width": 1.5}},
+            text=hover_names(names),
+            customdata=np.column_stack([shown["rank"].astype(int), shown["n_done"]]),
+            hovertemplate="%{text}: %{x:.3f}, rank %{customdata[0]}, %{customdata[1]} seeds"
+            "<extra></extra>",
+        )
+    )
+    ranked = [f"{rank}. {name}" for rank, name in zip(shown["rank"], names, strict=True)]
+    figure.update_layout(
+        xaxis={"title": {"text": words}, "range": [low, high], "zeroline": False},
+        yaxis={
+            **name_ticks(ranked, most=60),
+            "range": [len(shown) - 0.5, -0.5],
+            "showgrid": False,
+            "zeroline": False,
+        },
+        uirevision=revision,
+    )
+    return styled(figure, height=130 + _ROW * max(len(shown), 2))
+
+
+def _visible(board: pd.DataFrame, seeds: pd.DataFrame) -> tuple[float, float]:
+    """Return the ends of the axis: all dots, and of intervals what lies not too far out."""
+    dots = np.concatenate([board["score"], seeds["score"]]).astype(float)
+    dots = dots[np.isfinite(dots)]
+    if not len(dots):
+        return 0.0, 1.0
+    spread = max(float(np.ptp(dots)), 0.02)
+    ends = board[["low", "high"]].to_numpy(dtype=float).ravel()
+    near = ends[np.isfinite(ends) & (np.abs(ends - dots.mean()) < 3 * spread)]
+    every = np.concatenate([dots, near])
+    return float(every.min() - 0.06 * spread), float(every.max() + 0.06 * spread)
+
+
+# Column by column
+
+
+def skill_figure(
+    skill: pd.DataFrame,
+    winners: pd.DataFrame,
+    titles: Mapping[str, str] | None = None,
+    *,
+    revision: str = "skill",
+) -> go.Figure:
+    """Draw how much better than the mean each method is in each column.
+
+    Parameters
+    ----------
+    skill : DataFrame
+        By column and method; 1 is perfect, 0 the mean, nan where there is no result.
+    winners : DataFrame
+        Of ``Comparison.column_winners``: best methods get a full dot, tied ones a circle.
+    titles : mapping, optional
+        What to call the methods.
+    """
+    shown = skill.head(MOST_COLUMNS)
+    names = [(titles or {}).get(method, method) for method in shown]
+    cells = shown.to_numpy(dtype=float)
+    texts = [
+        [_skill_text(cells[i, j], column, method, winners) for j, method in enumerate(shown)]
+        for i, column in enumerate(shown.index)
+    ]
+    heat = go.Heatmap(
+        z=np.clip(cells, -1, 1),
+        zmin=-1,
+        zmax=1,
+        colorscale=[(0, MISSING), (0.5, "rgba(133, 139, 153, 0.12)"), (1, OBSERVED)],
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        text=texts,
+        texttemplate="%{text}",
+        customdata=np.array(
+            [[f"{figure_text(c, 60)}, {name}" for name in names] for c in shown.index],
+            dtype=object,
+        ).reshape(cells.shape),
+        hovertemplate="%{customdata}: %{z:.2f} of the mean's error avoided<extra></extra>",
+    )
+    bare = {"showgrid": False, "zeroline": False}
+    layout = {
+        "xaxis": {**bare, **name_ticks(names, most=40), "side": "top"},
+        "yaxis": {**bare, **name_ticks(list(shown.index), most=40), "autorange": "reversed"},
+        "uirevision": revision,
+    }
+    return styled(go.Figure(heat, layout), height=110 + _ROW * max(len(shown), 2))
+
+
+def _skill_text(skill: float, column: Any, method: str, winners: pd.DataFrame) -> str:
+    if math.isnan(skill):
+        return ""
+    winner = winners.loc[column] if column in winners.index else None
+    mark = ""
+    if winner is not None:
+        mark = " ●" if winner["best"] == method else " ○" if method in winner["tied"] else ""
+    return f"{skill:.2f}{mark}"
+
+
+# Cell by cell
+
+
+def is_category(points: Mapping[str, Sequence[Any]]) -> bool:
+    """Say whether the cells of a column are labels."""
+    return any(isinstance(cell, str) for cell in points["truth"])
+
+
+def truth_points(points: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    """Return true and imputed cells side by side, at most 1,000 of them, evenly thinned."""
+    cells = pd.DataFrame({"truth": list(points["truth"]), "imputed": list(points["imputed"])})
+    cells = cells.dropna().reset_index(drop=True)
+    step = max(1, -(-len(cells) // MOST_POINTS))
+    return cells.iloc[::step].reset_index(drop=True)
+
+
+def truth_figure(cells: pd.DataFrame, column: str, *, revision: str = "truth") -> go.Figure:
+    """Draw imputed against true numbers; what lies on the line is right."""
+    both = cells[["truth", "imputed"]].to_numpy(dtype=float)
+    low, high = (float(both.min()), float(both.max())) if both.size else (0.0, 1.0)
+    margin = 0.03 * ((high - low) or 1.0)
+    ends = [low - margin, high + margin]
+    figure = go.Figure(
+        [
+            go.Scatter(
+                x=ends,
+                y=ends,
+                mode="lines",
+                name="right",
+                line={"color": NEUTRAL, "dash": "dash", "width": 1.5},
+                hoverinfo="skip",
+            ),
+            go.Scatter(
+                x=cells["truth"],
+                y=cells["imputed"],
+                mode="markers",
+                name="hidden cell",
+                marker={"color": tint(IMPUTED, 0.55), "size": 7},
+                hovertemplate="true %{x:.4g}, imputed %{y:.4g}<extra></extra>",
+            ),
+        ],
+        {
+            "xaxis": {"title": {"text": f"true {figure_text(column)}"}, "range": ends},
+            "yaxis": {"title": {"text": "imputed"}, "range": ends},
+            "uirevision": revision,
+        },
+    )
+    return styled(figure, height=380)
+
+
+def confusion_data(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return how often each true category was filled as which, the most frequent ones."""
+    labels = list(pd.concat([cells["truth"], cells["imputed"]]).value_counts().index)
+    labels = labels[:MOST_CATEGORIES]
+    counts = pd.crosstab(cells["truth"], cells["imputed"])
+    counts = counts.reindex(index=labels, columns=labels, fill_value=0)
+    totals = cells["truth"].value_counts().reindex(labels, fill_value=0).clip(lower=1)
+    rows = counts.stack()
+    return pd.DataFrame(
+        {
+            "truth": [pair[0] for pair in rows.index],
+            "imputed": [pair[1] for pair in rows.index],
+            "cells": rows.to_numpy(),
+            "share": [n / totals[pair[0]] for pair, n in rows.items()],
+        }
+    )
+
+
+def confusion_figure(data: pd.DataFrame, column: str, *, revision: str = "truth") -> go.Figure:
+    """Draw which category was filled as which; what lies on the diagonal is right."""
+    labels = list(dict.fromkeys(data["truth"]))
+    at = {label: place for place, label in enumerate(labels)}
+    right = data["truth"] == data["imputed"]
+    traces = []
+    for name, rows, colour in (
+        ("right", data[right], IMPUTED),
+        ("wrong", data[~right], MISSING),
+    ):
+        seen = rows[rows["cells"] > 0]
+        traces.append(
+            go.Scatter(
+                x=[at[label] for label in seen["truth"]],
+                y=[at[label] for label in seen["imputed"]],
+                mode="markers",
+                name=name,
+                marker={"color": colour, "size": 6 + 30 * np.sqrt(seen["share"]), "opacity": 0.8},
+                customdata=np.column_stack(
+                    [hover_names(list(seen["truth"])), hover_names(list(seen["imputed"]))]
+                ),
+                text=[f"{share:.0%}" for share in seen["share"]],
+                hovertemplate="%{text} of %{customdata[0]} filled as %{customdata[1]}"
+                "<extra></extra>",
+            )
+        )
+    ends = [-0.6, len(labels) - 0.4]
+    ticks = name_ticks(labels, most=MOST_CATEGORIES)
+    layout = {
+        "xaxis": {"title": {"text": f"true {figure_text(column)}"}, **ticks, "range": ends},
+        "yaxis": {"title": {"text": "imputed"}, **ticks, "range": ends},
+        "uirevision": revision,
+    }
+    return styled(go.Figure(traces, layout), height=380)
+
+
+def density_data(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the shares of true and of imputed cells by category, or in equal bins."""
+    if any(isinstance(cell, str) for cell in cells["truth"]):
+        shares = pd.DataFrame(
+            {kind: cells[kind].value_counts(normalize=True) for kind in ("truth", "imputed")}
+        ).fillna(0.0)
+        shares = shares.sort_values("truth", ascending=False, kind="stable")
+        return shares.head(MOST_CATEGORIES).rename_axis("category").reset_index()
+    both = cells[["truth", "imputed"]].to_numpy(dtype=float)
+    low, high = (float(both.min()), float(both.max())) if both.size else (0.0, 1.0)
+    edges = np.linspace(low, high if high > low else low + 1.0, _BINS + 1)
+    shares = {
+        kind: np.histogram(cells[kind].astype(float), edges)[0] / max(len(cells), 1)
+        for kind in ("truth", "imputed")
+    }
+    return pd.DataFrame({"from": edges[:-1], "to": edges[1:], **shares})
+
+
+def densities_figure(data: pd.DataFrame, column: str, *, revision: str = "density") -> go.Figure:
+    """Draw how true and imputed cells are spread, one over the other."""
+    groups = (("truth", "true values", OBSERVED), ("imputed", "imputed values", IMPUTED))
+    layout: dict[str, Any] = {
+        "xaxis": {"title": {"text": figure_text(column)}},
+        "yaxis": {
+            "title": {"text": "share of the hidden cells"},
+            "tickformat": ".0%",
+            "rangemode": "tozero",
+        },
+        "uirevision": revision,
+    }
+    traces: list[Any]
+    if "category" in data:
+        layout["xaxis"] |= name_ticks(list(data["category"]), most=MOST_CATEGORIES)
+        layout["barmode"] = "group"
+        traces = [
+            go.Bar(
+                x=np.arange(len(data)),
+                y=data[key],
+                name=name,
+                marker={"color": colour},
+                customdata=hover_names(list(data["category"])),
+                hovertemplate=f"%{{customdata}}: %{{y:.1%}}<extra>{name}</extra>",
+            )
+            for key, name, colour in groups
+        ]
+    else:
+        edges = np.append(data["from"], data["to"].iloc[-1:])
+        traces = [
+            go.Scatter(
+                x=edges,
+                y=np.append(data[key], data[key].iloc[-1:]),
+                name=name,
+                mode="lines",
+                line={"color": colour, "width": 2, "shape": "hv"},
+                fill="tozeroy",
+                fillcolor=tint(colour, 0.22),
+                hovertemplate=f"%{{y:.1%}} from %{{x:.4g}}<extra>{name}</extra>",
+            )
+            for key, name, colour in groups
+        ]
+    return styled(go.Figure(traces, layout), height=380)
+
+
+# What follows
+
+
+def forest_figure(conclusion: pd.DataFrame, *, revision: str = "forest") -> go.Figure:
+    """Draw one conclusion by every method: estimates with their intervals.
+
+    Parameters
+    ----------
+    conclusion : DataFrame
+        The rows of one estimand that are done, as ``conclusion_stability`` gives them.
+    """
+    rows = conclusion.reset_index(drop=True)
+    words = [REFERENCE_WORDS.get(method, method) for method in rows["method"]]
+    colour_of = {"reference": OBSERVED}
+    traces = []
+    for kind, name, symbol in (
+        ("reference", "no filling", "diamond"),
+        ("pooled", "several draws, pooled", "circle"),
+        ("single", "one filling: interval too narrow", "circle-open"),
+    ):
+        chosen = rows[rows["kind"] == kind]
+        if chosen.empty:
+            continue
+        colour = colour_of.get(kind, IMPUTED)
+        estimate = chosen["estimate"].astype(float)
+        traces.append(
+            go.Scatter(
+                x=estimate,
+                y=list(chosen.index),
+                mode="markers",
+                name=name,
+                marker={"symbol": symbol, "size": 12, "color": colour, "line": {"width": 2}},
+                error_x={
+                    "type": "data",
+                    "array": chosen["high"].astype(float) - estimate,
+                    "arrayminus": estimate - chosen["low"].astype(float),
+                    "color": colour,
+                    "thickness": 2,
+                },
+                customdata=np.column_stack(
+                    [
+                        hover_names([words[i] for i in chosen.index]),
+                        chosen["low"].astype(float),
+                        chosen["high"].astype(float),
+                    ]
+                ),
+                hovertemplate="%{customdata[0]}: %{x:.4g} (%{customdata[1]:.4g} to "
+                "%{customdata[2]:.4g})<extra></extra>",
+            )
+        )
+    figure = go.Figure(traces)
+    for method, dash in (("true data", "solid"), ("complete cases", "dot")):
+        at = rows.loc[rows["method"] == method, "estimate"]
+        if len(at):
+            figure.add_vline(
+                x=float(at.iloc[0]), line={"color": OBSERVED, "dash": dash, "width": 1}
+            )
+    figure.update_layout(
+        xaxis={"title": {"text": "estimate with its 95 % interval"}},
+        yaxis={**name_ticks(words, most=60), "range": [len(rows) - 0.5, -0.5], "zeroline": False},
+        uirevision=revision,
+        showlegend=True,
+    )
+    return styled(figure, height=140 + _ROW * max(len(rows), 2))
+
+
+def downstream_figure(scores: pd.DataFrame, *, revision: str = "downstream") -> go.Figure:
+    """Draw how well a target is predicted from each filled table, of one model.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        The rows of one model that are done, as ``downstream_scores`` gives them.
+    """
+    means = scores.groupby("method")["score"].mean().sort_values(ascending=False, kind="stable")
+    places = {method: place for place, method in enumerate(means.index)}
+    references = set(scores.loc[scores["kind"] == "reference", "method"])
+    colours = [OBSERVED if method in references else IMPUTED for method in means.index]
+    words = [REFERENCE_WORDS.get(method, method) for method in means.index]
+    metric = scores["metric"].iloc[0] if len(scores) else "r2"
+    figure = go.Figure(
+        [
+            go.Scatter(
+                x=scores["score"],
+                y=[places[method] for method in scores["method"]],
+                mode="markers",
+                name="one split",
+                marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": NEUTRAL}},
+                customdata=scores["seed"],
+                hovertemplate="seed %{customdata}: %{x:.3f}<extra></extra>",
+            ),
+            go.Scatter(
+                x=means,
+                y=list(range(len(means))),
+                mode="markers",
+                name="mean over splits",
+                marker={"size": 13, "color": colours, "line": {"color": "white", "width": 1.5}},
+                customdata=hover_names(words),
+                hovertemplate="%{customdata}: %{x:.3f}<extra></extra>",
+            ),
+        ]
+    )
+    title = {
+        "r2": "R² of the prediction (1 is perfect, 0 is the mean)",
+        "auroc": "area under the ROC curve (1 is perfect, 0.5 is guessing)",
+    }[metric]
+    figure.update_layout(
+        xaxis={"title": {"text": title}},
+        yaxis={**name_ticks(words, most=60), "range": [len(means) - 0.5, -0.5], "zeroline": False},
+        uirevision=revision,
+    )
+    return styled(figure, height=130 + _ROW * max(len(means), 2))

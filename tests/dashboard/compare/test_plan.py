@@ -1,0 +1,112 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.compare.plan import (
+    Plan,
+    holes_words,
+    job_words,
+    method_sets,
+    number_columns,
+    prepare,
+    target_columns,
+)
+from dashboard.labs.scenario import Scenario
+from pmae_core.errors import PMAEError, ScoringError
+from pmae_core.evaluation import HoldoutPlan
+from pmae_core.jobs import JobSpec
+from pmae_core.table import Schema
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture
+def table():
+    frame = pd.DataFrame(RNG.normal(size=(120, 3)), columns=["a", "b", "c"])
+    frame["kind"] = np.where(frame["a"] > 0, "high", "low")
+    frame.loc[::5, "b"] = np.nan
+    return frame
+
+
+def spec_of(prepared):
+    params = dict(prepared.params)
+    if prepared.truth is not None:
+        params["truth"] = "1" * 64
+    return JobSpec.make("compare", params=params, table="0" * 64, seed=prepared.seed)
+
+
+def test_own_cells(table):
+    plan = Plan(methods=("naive", "em"), n_seeds=2, share=0.2, budget_seconds=60.0, seed=7)
+    prepared = prepare(plan, table, Schema.infer(table))
+
+    params = spec_of(prepared).params
+    assert prepared.frame is table
+    assert (params["holdout"], params["holdout_share"]) == ("like-mine", 0.2)
+    assert (params["seeds"], params["budget_seconds"]) == ([7, 8], 60.0)
+    assert params["downstream"] is False
+
+
+def test_a_scenario_makes_the_holes_of_the_lab(table):
+    scenario = Scenario(pattern="monotone", mechanism="MAR", coupling="nested", seed=3)
+    schema = Schema.infer(table)
+    prepared = prepare(Plan(methods=("naive",), scenario=scenario), table, schema)
+
+    params = spec_of(prepared).params
+    made = scenario.make(table, schema)
+    again = HoldoutPlan(kind="amputation", amputation=params["amputation"]).make(
+        prepared.frame, schema, params["seeds"][0]
+    )
+    pd.testing.assert_frame_equal(again.missing, made.missing)
+    assert params["seeds"] == [3, 4, 5]
+
+
+def test_a_scenario_like_mine_has_a_known_truth(table):
+    scenario = Scenario(kind="like-mine", seed=1)
+    prepared = prepare(Plan(methods=("naive",), scenario=scenario), table, Schema.infer(table))
+
+    assert prepared.params["holdout"] == "known-truth"
+    assert prepared.truth is not None and prepared.truth["b"].notna().all()
+    assert prepared.frame["b"].isna().any()
+
+
+def test_the_target_gets_no_holes_and_conclusions_go_along(table):
+    scenario = Scenario(mechanism="MCAR", columns=("a", "kind"), proportions=0.5)
+    plan = Plan(
+        methods=("naive",), scenario=scenario, target="kind", conclusions=(("slope", "a", "c"),)
+    )
+    params = spec_of(prepare(plan, table, Schema.infer(table))).params
+
+    assert params["amputation"]["columns"] == ["a"]
+    assert params["downstream"] is True and params["target"] == "kind"
+    assert params["conclusions"] == [["slope", "a", "c"]]
+    assert plan.n_fits == 3 + 3 + 1
+
+
+def test_what_cannot_work_is_said_at_once(table):
+    schema = Schema.infer(table)
+    with pytest.raises(ScoringError, match="at least one method"):
+        prepare(Plan(methods=()), table, schema)
+    lost = Scenario(columns=("no such column",))
+    with pytest.raises(PMAEError, match="no such column"):
+        prepare(Plan(methods=("naive",), scenario=lost), table, schema)
+    only_target = Plan(methods=("naive",), scenario=Scenario(columns=("a",)), target="a")
+    assert "another target" in only_target.problem()
+
+
+def test_columns_for_conclusions_and_targets(table):
+    table = table.assign(when=pd.Timestamp("2024-01-01"), same=1.0, flag=table["a"] > 0)
+    schema = Schema.infer(table)
+
+    assert number_columns(table, schema) == ["a", "b", "c"]
+    assert set(target_columns(table, schema)) == {"a", "b", "c", "kind", "flag"}
+
+
+def test_words():
+    assert "10 %" in holes_words({"holdout_share": 0.1})
+    made = {"amputation": {"pattern": "general", "mechanism": "MAR"}}
+    assert holes_words(made) == "holes made on purpose: general, MAR"
+    assert "truth is known" in holes_words({"truth": "1" * 64})
+    plan = Plan(methods=("naive", "em"), n_seeds=1)
+    assert job_words(plan, "penguins", {"em": "EM"}) == "naive, EM on penguins, 1 seed"
+    assert method_sets(["naive", "em", "own"])["All"] == ["naive", "em", "own"]
+    assert method_sets(["naive", "em"])["Quick"] == ["naive", "em"]

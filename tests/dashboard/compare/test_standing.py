@@ -1,0 +1,200 @@
+"""How a comparison stands, from records and task files written by hand."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dashboard.compare.standing import (
+    as_complete,
+    board_data,
+    failures_table,
+    points_of,
+    read_tasks,
+    running_now,
+    runs_table,
+    seed_scores,
+    skill_table,
+    standing_of,
+    usable_metrics,
+    with_progress,
+)
+from pmae_core.evaluation import Comparison, TaskResult
+from pmae_core.jobs import JobSpec, JobState, Progress
+
+METHODS = ["naive", "knn", "em"]
+SEEDS = [0, 1, 2]
+
+
+def task(method, seed, accuracy, **changes):
+    column = {"role": "numerical", "n_missing": 40, "n_scored": 40, "skill": accuracy}
+    metrics = {"imputation_accuracy": accuracy, "r2": accuracy, "r2_unclipped": accuracy}
+    metrics |= {"accuracy": None, "rmse": 1 - accuracy, "mae": 1 - accuracy, "wasserstein": 0.1}
+    given = {
+        "method": method,
+        "seed": seed,
+        "status": "done",
+        "scores": {**metrics, "energy": 0.1},
+        "per_column": [{"column": name, **column, **metrics} for name in ("x", "y")],
+        "points": {"x": {"truth": [1.0, 2.0], "imputed": [1.1, 1.9]}},
+        "fit_seconds": 1.0,
+        "impute_seconds": 0.5,
+        "peak_memory_mb": 10.0,
+    }
+    return TaskResult(**{**given, **changes})
+
+
+def failed(method, seed, error="It broke."):
+    return TaskResult(method=method, seed=seed, status="failed", error=error)
+
+
+def record_in(folder, state, tasks, progress=None, specification=True, **params):
+    """Write the files of a job by hand and return what the page needs of its record."""
+    spec = JobSpec.make(
+        "compare", params={"methods": METHODS, "seeds": SEEDS, **params}, table="0" * 64
+    )
+    (folder / "tasks").mkdir(parents=True, exist_ok=True)
+    for one in tasks:
+        path = folder / "tasks" / f"{one.method}-seed{one.seed}.json"
+        path.write_text(json.dumps({"params": {}, "result": one.to_dict()}))
+    if specification:
+        known = {"holdout": "like-mine", "n_rows": 99, "n_columns": 3, "n_missing": 20}
+        (folder / "tasks" / "specification.json").write_text(json.dumps(known))
+    return SimpleNamespace(folder=folder, state=JobState(state), spec=spec, progress=progress)
+
+
+def test_a_waiting_comparison_has_all_runs_before_it(tmp_path):
+    standing = standing_of(record_in(tmp_path, "queued", [], specification=False))
+
+    assert not standing.has_scores
+    assert len(standing.pending) == 9
+    assert set(runs_table(standing)["seed 0"]) == {"waiting"}
+
+
+def test_ranks_rest_on_seeds_that_all_have_behind_them(tmp_path):
+    # naive has an easy second seed already, which must not lift it above knn.
+    tasks = [task("naive", 0, 0.1), task("knn", 0, 0.5), task("em", 0, 0.6), task("naive", 1, 0.9)]
+    standing = standing_of(record_in(tmp_path, "running", tasks))
+
+    assert standing.ranked_seeds == [0]
+    assert board_data(standing.ranked)["method"].tolist() == ["em", "knn", "naive"]
+    assert len(standing.comparison.tasks) == 4
+
+
+def test_before_a_seed_is_complete_the_first_one_is_shown(tmp_path):
+    standing = standing_of(record_in(tmp_path, "running", [task("naive", 0, 0.1)]))
+
+    assert standing.ranked.methods == ["naive"]
+    assert standing.has_scores
+
+
+def test_runs_under_way_are_in_words(tmp_path):
+    message = "1 of 9 done; knn (seed 0): column 2 of 5"
+    record = record_in(tmp_path, "running", [task("naive", 0, 0.123)])
+
+    runs = runs_table(with_progress(standing_of(record), Progress(message=message)))
+
+    assert runs.set_index("method")["seed 0"].to_dict() == {
+        "naive": "0.123",
+        "knn": "running: column 2 of 5",
+        "em": "waiting",
+    }
+    assert running_now(None, [("knn", 0)]) == {}
+
+
+@pytest.mark.parametrize("state", ["cancelled", "interrupted", "failed"])
+def test_what_was_broken_off_says_what_was_not_run(tmp_path, state):
+    standing = standing_of(record_in(tmp_path, state, [task("naive", 0, 0.1)]))
+
+    reasons = failures_table(standing.comparison)
+    assert standing.pending == {}
+    assert reasons["method"].tolist() == ["knn", "em", "naive"]
+    assert reasons["seeds"].tolist() == ["0, 1, 2", "0, 1, 2", "1, 2"]
+    assert all(state in reason for reason in reasons["reason"])
+
+
+def test_a_finished_comparison_is_read_as_a_whole(tmp_path):
+    record = record_in(tmp_path, "succeeded", [])
+    whole = Comparison(tasks=[task("naive", 0, 0.1)], settings={"methods": ["naive"], "seeds": [0]})
+    (tmp_path / "result").mkdir()
+    (tmp_path / "result" / "comparison.json").write_text(whole.to_json())
+
+    standing = standing_of(record)
+
+    assert standing.comparison.to_json() == whole.to_json()
+    assert standing.pending == {}
+
+
+def test_a_broken_task_file_counts_as_still_to_come(tmp_path):
+    record = record_in(tmp_path, "running", [task("naive", 0, 0.1)])
+    (tmp_path / "tasks" / "knn-seed0.json").write_text('{"params": {}')
+
+    assert set(read_tasks(tmp_path / "tasks")) == {("naive", 0)}
+    assert ("knn", 0) in standing_of(record).pending
+
+
+def comparison(tasks, **settings):
+    methods = list(dict.fromkeys(one.method for one in tasks))
+    given = {"methods": methods, "seeds": SEEDS, "holdout": "like-mine", **settings}
+    return Comparison(tasks=tasks, settings=given)
+
+
+def test_tied_methods_reach_the_leader_and_others_do_not():
+    noise = np.array([0.00, 0.03, -0.02])
+    tasks = [task("em", s, 0.80) for s in SEEDS]
+    tasks += [task("knn", s, 0.79 + noise[s]) for s in SEEDS]
+    tasks += [task("naive", s, 0.10 + noise[s] / 10) for s in SEEDS]
+
+    board = board_data(comparison(tasks)).set_index("method")
+
+    assert board["rank"].tolist() == [1, 1, 3]
+    assert board.loc["knn", "low"] < 0.80 <= board.loc["knn", "high"]
+    assert board.loc["em", "low"] == board.loc["em", "high"] == pytest.approx(0.80)
+    assert board.loc["em", "seconds"] == pytest.approx(1.5)
+
+
+def test_where_less_is_better_the_interval_lies_on_the_worse_side():
+    noise = np.array([0.00, 0.03, -0.02])
+    tasks = [task("em", s, 0.80) for s in SEEDS]
+    tasks += [task("knn", s, 0.79 + noise[s]) for s in SEEDS]
+
+    board = board_data(comparison(tasks), "rmse").set_index("method")
+
+    assert board.index[0] == "em"
+    assert board.loc["knn", "low"] <= 0.2 < board.loc["knn", "high"]
+    middle = (board.loc["knn", "low"] + board.loc["knn", "high"]) / 2
+    assert middle == pytest.approx(board.loc["knn", "score"])
+
+
+def test_methods_that_fail_come_after_all_others():
+    tasks = [task("naive", s, 0.1) for s in SEEDS]
+    tasks += [task("em", 0, 0.9), task("em", 1, 0.9), failed("em", 2)]
+    tasks += [failed("knn", s, "Too many rows.") for s in SEEDS]
+
+    board = board_data(comparison(tasks))
+
+    assert board["method"].tolist() == ["naive", "em", "knn"]
+    assert board["rank"].isna().tolist() == [False, False, True]
+    reasons = failures_table(comparison(tasks)).set_index("method")["reason"].to_dict()
+    assert reasons == {"em": "It broke.", "knn": "Too many rows."}
+
+
+def test_only_metrics_that_apply_are_offered():
+    tasks = [task("naive", 0, 0.1)]
+    assert usable_metrics(comparison(tasks), ["accuracy", "rmse"]) == ["rmse"]
+
+
+def test_tables_for_the_figures():
+    whole = comparison([task("naive", s, 0.1 * s) for s in SEEDS])
+
+    assert seed_scores(whole)["score"].tolist() == pytest.approx([0.0, 0.1, 0.2])
+    assert skill_table(whole, ["naive", "gone"]).loc["x", "naive"] == pytest.approx(0.1)
+    assert points_of(whole, "naive", "x")["truth"] == [1.0, 2.0] * 3
+    assert points_of(whole, "naive", "no such column") == {"truth": [], "imputed": []}
+
+
+def test_an_export_names_what_is_still_to_come():
+    whole = as_complete(comparison([task("naive", 0, 0.1)]), {("naive", 1): "waiting"})
+
+    assert Comparison.from_json(whole.to_json()).tasks[1].status == "not run"
