@@ -290,7 +290,7 @@ def _choose_setting(setting: Setting, preset: str, default: Any) -> Any:
             options=list(words),
             format_func=words.__getitem__,
             help=setting.sentence,
-            width=220,
+            width=300,
         )
     return _remembered_number(
         name,
@@ -679,7 +679,7 @@ def _differences_sentence(first: JobRecord, second: JobRecord) -> str:
     else:
         beginning = ""
     words = [
-        f"{code(name)} {code(one)} and {code(other)}"
+        f"{code(name)} ({plain(one)} and {plain(other)})"
         for name, one, other in (_with_words(row) for row in found)
         if name != "table"
     ]

@@ -449,7 +449,7 @@ def test_history_and_two_runs_in_one_picture(fill, table, open_page, add_job):
     app = calm(app.selectbox(key="train:other").select(first.id).run())
 
     assert questions(app)[-1] == "Which of the two learns better?"
-    assert "They differ in `seed` `1` and `0`" in words(app)
+    assert "They differ in `seed` (1 and 0)" in words(app)
 
 
 def test_an_older_run_can_be_looked_at(fill, table, open_page, add_job):
