@@ -218,8 +218,9 @@ _DOWNSTREAM_NOTE = (
 
 def _conclusions(conclusions: pd.DataFrame) -> str:
     figures = []
-    for estimand, rows in conclusions.dropna(subset="estimand").groupby("estimand", sort=False):
-        done = rows[rows["status"] == "done"]
+    known = conclusions.dropna(subset="estimand") if "estimand" in conclusions else conclusions[:0]
+    for estimand, group in known.groupby("estimand", sort=False) if len(known) else ():
+        done = group[group["status"] == "done"]
         if len(done):
             figures.append(f"<h3>{escape(str(estimand))}</h3>{forest_figure(done)}")
     rows = [

@@ -55,8 +55,8 @@ class Consequences:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Consequences:
         """Return what `to_dict` wrote."""
-        parts = {part: pd.DataFrame(data.get(part) or []) for part in PARTS}
-        return cls(**parts, notes=list(data.get("notes") or []))
+        downstream, conclusions = (pd.DataFrame(data.get(part) or []) for part in PARTS)
+        return cls(downstream, conclusions, list(data.get("notes") or []))
 
 
 def read_consequences(folder: str | Path) -> Consequences:

@@ -171,10 +171,9 @@ def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
 
     started = time.monotonic()
     arguments = _benchmark(spec) if spec.kind is JobKind.BENCHMARK else _own_table(spec, context)
-    pool = {} if context.task_pool is None else {"pool": context.task_pool()}
     comparison = compare(
         **arguments,
-        **pool,
+        pool=None if context.task_pool is None else context.task_pool(),
         results_dir=context.folder / "tasks",
         callbacks=(context.emit,),
         cancel=context.cancel,

@@ -1,3 +1,4 @@
+from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
@@ -58,3 +59,10 @@ def test_the_report_of_the_finished_job_is_taken(tmp_path):
     (tmp_path / "result" / "report.html").write_bytes(b"the report")
     record = SimpleNamespace(folder=tmp_path, state=JobState.SUCCEEDED, name=None)
     assert report_html(record, WHOLE, FOUND) == b"the report"
+
+
+def test_a_report_of_conclusions_for_which_there_was_no_time():
+    late = {"method": ["em"], "kind": ["method"], "status": ["failed"], "error": ["no time"]}
+    found = Consequences(downstream=pd.DataFrame(late), conclusions=pd.DataFrame(late))
+    record = SimpleNamespace(folder=Path("nowhere"), state=JobState.CANCELLED, name=None)
+    assert report_html(record, WHOLE, found).decode().count("no time") == 2
