@@ -123,7 +123,8 @@ def board_figure(
     figure.update_layout(
         xaxis={"title": {"text": words}, "range": [low, high], "zeroline": False},
         yaxis={
-            **name_ticks(ranked, most=60),
+            "tickvals": list(range(len(ranked))),
+            "ticktext": [figure_text(name) for name in ranked],
             "range": [len(shown) - 0.5, -0.5],
             "showgrid": False,
             "zeroline": False,
