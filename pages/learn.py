@@ -267,7 +267,7 @@ def _ask_for_reason(lesson: Lesson, seed: int, picture: Any, controls: Any) -> E
         )
     with controls:
         st.caption("What differs between patients who have this value and those who lack it?")
-        st.markdown(_clue_sentence(reasons.clues(clinic, column), column))
+        st.markdown(reasons.clue_sentence(reasons.clues(clinic, column), column))
 
     def solve() -> None:
         st.markdown(f"{reasons.reason(column)} {reasons.cell_story(clinic, row, column)}")
@@ -287,7 +287,8 @@ def _ask_for_reason(lesson: Lesson, seed: int, picture: Any, controls: Any) -> E
             key="lesson-reasons-clues",
             data=lambda: reasons.clues(clinic, column).rename_axis("column").reset_index(),
             caption="To the right: higher where the value is missing. Grey: what chance alone does "
-            f"in 19 of 20 tables. All {count(len(clinic.frame), 'patient')} count here.",
+            "in 19 of 20 tables: of ten bars, one or the other crosses it by luck. "
+            f"All {count(len(clinic.frame), 'patient')} count here.",
         )
 
     return Exercise(reasons.kind_of(column), solve, {"cell": chosen})
@@ -298,14 +299,6 @@ def _take_click(lesson: Lesson, key: str, holes: set[tuple[int, str]]) -> None:
     cell = reasons.clicked_cell(selection.get("selection", {}).get("points", []))
     if cell in holes:
         session.remember(SECTION, **_unanswered(lesson), reasons_cell=f"{cell[0]}:{cell[1]}")
-
-
-def _clue_sentence(clues: pd.DataFrame, column: str) -> str:
-    beyond = clues[clues["effect"].abs() > clues["by_chance"]]
-    if beyond.empty:
-        return f"Nothing that we know goes with the holes of {code(column)} by more than chance."
-    names = " and ".join(code(name) for name in beyond.index[:2])
-    return f"The holes of {code(column)} go with {names} by more than chance."
 
 
 # 2. MCAR, MAR, MNAR
@@ -388,7 +381,7 @@ def _ask_for_pattern(lesson: Lesson, seed: int, picture: Any, controls: Any) -> 
     with controls:
         ordered = session.remembered(
             st.toggle,
-            "Sort columns and rows by their holes",
+            "Sort by holes",
             section=SECTION,
             name=f"{lesson.name}_sorted",
             default=False,

@@ -30,8 +30,8 @@ LESSON = Lesson(
         "is observed (**MAR**), and missing not at random (**MNAR**).",
         "Reasons act by chance: a cell that is likely to be missing may be there, and the other "
         "way round. One cell proves nothing.",
-        "What differs between rows is a clue, not a proof. `income` hides itself, yet its holes go "
-        "with `age`, because income goes with age.",
+        "What differs between rows is a clue, not a proof. `income` hides itself: whatever the "
+        "other columns show, the values that would prove it are the ones that are missing.",
     ),
 )
 
@@ -106,6 +106,16 @@ def cell_story(clinic: Clinic, row: int, column: str) -> str:
         f"{because} was missing with a probability of **{chance}**. "
         f"The value that nobody wrote down is **{value}**."
     )
+
+
+def clue_sentence(clues: pd.DataFrame, column: str) -> str:
+    """Say which columns clearly go with the holes of a column; at most two of them."""
+    # Twice what chance does in 19 of 20 tables: among ten columns, luck alone crosses the once.
+    clear = clues.index[clues["effect"].abs() > 2 * clues["by_chance"]]
+    if clear.empty:
+        return f"Nothing that we know clearly goes with the holes of {code(column)}."
+    names = " and ".join(code(name) for name in clear[:2])
+    return f"The holes of {code(column)} clearly go with {names}."
 
 
 def clues(clinic: Clinic, column: str) -> pd.DataFrame:

@@ -25,8 +25,8 @@ LESSON = Lesson(
     answers={"flatter": "Flatter", "same": "The same, but for luck", "steeper": "Steeper"},
     takeaways=(
         "Dropping rows is safe for a slope where the holes come by **chance**, or by the "
-        "**predictor** (age): each age still shows its usual pressures. (As long as a straight "
-        "line fits, and if age decides, the *mean* pressure is wrong all the same.)",
+        "**predictor** (age): each age still shows its usual pressures. This holds as long as "
+        "a straight line fits; and where age decides, the *mean* pressure is wrong all the same.",
         "Where the holes depend on the **outcome** (pressure), the line gets flatter: at one end "
         "of the ages, the rows that stay are the untypical ones.",
         "If it is the age that is missing and the pressure decides, the holes are MAR, and "
@@ -64,13 +64,13 @@ CAUSES: dict[str, Cause] = {
         "Pressure is missing by age", Y, X, "The young mostly have no pressure measured."
     ),
     "outcome": Cause(
-        "Pressure is missing where it is high",
+        "High pressures are missing",
         Y,
         Y,
         "Patients with a high pressure were sent elsewhere, and their values never came back.",
     ),
     "age": Cause(
-        "Age is missing where pressure is high",
+        "Age is missing at high pressure",
         X,
         Y,
         "With a high pressure there was no time to ask for the age; the pressure was written down.",
