@@ -18,6 +18,7 @@ COPY .streamlit .streamlit
 COPY pmae_core pmae_core
 COPY dashboard dashboard
 COPY pages pages
+COPY benchmarks/results benchmarks/results
 
 USER pmae
 VOLUME /data

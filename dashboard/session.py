@@ -278,7 +278,7 @@ def apply_shared_settings() -> None:
         )
         return
     remember(section, **settings)
-    notify("info", "This view has the settings of the link, on your own table.")
+    notify("info", "This view has the settings of the link; your table is as it was.")
 
 
 def _decoded(shared: str) -> tuple[str, dict[str, Any]]:

@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import sys
 
 import hypothesis
 import pytest
@@ -21,3 +22,9 @@ def _private_home(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PMAE_HOME", str(tmp_path_factory.mktemp("pmae_home")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def keep_main_module(monkeypatch):
+    """Put back the module that a page under test replaces: spawned processes load it anew."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])

@@ -69,8 +69,8 @@ def views() -> Iterator[tuple[str, Callable[[Visitor], None]]]:
     yield "data", open_sample
     for name, choice in MISSINGNESS_VIEWS.items():
         yield f"missingness-{name}", missingness_view(choice)
-    yield "masking-lab", lambda visitor: visitor.go_to("Masking lab")
-    yield "amputation-lab", lambda visitor: visitor.go_to("Amputation lab")
+    for page in ("Masking lab", "Amputation lab", "Train", "Compare", "Learn"):
+        yield page.lower().replace(" ", "-"), page_view(page)
 
 
 def open_sample(visitor: Visitor) -> None:
@@ -82,6 +82,11 @@ def open_sample(visitor: Visitor) -> None:
     visitor.page.get_by_role("link", name=SAMPLE).wait_for()
     visitor.settle()
     visitor.open(visitor.page.url)
+
+
+def page_view(title: str) -> Callable[[Visitor], None]:
+    """Return the way to a page by the navigation."""
+    return lambda visitor: visitor.go_to(title)
 
 
 def missingness_view(choice: str) -> Callable[[Visitor], None]:

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-PAGES = ("Data", "Missingness", "Masking lab", "Amputation lab")
+PAGES = ("Data", "Missingness", "Masking lab", "Amputation lab", "Train", "Compare", "Learn")
+PATHS = ("/", "/missingness", "/masking_lab", "/amputation_lab", "/train", "/compare", "/learn")
 VIEWS = ("How much", "Where", "Together", "Patterns", "Why", "Dropping rows", "Pictures")
 
 
@@ -124,14 +125,14 @@ def injected_elements(visitor) -> int:
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_sticks_out_of_the_window(new_visitor, width):
     visitor = new_visitor(width=width)
-    for path in ("/", "/missingness", "/masking_lab", "/amputation_lab"):
+    for path in PATHS:
         visitor.open(path)
         main = visitor.page.get_by_test_id("stMain")
         assert main.evaluate("main => main.scrollWidth - main.clientWidth") <= 1, path
 
 
 def test_every_control_has_a_name(visitor):
-    for path in ("/", "/missingness", "/masking_lab", "/amputation_lab"):
+    for path in PATHS:
         visitor.open(path)
         unnamed = visitor.page.get_by_role("main").evaluate(UNNAMED_CONTROLS)
         assert unnamed == [], path

@@ -53,6 +53,7 @@ def test_processes_give_the_same_and_a_crash_costs_one_task(holes, monkeypatch):
             task(holes, 2, {"sleepy": Sleepy()}, budget_seconds=0.1),
         ]
     )
+    assert results[0].error is None
     assert results[0].scores == run_task(good).scores
     assert results[1].status == "failed"
     assert "exit code 9" in results[1].error
