@@ -140,6 +140,7 @@ def test_every_control_has_a_name(visitor):
 
 UNNAMED_CONTROLS = """
 main => [...main.querySelectorAll('button, input, textarea, [role=slider], [role=combobox]')]
+    .filter(control => control.checkVisibility({visibilityProperty: true}))
     .filter(control => control.offsetParent !== null && control.type !== 'file')
     .filter(control => !(
         control.innerText.trim() || control.getAttribute('aria-label') || control.title
