@@ -29,11 +29,10 @@ from dashboard.labs.masking import (
     column_weights,
     notes,
     paper_sentence,
-    slider_range,
-    slider_words,
     table_sentence,
 )
 from dashboard.labs.scenario import Scenario
+from dashboard.labs.sliders import choose_params
 from dashboard.text import code, count, percent, plain, shorten
 from dashboard.widgets import calm, fragment, share_button, show_figure
 from dashboard.workspace import OpenTable
@@ -108,22 +107,7 @@ def _choose_masking() -> Masking:
     st.caption(
         f"M_j = {code(function.formula)}. {plain(function.explanation)} {paper_sentence(name)}"
     )
-    params = {}
-    for parameter, default in function.parameters.items():
-        low, high, step = slider_range(parameter, default)
-        label, explanation = slider_words(parameter)
-        params[parameter] = session.remembered(
-            st.slider,
-            label,
-            section=SECTION,
-            name=parameter,
-            default=float(default),
-            min_value=float(low),
-            max_value=float(high),
-            step=float(step),
-            help=explanation,
-        )
-    return Masking(name, params)
+    return Masking(name, choose_params(function, section=SECTION))
 
 
 def _choose_focus(weights: pd.DataFrame) -> str:

@@ -20,7 +20,8 @@ from dashboard.figures.training import (
 )
 from dashboard.header import share_missing
 from dashboard.labs.caches import columns_of
-from dashboard.labs.masking import Masking, slider_range, slider_words
+from dashboard.labs.masking import Masking
+from dashboard.labs.sliders import choose_params
 from dashboard.text import code, count, duration, plain, shorten
 from dashboard.training.curves import Curves, column_names
 from dashboard.training.settings import (
@@ -195,22 +196,8 @@ def _own_masking() -> Masking:
         help="How the share of cells to mask in a column follows from the share of rows in which "
         "it is observed.",
     )
-    params = {}
-    if name in ("logit", "constant"):
-        for parameter, default in functions[name].parameters.items():
-            low, high, step = slider_range(parameter, default)
-            label, explanation = slider_words(parameter)
-            params[parameter] = session.remembered(
-                st.slider,
-                label,
-                section=SECTION,
-                name=parameter,
-                default=float(default),
-                min_value=float(low),
-                max_value=float(high),
-                step=float(step),
-                help=explanation,
-            )
+    has_sliders = name in ("logit", "constant")
+    params = choose_params(functions[name], section=SECTION) if has_sliders else {}
     return Masking(name, params)
 
 
