@@ -10,14 +10,8 @@ from typing import Any
 
 from pmae_core.errors import ImputationError
 from pmae_core.takeaway.recipe import Recipe
+from pmae_core.threads import THREAD_VARIABLES
 
-_THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
 _WIDTH = 96
 
 
@@ -110,7 +104,7 @@ def _imports(recipe: Recipe) -> str:
             "",
             _comment(["Sums depend on the number of threads in their last digits."]),
             f"threads = {str(recipe.threads)!r}",
-            *(f"os.environ[{name!r}] = threads" for name in _THREAD_VARIABLES),
+            *(f"os.environ[{name!r}] = threads" for name in THREAD_VARIABLES),
             "",
         ]
     if recipe.left_alone:

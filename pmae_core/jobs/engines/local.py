@@ -21,6 +21,7 @@ from pmae_core.jobs.context import JobContext
 from pmae_core.jobs.gpus import VISIBLE, take_gpus, visible_gpus
 from pmae_core.jobs.spec import JobSpec, JobState, Resources
 from pmae_core.jobs.store import JobRecord, JobStore, ProcessId
+from pmae_core.threads import THREAD_VARIABLES
 
 MAX_JOBS = 4
 CANCEL_GRACE_SECONDS = 5.0
@@ -33,13 +34,6 @@ ESTIMATE_SECONDS = 3.0
 # A process' time of creation is counted from the boot, whose time moves when the clock is set.
 CLOCK_TOLERANCE_SECONDS = 2.0
 TOKEN_VARIABLE = "PMAE_JOB_TOKEN"
-_THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
 _POLL_SECONDS = 0.2
 HOST = socket.gethostname()
 _PACKAGE_FOLDER = Path(__file__).parents[3]
@@ -233,7 +227,7 @@ class LocalEngine:
         search_path = dict.fromkeys([str(_PACKAGE_FOLDER), *filter(None, inherited)])
         return {
             **os.environ,
-            **dict.fromkeys(_THREAD_VARIABLES, threads),
+            **dict.fromkeys(THREAD_VARIABLES, threads),
             VISIBLE: ",".join(self._gpus),
             "PYTHONPATH": os.pathsep.join(search_path),
             "PYTHONUNBUFFERED": "1",

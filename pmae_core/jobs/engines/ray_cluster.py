@@ -18,8 +18,8 @@ import psutil
 
 from pmae_core.errors import JobError
 from pmae_core.events import Event
-from pmae_core.jobs.engines.local import _THREAD_VARIABLES
 from pmae_core.jobs.spec import Resources, installed_versions
+from pmae_core.threads import THREAD_VARIABLES
 
 NAMESPACE = "pmae"
 # How often a task is started again whose process or node died; a method that always ends its
@@ -91,7 +91,7 @@ def remote_function(function: Callable[..., Any], resources: Resources) -> Any:
         num_cpus=resources.threads,
         num_gpus=resources.gpus,
         max_retries=MAX_RETRIES,
-        runtime_env={"env_vars": dict.fromkeys(_THREAD_VARIABLES, str(resources.threads))},
+        runtime_env={"env_vars": dict.fromkeys(THREAD_VARIABLES, str(resources.threads))},
         **memory,
     )
 
