@@ -1,7 +1,8 @@
 """All methods on the small tables of the paper, our figures beside the printed ones.
 
 Diabetes, wine and obesity; monotone, quasi-monotone and general holes; nested, MNAR. Every finished
-task is kept under build/, so that the same command goes on where it was stopped.
+task is kept under build/, so that the same command goes on where it was stopped. For the larger
+tables and the other experiments of the paper there is `pmae benchmark`.
 
     PMAE_DATA_DIR=<folder of the benchmark tables> python -m benchmarks.small_tables
 """
@@ -10,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -19,103 +19,68 @@ from typing import Any
 
 import pandas as pd
 
-from pmae_core.evaluation import benchmark_table
-from pmae_core.evaluation.comparison import Comparison, compare
+from pmae_core.evaluation import Comparison
 from pmae_core.evaluation.tasks import SCORES, TaskFinished
 from pmae_core.events import Event
 from pmae_core.imputers import list_imputers
+from pmae_core.replication import Runner, Variant
+from pmae_core.replication.printed_figures import NOTES, PATTERNS, REASONS, printed_figure
+from pmae_core.replication.run import Cell
+from pmae_core.replication.variants import AUTOENCODERS
 
 ROOT = Path(__file__).parents[1]
-BESIDE = ROOT.parent / "shared" / "reference" / "paper_results.csv"
 DATASETS = ("diabetes", "wine", "obesity")
-PATTERNS = ("monotone", "quasi-monotone", "general")
-HOLES = {"mechanism": "MNAR", "coupling": "nested"}
 METHOD_BUDGET_SECONDS = 900.0
 FAR_POINTS = 5.0
 QUICK_STEPS = {"steps": 20, "encoder_depth": 1, "decoder_depth": 1}
 
-# Names of the methods in the paper's tables; what the paper does not have is not here.
-PAPER_NAMES = {
-    "em": "EM",
-    "gain": "GAIN",
-    "hyperimpute": "HyperImpute",
-    "igrm": "IGRM",
-    "knn": "KNN",
-    "miceforest": "MiceForest",
-    "miracle": "MIRACLE",
-    "missforest": "MissForest",
-    "miwae": "MIWAE",
-    "naive": "Naive",
-    "pmae-mix": "PMAE-mix",
-    "pmae-trf": "PMAE-trf",
-    "remasker": "ReMasker",
-    "tdm": "TDM",
-}
 
-# Why a method may be far from its printed figure, where we know or have a good guess.
-REASONS = {
-    "miracle": "The original takes no step on a table with fewer rows than a batch, so the paper's "
-    "diabetes figures are those of an untrained network; this one trains on every table.",
-    "miwae": "Probably the filling: the mean over 100 importance-weighted decoder means here, "
-    "which is steadier than a few draws.",
-    "miceforest": "Probably the forests: scikit-learn's with mean matching here, LightGBM's in the "
-    "package, which fails on some of these tables.",
-    "hyperimpute": "The chain stops after the first round that changes the filled cells more than "
-    "the one before, and picks among fewer, smaller models than the original.",
-    "tdm": "Fewer iterations than the original's 10,000, which made it worse on diabetes.",
-    "remasker": "1,000 steps of 64 rows here instead of 600 epochs of large batches.",
-}
-NOTES = [
-    "The paper's monotone masks were not released. Here 60 % of the columns have holes, in half of "
-    "the rows, and which columns these are decides most: monotone figures may differ by 20 points "
-    "for every method alike, while the general ones of EM and KNN agree within a point.",
-]
-
-
-def compared(
-    dataset: str, pattern: str, methods: list[str], options: argparse.Namespace
-) -> Comparison:
+def compared(cell: Cell, variants: list[Variant], options: argparse.Namespace) -> Comparison:
     """Run or resume all methods on one table with one pattern of holes."""
-    table = benchmark_table(dataset)
 
     def show(event: Event) -> None:
         if isinstance(event, TaskFinished) and not event.from_disk:
             task = event.result
             accuracy = task.scores.get("imputation_accuracy")
             outcome = task.error if accuracy is None else f"{100 * accuracy:.1f}"
-            print(f"{dataset}, {pattern}, {task.method}, seed {task.seed}: {outcome}", flush=True)
+            where = f"{cell.dataset}, {cell.pattern}, {task.method}, seed {task.seed}"
+            print(f"{where}: {outcome}", flush=True)
 
-    return compare(
-        table.frame,
-        methods,
-        seeds=range(options.seeds),
-        schema=table.schema,
-        amputation={"pattern": pattern, **HOLES},
-        method_params=quick_params(methods) if options.quick else None,
-        method_budget_seconds=options.method_budget,
-        results_dir=options.results_dir / f"{dataset}-{pattern}",
+    runner = Runner(
+        tasks_dir=options.results_dir,
+        results_dir=options.output.parent,
         retry_failed=options.retry_failed,
-        callbacks=(show,),
         n_jobs=options.jobs,
+    )
+    return runner.compare_cell(
+        cell,
+        cell.load(),
+        variants,
+        seeds=options.seeds,
+        budget_seconds=options.method_budget,
+        callbacks=(show,),
     )
 
 
-def quick_params(methods: list[str]) -> dict[str, dict[str, Any]]:
-    """Return parameters that make the networks of PMAE and ReMasker small, for a smoke run."""
-    return {name: QUICK_STEPS for name in methods if name.startswith(("pmae", "remasker"))}
+def variants_of(methods: list[str], quick: bool) -> list[Variant]:
+    """Return the methods as they are, or with small networks for a smoke run."""
+    return [
+        Variant(name, QUICK_STEPS if quick and name in AUTOENCODERS else {}) for name in methods
+    ]
 
 
 def tidy_rows(
-    dataset: str, pattern: str, comparison: Comparison, paper: pd.DataFrame | None
+    cell: Cell, variants: list[Variant], comparison: Comparison
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each method: ranks, scores, costs, and the paper's figure."""
-    for method, row in comparison.summary().iterrows():
+    imputers = {variant.label: variant.imputer for variant in variants}
+    for label, row in comparison.summary().iterrows():
+        method = imputers[str(label)]
         ours = 100 * row["imputation_accuracy"]
-        printed = paper_figure(paper, dataset, pattern, str(method))
+        printed = printed_figure(method, cell.dataset, cell.pattern)
         yield {
-            "dataset": dataset,
-            "pattern": pattern,
-            **HOLES,
+            "dataset": cell.dataset,
+            **cell.holes,
             "method": method,
             "n_seeds": row["n_tasks"],
             "n_done": row["n_done"],
@@ -130,22 +95,6 @@ def tidy_rows(
             "peak_memory_mb": round(row["peak_memory_mb"], 1),
             "remark": row["remark"],
         }
-
-
-def paper_figure(
-    paper: pd.DataFrame | None, dataset: str, pattern: str, method: str
-) -> float | None:
-    """Return the imputation accuracy (x100) that the paper prints, None where it has none."""
-    if paper is None or method not in PAPER_NAMES:
-        return None
-    wanted = {
-        "metric": "imputation_accuracy",
-        "pattern": pattern,
-        "method": PAPER_NAMES[method],
-        "dataset": dataset,
-    }
-    found = paper.loc[(paper[list(wanted)] == pd.Series(wanted)).all(axis=1), "value_x100"]
-    return float(found.iloc[0]) if len(found) else None
 
 
 def mean_ranks(tidy: pd.DataFrame) -> list[dict[str, Any]]:
@@ -201,7 +150,8 @@ def write(rows: list[dict[str, Any]], options: argparse.Namespace, command: str)
         "what": "imputation accuracy (x100) of all methods on small tables, beside the paper's",
         "command": command,
         "settings": {
-            **HOLES,
+            "mechanism": rows[0]["mechanism"],
+            "coupling": rows[0]["coupling"],
             "datasets": list(dict.fromkeys(tidy["dataset"])),
             "patterns": list(dict.fromkeys(tidy["pattern"])),
             "seeds": list(range(options.seeds)),
@@ -234,12 +184,6 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         help=f"for each method and seed (default {METHOD_BUDGET_SECONDS:g})",
     )
     parser.add_argument("--jobs", type=int, default=1, help="tasks at a time (default 1)")
-    parser.add_argument(
-        "--paper-results",
-        type=Path,
-        default=os.environ.get("PMAE_PAPER_RESULTS", BESIDE if BESIDE.exists() else None),
-        help="CSV of the printed figures: metric, pattern, method, dataset, value_x100",
-    )
     parser.add_argument("--results-dir", type=Path, help="where finished tasks are kept")
     parser.add_argument("--output", type=Path, help="the CSV to write; the JSON lies beside it")
     parser.add_argument("--retry-failed", action="store_true", help="run again what failed")
@@ -264,13 +208,13 @@ def main(arguments: list[str] | None = None) -> int:
     command = shlex.join(["python", "-m", "benchmarks.small_tables", *given])
     known = [info.name for info in list_imputers()]
     methods = options.methods.split(",") if options.methods else known
-    paper = None if options.paper_results is None else pd.read_csv(options.paper_results)
+    variants = variants_of(methods, options.quick)
     rows: list[dict[str, Any]] = []
     result: dict[str, Any] = {}
     for dataset in options.datasets.split(","):
         for pattern in options.patterns.split(","):
-            comparison = compared(dataset, pattern, methods, options)
-            rows += tidy_rows(dataset, pattern, comparison, paper)
+            cell = Cell(dataset, pattern)
+            rows += tidy_rows(cell, variants, compared(cell, variants, options))
             result = write(rows, options, command)
     print(f"{'method':14}{'mean rank':>10}{'with ties':>10}{'accuracy':>10}{'tables':>8}")
     for row in result["mean_ranks"]:

@@ -1,6 +1,6 @@
 """The shell's front door: ``pmae impute``, ``ampute``, ``score``, ``describe``, ``datasets``.
 
-``compare`` and ``jobs`` have modules of their own.
+``compare``, ``benchmark`` and ``jobs`` have modules of their own.
 What a command needs is imported inside it, so that ``pmae --help`` answers at once.
 """
 
@@ -24,7 +24,7 @@ from rich.markup import escape
 from rich.table import Table
 from typer.core import TyperGroup
 
-from pmae_core import cli_compare, cli_jobs
+from pmae_core import cli_benchmark, cli_compare, cli_jobs
 from pmae_core.cli_common import (
     AsJson,
     InputTable,
@@ -695,7 +695,8 @@ def _print_table(
     show(table)
 
 
-# ---------------------------------------------------------------- compare and jobs
+# ---------------------------------------------------------------- compare, benchmark and jobs
 
 app.command(help=cli_compare.HELP)(cli_compare.compare)
+app.command(help=cli_benchmark.HELP)(cli_benchmark.benchmark)
 app.add_typer(cli_jobs.app)

@@ -15,12 +15,13 @@ PACKAGES = ("pages", "dashboard", "pmae_core")
 CORE_LAYERS = (
     ("__main__",),
     ("cli",),
-    ("cli_compare", "cli_jobs"),
+    ("cli_benchmark", "cli_compare", "cli_jobs"),
     ("cli_common",),
     ("pmae_core",),  # its __init__, which names what the layers below offer
     ("jobs",),
     ("takeaway",),
     ("explain",),
+    ("replication",),
     ("evaluation",),
     ("imputers",),
     ("training",),
@@ -43,6 +44,7 @@ WITHOUT_TORCH = (
     "pmae_core.amputation",
     "pmae_core.missingness",
     "pmae_core.evaluation",
+    "pmae_core.replication",
     "pmae_core.explain",
     "pmae_core.takeaway",
     "pmae_core.jobs",

@@ -2,7 +2,7 @@
 
 from pmae_core.evaluation.comparison import Comparison, compare
 from pmae_core.evaluation.distribution import energy_score
-from pmae_core.evaluation.downstream import downstream_scores
+from pmae_core.evaluation.downstream import Downstream, downstream_scores
 from pmae_core.evaluation.holdout import Holdout, HoldoutPlan
 from pmae_core.evaluation.metrics import METRICS, ImputationScore, score_imputation
 from pmae_core.evaluation.protocol import (
@@ -27,6 +27,7 @@ __all__ = [
     "METRICS",
     "BenchmarkTable",
     "Comparison",
+    "Downstream",
     "Holdout",
     "HoldoutPlan",
     "ImputationScore",

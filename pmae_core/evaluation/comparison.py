@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from pmae_core.errors import Cancelled, ScoringError
+from pmae_core.evaluation.downstream import Downstream
 from pmae_core.evaluation.holdout import HoldoutKind, HoldoutPlan
 from pmae_core.evaluation.metrics import METRICS
 from pmae_core.evaluation.parallel import Pool, TaskPool
@@ -44,10 +45,12 @@ def compare(
     amputation: Mapping[str, Any] | None = None,
     holdout_share: float = 0.1,
     method_params: Mapping[str, Mapping[str, Any]] | None = None,
+    imputers: Mapping[str, str] | None = None,
     budget_seconds: float | None = None,
     method_budget_seconds: float | None = None,
     truth: pd.DataFrame | None = None,
     target: Any = None,
+    downstream: Downstream | None = None,
     results_dir: str | Path | None = None,
     retry_failed: bool = False,
     callbacks: Sequence[Callback] = (),
@@ -65,7 +68,7 @@ def compare(
     table : DataFrame
         The table: with its holes, or complete for an amputation.
     methods : sequence of str
-        Names from :func:`pmae_core.imputers.list_imputers`.
+        Names from :func:`pmae_core.imputers.list_imputers`, or those of `imputers`.
     seeds : sequence of int, default (0, 1, 2)
         Three or more let noise be told from merit.
     schema : Schema or mapping of column to role, optional
@@ -79,6 +82,9 @@ def compare(
         For "like-mine": about which share of the observed cells is hidden.
     method_params : mapping of method to mapping, optional
         Parameters of methods.
+    imputers : mapping of method to str, optional
+        Names of imputers for methods that are called otherwise, so that one imputer can be
+        compared with itself under other parameters.
     budget_seconds : float, optional
         For all together. A task that runs at that time is stopped, the others get the
         row "not run: time budget".
@@ -88,6 +94,8 @@ def compare(
         The complete table, if the holes of `table` are those to judge by.
     target : column name, optional
         A column that methods must not see, as the label of a later prediction.
+    downstream : Downstream, optional
+        Labels of the rows: how well they are predicted from each filled table is measured, too.
     results_dir : path, optional
         Each result is written there at once, in its own file. A later call with the same table,
         roles and hold-out takes up what is there (also with more methods or seeds);
@@ -130,7 +138,7 @@ def compare(
     """
     started = time.monotonic()
     plan = _plan(holdout, amputation, holdout_share, truth)
-    params = _checked_params(methods, method_params or {})
+    params = _checked_params(methods, method_params or {}, imputers or {})
     if not methods or not len(seeds):
         raise ScoringError("Name at least one method and one seed.")
     if n_jobs < 1:
@@ -152,14 +160,16 @@ def compare(
             schema=schema,
             holdout=plan,
             params=params[method],
+            imputer=(imputers or {}).get(method),
             truth=truth,
             budget_seconds=method_budget_seconds,
+            downstream=downstream,
         )
         # All methods have their first seed before any has its second.
         for seed in dict.fromkeys(seeds)
         for method in dict.fromkeys(methods)
     ]
-    specification = _specification(table, schema, plan, truth, target)
+    specification = _specification(table, schema, plan, truth, target, downstream)
     run = _Run(
         tasks=tasks,
         store=ResultStore(results_dir, specification) if results_dir is not None else None,
@@ -173,6 +183,7 @@ def compare(
         "methods": list(dict.fromkeys(methods)),
         "seeds": [int(seed) for seed in dict.fromkeys(seeds)],
         "method_params": {name: dict(value) for name, value in params.items() if value},
+        **({"imputers": dict(imputers)} if imputers else {}),
         "budget_seconds": budget_seconds,
         "method_budget_seconds": method_budget_seconds,
         "n_jobs": n_jobs,
@@ -362,7 +373,7 @@ class _Run:
                 self.unstarted.append(task)
         for result in self._run():
             if self.store is not None and self._is_final(result):
-                self.store.save(result, self._task_of(result).params)
+                self.store.save(result, _identity(self._task_of(result)))
             found[result.method, result.seed] = result
             self._tell_result(result)
         return [found[task.method, task.seed] for task in self.tasks]
@@ -391,7 +402,7 @@ class _Run:
     def _from_disk(self, task: Task) -> TaskResult | None:
         if self.store is None:
             return None
-        result = self.store.load(task.method, task.seed, task.params)
+        result = self.store.load(task.method, task.seed, _identity(task))
         if result is None or (result.status == "failed" and self.retry_failed):
             return None
         if result.status == "stopped" and _more_time(task.budget_seconds, result.budget_seconds):
@@ -420,6 +431,12 @@ class _Run:
             callback(event)
 
 
+def _identity(task: Task) -> dict[str, Any]:
+    """Return what a result on disk must have been made with to be that of the task."""
+    named = {} if task.imputer in (None, task.method) else {"imputer": task.imputer}
+    return {**named, **task.params}
+
+
 def _more_time(now: float | None, then: float | None) -> bool:
     return now is None or (then is not None and now > then)
 
@@ -443,9 +460,11 @@ def _plan(
 
 
 def _checked_params(
-    methods: Sequence[str], method_params: Mapping[str, Mapping[str, Any]]
+    methods: Sequence[str],
+    method_params: Mapping[str, Mapping[str, Any]],
+    imputers: Mapping[str, str],
 ) -> dict[str, dict[str, Any]]:
-    strangers = [name for name in method_params if name not in methods]
+    strangers = [name for name in {**method_params, **imputers} if name not in methods]
     if strangers:
         raise ScoringError(
             f"There are parameters for {', '.join(strangers)}, which is not compared."
@@ -458,7 +477,9 @@ def _checked_params(
                 f"Leave {' and '.join(reserved)} out of the parameters of {name}: the comparison "
                 "gives them to all methods alike."
             )
-        make_imputer(name, **given)  # an unknown name or parameter is refused at once
+        make_imputer(
+            imputers.get(name, name), **given
+        )  # an unknown name or parameter is refused at once
     return params
 
 
@@ -477,8 +498,13 @@ def _specification(
     plan: HoldoutPlan,
     truth: pd.DataFrame | None,
     target: Any,
+    downstream: Downstream | None,
 ) -> dict[str, Any]:
     """Return all that makes results comparable, as JSON-able data."""
+    asked_too = {}
+    if downstream is not None:
+        labels = table_digest(downstream.labels.to_frame("label"))
+        asked_too = {"downstream": f"{downstream.task} of {labels}"}
     return {
         "table": table_digest(table),
         "n_rows": len(table),
@@ -490,4 +516,5 @@ def _specification(
         "amputation": dict(plan.amputation) if plan.kind == "amputation" else None,
         "truth": None if truth is None else table_digest(truth),
         "target": to_json_value(target),
+        **asked_too,
     }

@@ -38,6 +38,7 @@ MODELS = ("linear", "boosting")
 COMPLETE_CASES = "complete cases"
 TRUE_DATA = "true data"
 
+TEST_SHARE = 0.3
 FEWEST_TRAINING_ROWS = 10
 FEWEST_TEST_ROWS = 5
 MOST_NATIVE_CATEGORIES = 255
@@ -51,6 +52,55 @@ NO_HOLES = "no holes"
 Task = Literal["regression", "classification"]
 
 
+@dataclass(frozen=True, eq=False)
+class Downstream:
+    """Labels of the rows of a table, to be predicted from it.
+
+    Attributes
+    ----------
+    labels : Series
+        What to predict, by the table's index.
+    task : {"regression", "classification"}
+        How.
+    """
+
+    labels: pd.Series
+    task: Task
+
+
+def downstream_of_filled(
+    filled: pd.DataFrame, downstream: Downstream, schema: Schema, seed: int
+) -> dict[str, Any]:
+    """Return the scores of predictions from one filled table.
+
+    Parameters
+    ----------
+    filled : DataFrame
+        Features without holes; rows are found by their index in the labels.
+    downstream : Downstream
+        What to predict.
+    schema : Schema
+        Roles of the features.
+    seed : int
+        Seed of the split and the models.
+
+    Returns
+    -------
+    dict
+        ``metric`` ("r2" or "auroc"), the score of each model (nan where it has none), and
+        ``error``, which says why.
+    """
+    problem = _pose(filled, downstream.labels.loc[filled.index], None, schema, downstream.task)
+    fill = partial(_take, problem.frame, problem.split(seed, TEST_SHARE), BEFOREHAND)
+    rows = _rows({}, problem, fill, MODELS, seed)
+    errors = dict.fromkeys(row["error"] for row in rows if row["error"])
+    return {
+        "metric": problem.metric,
+        **{row["model"]: row["score"] for row in rows},
+        "error": " ".join(errors),
+    }
+
+
 def downstream_scores(
     frame: pd.DataFrame,
     target: pd.Series | Any,
@@ -60,7 +110,7 @@ def downstream_scores(
     schema: Schema | None = None,
     task: Task | None = None,
     seeds: Sequence[int] = (0, 1, 2),
-    test_share: float = 0.3,
+    test_share: float = TEST_SHARE,
     models: Sequence[str] = MODELS,
     method_params: MethodParams | None = None,
     callbacks: Sequence[Callback] = (),

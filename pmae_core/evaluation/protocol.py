@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,7 @@ class BenchmarkTable:
     frame: pd.DataFrame
     schema: Schema
     labels: pd.Series
-    task: str
+    task: Literal["regression", "classification"]
 
 
 class ReleasedMask(NamedTuple):

@@ -44,7 +44,7 @@ class ResultStore:
         path = self._path(method, seed)
         if not path.exists():
             return None
-        saved = _read(path)
+        saved = read_json(path)
         if saved.get("params") != json.loads(json.dumps(params)):
             raise ScoringError(
                 f"{self.folder} holds results of {method} with other parameters "
@@ -55,7 +55,7 @@ class ResultStore:
     def save(self, result: TaskResult, params: Mapping[str, Any]) -> None:
         """Write a result, all or nothing."""
         content = {"params": dict(params), "result": result.to_dict()}
-        _write(self._path(result.method, result.seed), content)
+        write_json(self._path(result.method, result.seed), content)
 
     def _path(self, method: str, seed: int) -> Path:
         return self.folder / f"{method}-seed{seed}.json"
@@ -63,9 +63,9 @@ class ResultStore:
     def _check(self, specification: dict[str, Any]) -> None:
         path = self.folder / SPECIFICATION
         if not path.exists():
-            _write(path, specification)
+            write_json(path, specification)
             return
-        saved = _read(path)
+        saved = read_json(path)
         keys = sorted({*saved, *specification})
         changed = [key for key in keys if saved.get(key) != specification.get(key)]
         if changed:
@@ -90,7 +90,8 @@ def table_digest(table: pd.DataFrame) -> str:
     return digest.hexdigest()[:16]
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the content of a file of results, or say which file is no such."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -100,7 +101,8 @@ def _read(path: Path) -> dict[str, Any]:
     return content
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a file of results, all or nothing."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
     unfinished.write_text(text + "\n", encoding="utf-8")

@@ -16,6 +16,7 @@ import pandas as pd
 
 from pmae_core.errors import Cancelled, PMAEError, ScoringError
 from pmae_core.evaluation.distribution import energy_score
+from pmae_core.evaluation.downstream import Downstream, downstream_of_filled
 from pmae_core.evaluation.holdout import Holdout, HoldoutPlan
 from pmae_core.evaluation.memory import PeakMemory
 from pmae_core.evaluation.metrics import (
@@ -45,7 +46,7 @@ class Task:
     Attributes
     ----------
     method : str
-        Name of the imputer.
+        Name under which it is compared.
     seed : int
         Seed of the hidden cells and of the imputer.
     table : DataFrame
@@ -56,10 +57,14 @@ class Task:
         How cells are hidden.
     params : dict
         Parameters of the imputer.
+    imputer : str, optional
+        Name of the imputer where that is not the method's own, as for variants of one imputer.
     truth : DataFrame, optional
         The complete table, for a hold-out with known truth.
     budget_seconds : float, optional
         After this time the method is asked to stop.
+    downstream : Downstream, optional
+        A label of each row to predict from the filled table, which is scored, too.
     """
 
     method: str
@@ -68,8 +73,10 @@ class Task:
     schema: Schema
     holdout: HoldoutPlan
     params: Mapping[str, Any] = field(default_factory=dict)
+    imputer: str | None = None
     truth: pd.DataFrame | None = None
     budget_seconds: float | None = None
+    downstream: Downstream | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +108,8 @@ class TaskResult:
         The time the task was given.
     traceback : str or None
         Where a method failed that was not foreseen to fail, for its developers.
+    downstream : dict
+        Where labels were to be predicted: the ``metric`` and its value by model.
     """
 
     method: str
@@ -117,6 +126,7 @@ class TaskResult:
     notes: list[str] = field(default_factory=list)
     budget_seconds: float | None = None
     traceback: str | None = None
+    downstream: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON-able data; what does not apply is None."""
@@ -230,7 +240,8 @@ def _measure(task: Task, callbacks: Sequence[Callback], stop: Callable[[], bool]
     missing, unfillable = _scored_cells(holdout, by_mean)
 
     imputer = make_imputer(
-        task.method, **{**task.params, "schema": task.schema, "random_state": task.seed}
+        task.imputer or task.method,
+        **{**task.params, "schema": task.schema, "random_state": task.seed},
     )
 
     def forward(event: Event) -> None:
@@ -258,6 +269,9 @@ def _measure(task: Task, callbacks: Sequence[Callback], stop: Callable[[], bool]
         "impute_seconds": filled - fitted,
         "peak_memory_mb": peak.megabytes,
         "notes": list(dict.fromkeys(str(one.message) for one in caught))[:MAX_NOTES],
+        "downstream": {}
+        if task.downstream is None
+        else downstream_of_filled(imputed, task.downstream, task.schema, task.seed),
     }
 
 

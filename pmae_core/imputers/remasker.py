@@ -34,6 +34,8 @@ class ReMaskerImputer(MaskedAutoencoderImputer):
     ----------
     keep : float, default 0.5
         Share of columns whose cells a row keeps, where they are observed.
+    loss : {"remasker", "paper", "grouped"}, default "remasker"
+        ReMasker's own loss, or one of PMAE's.
     preset : {"paper", "paper-steps"}, default "paper"
         Settings to start from: the paper's, or the same with a budget of small steps instead of
         epochs, which is what ``make_imputer("remasker")`` takes.
@@ -72,6 +74,7 @@ class ReMaskerImputer(MaskedAutoencoderImputer):
         self,
         *,
         keep: float = 0.5,
+        loss: str = "remasker",
         preset: str = "paper",
         categorical: str | None = None,
         numeric: str | None = None,
@@ -100,6 +103,7 @@ class ReMaskerImputer(MaskedAutoencoderImputer):
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.keep = keep
+        self.loss = loss
         self.preset = preset
         self.categorical = categorical
         self.numeric = numeric
@@ -131,7 +135,7 @@ class ReMaskerImputer(MaskedAutoencoderImputer):
         return {
             "architecture": "transformer",
             "drop_masked": True,
-            "loss": "remasker",
+            "loss": self.loss,
             "start": "none",
         }
 

@@ -8,6 +8,7 @@ import pytest
 import pmae_core.evaluation.comparison as comparison_module
 from pmae_core.errors import Cancelled, ImputationError, SchemaError, ScoringError
 from pmae_core.evaluation.comparison import NOT_RUN, Comparison, compare
+from pmae_core.evaluation.downstream import Downstream
 from pmae_core.evaluation.tasks import TaskFinished, TaskProgress, TaskStarted, run_task
 
 pytestmark = pytest.mark.usefixtures("stubs")
@@ -316,3 +317,42 @@ def test_a_pool_runs_the_tasks_elsewhere_to_the_same_end(holes, tmp_path):
     assert elsewhere.per_column.equals(here.per_column)
     assert elsewhere.settings == here.settings
     assert len(list(tmp_path.glob("*-seed*.json"))) == 4
+
+
+def test_one_imputer_is_compared_with_itself_under_other_parameters(holes, tmp_path):
+    arguments = {
+        "methods": ["stub-mean", "shifted"],
+        "seeds": [0],
+        "imputers": {"shifted": "stub-mean"},
+        "method_params": {"shifted": {"shift": 0.3}},
+        "results_dir": tmp_path,
+    }
+    rmse = compare(holes, **arguments).table.set_index("method")["rmse"]
+    assert rmse["shifted"] > rmse["stub-mean"]
+    heard = []
+    compare(holes, **arguments, callbacks=(heard.append,))
+    assert all(event.from_disk for event in heard if isinstance(event, TaskFinished))
+    with pytest.raises(ScoringError, match="other parameters"):
+        compare(holes, **{**arguments, "imputers": {"shifted": "stub-noisy"}})
+    with pytest.raises(ScoringError, match="parameters for absent, which is not compared"):
+        compare(holes, ["stub-mean"], imputers={"absent": "stub-mean"})
+
+
+def test_labels_are_predicted_from_each_filled_table(complete, tmp_path):
+    labels = Downstream(complete["x"].rename("label"), "regression")
+    holes = {"pattern": "general"}
+    results = compare(
+        complete,
+        ["stub-mean", "stub-linear"],
+        seeds=[0],
+        amputation=holes,
+        downstream=labels,
+        results_dir=tmp_path,
+    )
+    scores = {task.method: task.downstream for task in results.tasks}
+    assert scores["stub-linear"]["metric"] == "r2"
+    assert 1 > scores["stub-linear"]["linear"] > 0.3
+    assert scores["stub-linear"]["linear"] != scores["stub-mean"]["linear"]
+    assert compare(complete, ["stub-mean"], seeds=[0], amputation=holes).tasks[0].downstream == {}
+    with pytest.raises(ScoringError, match="not the same: downstream"):
+        compare(complete, ["stub-mean"], seeds=[0], amputation=holes, results_dir=tmp_path)

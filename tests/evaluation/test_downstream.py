@@ -18,12 +18,15 @@ from pmae_core.evaluation.downstream import (
     INDUCTIVE,
     TRANSDUCTIVE,
     TRUE_DATA,
+    Downstream,
     _auroc,
+    downstream_of_filled,
     downstream_scores,
 )
 from pmae_core.imputers._transductive import TransductiveImputer
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.naive import NaiveImputer
+from pmae_core.table import Schema
 
 
 class Spy(BaseImputer):
@@ -256,3 +259,23 @@ def test_impossible_questions_are_refused_with_a_sentence(data, change, sentence
     asked = {"target": target, "methods": ["naive"], **change}
     with pytest.raises((ScoringError, ImputationError), match=sentence):
         downstream_scores(frame, **asked)
+
+
+def test_labels_are_predicted_from_one_filled_table():
+    x = np.arange(80.0)
+    filled = pd.DataFrame({"x": x, "noise": np.random.default_rng(0).normal(size=80)})
+    scores = downstream_of_filled(
+        filled.iloc[10:], Downstream(pd.Series(x > 40), "classification"), Schema.infer(filled), 0
+    )
+    assert scores["metric"] == "auroc"
+    assert scores["linear"] > 0.95
+    assert scores["error"] == ""
+
+
+def test_a_filled_table_that_still_has_holes_says_so():
+    filled = pd.DataFrame({"x": np.arange(40.0), "y": [np.nan, *range(39)]})
+    scores = downstream_of_filled(
+        filled, Downstream(pd.Series(np.arange(40.0)), "regression"), Schema.infer(filled), 0
+    )
+    assert np.isnan(scores["linear"])
+    assert scores["error"] == "Cells are still missing in y."

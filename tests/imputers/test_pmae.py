@@ -223,3 +223,14 @@ def test_infinities_stay_and_are_not_learned():
     filled = PMAEImputer(**SMALL, steps=3).fit_transform(frame)
     assert filled.iloc[3, 0] == np.inf
     assert 0 <= filled.iloc[4, 0] <= 1
+
+
+def test_remasker_can_have_the_loss_of_pmae():
+    _, incomplete = correlated()
+    own, other = (
+        ReMaskerImputer(**SMALL, steps=2, loss=loss).fit(incomplete)
+        for loss in ("remasker", "paper")
+    )
+    assert own.settings_["loss"] == "remasker"
+    assert other.settings_["loss"] == "paper"
+    assert not own.transform(incomplete).equals(other.transform(incomplete))

@@ -1,0 +1,16 @@
+"""The experiments of the paper: what it printed, and how to measure the same here."""
+
+from pmae_core.replication.experiments import EXPERIMENTS, Experiment, Plan, Selection
+from pmae_core.replication.results import ResultFile
+from pmae_core.replication.run import Runner
+from pmae_core.replication.variants import Variant
+
+__all__ = [
+    "EXPERIMENTS",
+    "Experiment",
+    "Plan",
+    "ResultFile",
+    "Runner",
+    "Selection",
+    "Variant",
+]

@@ -1,0 +1,293 @@
+"""Which tables, holes and variants of methods each experiment of the paper has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from pmae_core.errors import ScoringError
+from pmae_core.imputers import list_imputers
+from pmae_core.imputers.presets import PRESETS
+from pmae_core.masking import list_masking_functions
+from pmae_core.replication.printed_figures import DATASETS, PAPER_NAMES, PATTERNS
+from pmae_core.replication.variants import AUTOENCODERS, Variant
+from pmae_core.table.datasets import BENCHMARK_NAMES
+
+COUPLING = "nested"
+MECHANISMS = ("MCAR", "MAR", "MNAR")
+ABLATION_DATASETS = ("diabetes", "wine", "shoppers")
+GRID_A = (0.0, 0.025, 0.05, 0.1, 0.2)
+GRID_B = (0.3, 0.4, 0.5, 0.6, 0.7)
+PAPER_SEEDS = 10
+PMAE = ("pmae-trf", "pmae-mix")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """What a user wants of an experiment; what is None is as the experiment has it.
+
+    Attributes
+    ----------
+    datasets, patterns, mechanisms, methods, presets : sequence of str, optional
+        Names.
+    a, b : sequence of float, optional
+        Values of the grid.
+    seeds : int
+        How many.
+    max_rows : int, optional
+        Larger tables are sampled down to so many rows.
+    budget_seconds : float, optional
+        For each method and seed.
+    method_params : mapping of imputer to mapping
+        Parameters to put over those of the experiment.
+    """
+
+    datasets: Sequence[str] | None = None
+    patterns: Sequence[str] | None = None
+    mechanisms: Sequence[str] | None = None
+    methods: Sequence[str] | None = None
+    presets: Sequence[str] | None = None
+    a: Sequence[float] | None = None
+    b: Sequence[float] | None = None
+    seeds: int = 3
+    max_rows: int | None = None
+    budget_seconds: float | None = None
+    method_params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """An experiment with everything decided.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        Which.
+    datasets, patterns, mechanisms : tuple of str
+        Their product are the cells of the experiment.
+    variants : tuple of Variant
+        What is run in each cell.
+    seeds, max_rows, budget_seconds
+        As in :class:`Selection`.
+    """
+
+    experiment: Experiment
+    datasets: tuple[str, ...]
+    patterns: tuple[str, ...]
+    mechanisms: tuple[str, ...]
+    variants: tuple[Variant, ...]
+    seeds: int
+    max_rows: int | None
+    budget_seconds: float | None
+
+    @property
+    def n_tasks(self) -> int:
+        """How many fits that are."""
+        n_cells = len(self.datasets) * len(self.patterns) * len(self.mechanisms)
+        return n_cells * len(self.variants) * self.seeds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """One table or figure of the paper.
+
+    Attributes
+    ----------
+    name, title : str
+        The name on the command line, and one for people.
+    in_paper : str
+        Where the paper has it.
+    datasets, patterns, mechanisms, methods, presets : tuple of str
+        What it has where the user does not say.
+    make_variants : callable
+        From methods, presets and the selection to variants.
+    is_downstream : bool
+        Whether labels are predicted from the filled tables.
+    """
+
+    name: str
+    title: str
+    in_paper: str
+    make_variants: Callable[[Sequence[str], Sequence[str], Selection], list[Variant]]
+    datasets: tuple[str, ...] = DATASETS
+    patterns: tuple[str, ...] = PATTERNS
+    mechanisms: tuple[str, ...] = ("MNAR",)
+    methods: tuple[str, ...] = tuple(PAPER_NAMES)
+    presets: tuple[str, ...] = ("balanced",)
+    is_downstream: bool = False
+
+    def plan(self, selection: Selection) -> Plan:
+        """Decide everything.
+
+        Raises
+        ------
+        ScoringError
+            If there is no such dataset, pattern, mechanism, method or preset.
+        """
+        names = {
+            "dataset": (selection.datasets, self.datasets, BENCHMARK_NAMES),
+            "pattern": (selection.patterns, self.patterns, PATTERNS),
+            "mechanism": (selection.mechanisms, self.mechanisms, MECHANISMS),
+            "method": (selection.methods, self.methods, [one.name for one in list_imputers()]),
+            "preset": (selection.presets, self.presets, list(PRESETS)),
+        }
+        chosen = {what: _known(what, *choice) for what, choice in names.items()}
+        if selection.seeds < 1:
+            raise ScoringError("There must be at least one seed.")
+        variants = self.make_variants(chosen["method"], chosen["preset"], selection)
+        if not variants:
+            raise ScoringError(
+                f"{self.name} is about {', '.join(self.methods)}; name one of these methods."
+            )
+        return Plan(
+            experiment=self,
+            datasets=chosen["dataset"],
+            patterns=chosen["pattern"],
+            mechanisms=chosen["mechanism"],
+            variants=tuple({variant.label: variant for variant in variants}.values()),
+            seeds=selection.seeds,
+            max_rows=selection.max_rows,
+            budget_seconds=selection.budget_seconds,
+        )
+
+
+def _known(
+    what: str, wanted: Sequence[str] | None, usual: Sequence[str], possible: Sequence[str]
+) -> tuple[str, ...]:
+    strangers = [name for name in wanted or () if name not in possible]
+    if strangers:
+        raise ScoringError(
+            f"There is no {what} {strangers[0]!r}; choose from {', '.join(possible)}."
+        )
+    return tuple(dict.fromkeys(wanted or usual))
+
+
+def _variant(imputer: str, selection: Selection, **params: Any) -> Variant:
+    return Variant(imputer, {**params, **selection.method_params.get(imputer, {})})
+
+
+def _all_methods(
+    methods: Sequence[str], presets: Sequence[str], selection: Selection
+) -> list[Variant]:
+    """Every method once, those of PMAE once for each preset."""
+    variants = []
+    for method in methods:
+        if method in PMAE:
+            variants += [_variant(method, selection, preset=preset) for preset in presets]
+        else:
+            variants.append(_variant(method, selection))
+    return variants
+
+
+def _masking_functions(
+    methods: Sequence[str], presets: Sequence[str], selection: Selection
+) -> list[Variant]:
+    names = [function.name for function in list_masking_functions()]
+    return [
+        _variant(method, selection, preset=preset, masking=name)
+        for method, preset, name in product(methods, presets, names)
+        if method in PMAE
+    ]
+
+
+def _from_remasker_to_pmae(
+    methods: Sequence[str], presets: Sequence[str], selection: Selection
+) -> list[Variant]:
+    """ReMasker; with PMAE's loss; with its masking, too; with its mixer, too."""
+    steps = [("remasker", {}), ("remasker", {"loss": "paper"}), ("pmae-trf", {}), ("pmae-mix", {})]
+    return [
+        _variant(method, selection, preset=preset, **params)
+        for preset, (method, params) in product(presets, steps)
+        if method in methods
+    ]
+
+
+def _grid(methods: Sequence[str], presets: Sequence[str], selection: Selection) -> list[Variant]:
+    return [
+        _variant(method, selection, preset=preset, a=a, b=b)
+        for method, preset, a, b in product(
+            methods, presets, selection.a or GRID_A, selection.b or GRID_B
+        )
+        if method in PMAE
+    ]
+
+
+def _architectures(
+    methods: Sequence[str], presets: Sequence[str], selection: Selection
+) -> list[Variant]:
+    return [
+        _variant(method, selection, preset=preset)
+        for method, preset in product(methods, presets)
+        if method in PMAE
+    ]
+
+
+# The ablations take the paper's own network by default: the Gaussian start and the copied masks
+# of our preset would hide most of what a masking function or a loss does.
+_OF_THE_PAPER = ("paper-steps",)
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            name="table2",
+            title="All methods",
+            in_paper="Table 2, its box plots and the appendix",
+            make_variants=_all_methods,
+        ),
+        Experiment(
+            name="table3",
+            title="Masking functions",
+            in_paper="Table 3",
+            make_variants=_masking_functions,
+            datasets=ABLATION_DATASETS,
+            methods=("pmae-mix",),
+            presets=_OF_THE_PAPER,
+        ),
+        Experiment(
+            name="table4",
+            title="From ReMasker to PMAE",
+            in_paper="Table 4",
+            make_variants=_from_remasker_to_pmae,
+            methods=tuple(reversed(AUTOENCODERS)),
+            presets=_OF_THE_PAPER,
+        ),
+        Experiment(
+            name="grid",
+            title="The grid of a and b",
+            in_paper="the figure of the grid search, without numbers",
+            make_variants=_grid,
+            datasets=ABLATION_DATASETS,
+            methods=PMAE,
+            presets=_OF_THE_PAPER,
+        ),
+        Experiment(
+            name="mechanisms",
+            title="MCAR, MAR and MNAR",
+            in_paper="a figure of the appendix, without numbers",
+            make_variants=_all_methods,
+            patterns=("monotone",),
+            mechanisms=MECHANISMS,
+        ),
+        Experiment(
+            name="downstream",
+            title="Predicting labels from filled tables",
+            in_paper="Table 2 and the appendix",
+            make_variants=_all_methods,
+            is_downstream=True,
+        ),
+        Experiment(
+            name="mixing",
+            title="Token mixing",
+            in_paper="the figure of token mixing, without numbers",
+            make_variants=_architectures,
+            datasets=("shoppers",),
+            patterns=("general",),
+            methods=PMAE,
+            presets=_OF_THE_PAPER,
+        ),
+    )
+}
+"""The experiments by name, in the paper's order."""

@@ -1,0 +1,89 @@
+"""The token-mixing experiment: train a network, and look at what its blocks do to columns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pmae_core.errors import Cancelled, PMAEError
+from pmae_core.evaluation import BenchmarkTable, HoldoutPlan
+from pmae_core.evaluation.store import read_json, write_json
+from pmae_core.evaluation.tasks import over_budget
+from pmae_core.imputers import make_imputer
+from pmae_core.replication.variants import Variant
+
+
+def mixing_rows(
+    table: BenchmarkTable,
+    holes: HoldoutPlan,
+    variant: Variant,
+    seed: int,
+    *,
+    folder: Path,
+    budget_seconds: float | None,
+    retry_failed: bool,
+    cancel: Callable[[], bool],
+) -> tuple[list[dict[str, Any]], bool]:
+    """Return the rows of one network, and whether they were on disk.
+
+    Parameters
+    ----------
+    table, holes, seed
+        What the network learns from.
+    variant : Variant
+        The network.
+    folder : Path
+        Where the rows are kept.
+    budget_seconds : float, optional
+        After this time training is given up.
+    retry_failed : bool
+        Whether a failure on disk is tried again.
+    cancel : callable
+        ``True`` when the user wants to stop.
+
+    Returns
+    -------
+    list of dict
+        ``status``, ``error``, and for each block and column ``before`` and ``after``; a single
+        row where there is no network.
+    bool
+        Whether nothing was run.
+    """
+    path = folder / f"{variant.label}-seed{seed}.json"
+    if path.exists():
+        saved: list[dict[str, Any]] = read_json(path)["rows"]
+        if saved[0]["status"] == "done" or not retry_failed:
+            return saved, True
+    started = time.monotonic()
+
+    def stop() -> bool:
+        elapsed = time.monotonic() - started
+        return cancel() or (budget_seconds is not None and elapsed > budget_seconds)
+
+    done = {"status": "done", "error": None}
+    try:
+        rows = [{**done, **row} for row in _measured(table, holes, variant, seed, stop)]
+    except Cancelled:
+        if cancel():
+            raise
+        rows = [{"status": "stopped", "error": over_budget(budget_seconds)}]
+    except PMAEError as error:
+        rows = [{"status": "failed", "error": str(error)}]
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(path, {"rows": rows})
+    return rows, False
+
+
+def _measured(
+    table: BenchmarkTable, holes: HoldoutPlan, variant: Variant, seed: int, stop: Callable[[], bool]
+) -> list[dict[str, Any]]:
+    from pmae_core.imputers._mixing import mixing_magnitudes
+
+    incomplete = holes.make(table.frame, table.schema, seed).incomplete
+    imputer: Any = make_imputer(
+        variant.imputer, **{**variant.params, "schema": table.schema, "random_state": seed}
+    )
+    imputer.fit(incomplete, cancel=stop)
+    return mixing_magnitudes(imputer, incomplete)
