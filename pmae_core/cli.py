@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from typer.core import TyperGroup
 
@@ -30,6 +29,7 @@ from pmae_core.cli_common import (
     InputTable,
     Roles,
     Sentinels,
+    as_text,
     given,
     read_params,
     read_roles,
@@ -76,7 +76,7 @@ class _SentenceGroup(TyperGroup):
         except BrokenPipeError:
             raise  # the reader of a pipe, as head, has seen enough: typer knows
         except (PMAEError, OSError) as error:
-            say(f"[red]Error:[/] {escape(str(error))}")
+            say(f"[red]Error:[/] {as_text(str(error))}")
             raise typer.Exit(EXIT_USER_ERROR) from error
 
 
@@ -126,7 +126,7 @@ def _warnings_as_sentences() -> Iterator[None]:
 
         def show(message: Any, category: type[Warning], *args: Any, **kwargs: Any) -> None:
             if issubclass(category, TableWarning | ImputationWarning):
-                say(f"[yellow]Note:[/] {escape(str(message))}")
+                say(f"[yellow]Note:[/] {as_text(str(message))}")
             else:
                 show_other(message, category, *args, **kwargs)
 
@@ -297,7 +297,7 @@ def _imputation_sentence(frame: pd.DataFrame, imputed: pd.DataFrame, output: Pat
     n_columns = int(imputed.any().sum())
     return (
         f"Filled {n_imputed:,} of {_count(n_missing, 'missing cell')} "
-        f"in {_count(n_columns, 'column')}; wrote {escape(str(output))}."
+        f"in {_count(n_columns, 'column')}; wrote {as_text(str(output))}."
     )
 
 
@@ -467,7 +467,7 @@ def ampute(
         n_removed, n_dropped = int(holes.missing.sum().sum()), len(frame) - len(holes.truth)
         say(
             f"Removed {n_removed:,} of {_count(holes.truth.size, 'cell')} and dropped "
-            f"{_count(n_dropped, 'row')} that lost all; wrote {escape(str(output))}."
+            f"{_count(n_dropped, 'row')} that lost all; wrote {as_text(str(output))}."
         )
 
 
@@ -535,7 +535,7 @@ def _print_score(result: ImputationScore) -> None:
     headers = ["Column", "Role", "Cells", *(_METRIC_TITLES[name] for name in metrics)]
     _print_table(headers, rows)
     for name, reason in result.skipped.items():
-        say(f"Not scored: {escape(str(name))}, {escape(reason)}.")
+        say(f"Not scored: {as_text(str(name))}, {as_text(reason)}.")
 
 
 # ---------------------------------------------------------------- describe
@@ -577,8 +577,8 @@ def describe(
     typer.echo(summary.sentence())
     for hint in suggestions:
         say(
-            f"[yellow]Note:[/] {escape(repr(hint.value))} in {escape(hint.column)} "
-            f"({hint.count:,} times) may mean missing. {escape(hint.reason)}"
+            f"[yellow]Note:[/] {as_text(repr(hint.value))} in {as_text(hint.column)} "
+            f"({hint.count:,} times) may mean missing. {as_text(hint.reason)}"
         )
 
 
@@ -691,7 +691,7 @@ def _print_table(
         is_words = position < n_words or (last_is_words and position == len(headers) - 1)
         table.add_column(header, justify="left" if is_words else "right")
     for row in rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*map(as_text, row))
     show(table)
 
 

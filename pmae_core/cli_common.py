@@ -11,8 +11,11 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console, RenderableType
+from rich.markup import escape
 
 WIDTH_OF_A_PIPE = 160
+# All but the tab and the line feed: some of them clear or rewrite what a terminal shows.
+_CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 InputTable = Annotated[Path, typer.Argument(metavar="TABLE", help="The table to read.")]
@@ -122,6 +125,17 @@ def json_or_word(text: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError:
         return text
+
+
+def as_text(text: str) -> str:
+    r"""Return a name or a value of a table so that a terminal shows it and obeys nothing in it.
+
+    Examples
+    --------
+    >>> print(as_text("[red]\x1b[2J"))
+    \[red]\x1b[2J
+    """
+    return escape(_CONTROL_CHARACTERS.sub(lambda found: f"\\x{ord(found[0]):02x}", text))
 
 
 def say(text: str) -> None:

@@ -15,7 +15,6 @@ import typer
 from rich import box
 from rich.console import Console
 from rich.live import Live
-from rich.markup import escape
 from rich.table import Table
 
 from pmae_core.cli_common import (
@@ -26,6 +25,7 @@ from pmae_core.cli_common import (
     Roles,
     Seeds,
     Sentinels,
+    as_text,
     given,
     read_method_params,
     read_methods,
@@ -140,7 +140,7 @@ def compare(
     else:
         _print_summary(comparison)
     if output is not None and not quiet:
-        say(f"Wrote {escape(str(output / 'report.html'))} and the results beside it.")
+        say(f"Wrote {as_text(str(output / 'report.html'))} and the results beside it.")
     if not any(task.status == "done" for task in comparison.tasks):
         raise ImputationError("No method gave a result; the reasons are above.")
 
@@ -160,7 +160,7 @@ def _standings(quiet: bool) -> Iterator[Callable[[Event], None]]:
         def show_line(event: Event) -> None:
             if isinstance(event, TaskFinished) and not quiet:
                 count = f"{event.n_done} of {event.n_tasks}"
-                say(f"{count}: {escape(', '.join(filter(None, _result_cells(event.result))))}")
+                say(f"{count}: {as_text(', '.join(filter(None, _result_cells(event.result))))}")
 
         yield show_line
         return
@@ -181,7 +181,7 @@ def _results_table(results: Sequence[TaskResult], caption: str) -> Table:
     headers = ["Method", "Seed", "Imputation accuracy", "Seconds", ""]
     rows = [_result_cells(result) for result in results[-30:]]
     table = _table(headers, rows, words={0, 4})
-    table.caption = escape(caption)
+    table.caption = as_text(caption)
     return table
 
 
@@ -229,7 +229,7 @@ def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, words: set[
     for place, header in enumerate(headers):
         table.add_column(header, justify="left" if place in words else "right")
     for row in rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*map(as_text, row))
     return table
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from pmae_core.cli_common import (
@@ -27,6 +26,7 @@ from pmae_core.cli_common import (
     Roles,
     Seeds,
     Sentinels,
+    as_text,
     given,
     read_method_params,
     read_methods,
@@ -457,9 +457,9 @@ def _wait(engine: Engine, record: JobRecord) -> JobRecord:
             record = engine.wait(record.id, timeout=POLL_SECONDS)
             text = _progress_text(record)
             if console.is_terminal:
-                status.update(escape(text))
+                status.update(as_text(text))
             elif text != shown:
-                console.print(escape(text))
+                console.print(as_text(text))
             shown = text
             if _is_over(record):
                 return record
@@ -676,7 +676,7 @@ def result(
         names = ", ".join(record.result["files"])
         raise JobError(f"The result has no file {chosen}; it has {names}.")
     _write_file(record.folder / "result" / chosen, output)
-    say(f"Wrote {escape(str(output))}.")
+    say(f"Wrote {as_text(str(output))}.")
 
 
 def _fitting_file(record: JobRecord, output: Path) -> str:
@@ -915,5 +915,5 @@ def _print_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for header in headers:
         table.add_column(header, overflow="fold")
     for row in rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*map(as_text, row))
     show(table)

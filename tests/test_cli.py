@@ -446,6 +446,18 @@ def test_describe_shows_columns_and_a_sentence(holes_csv, holes):
     assert "60 rows and 4 columns" in output
 
 
+def test_names_give_the_terminal_no_orders(tmp_path):
+    clear_screen, red = "\x1b[2Jgone", "[red]a[/red]"
+    path = tmp_path / "orders.csv"
+    pd.DataFrame({clear_screen: [1, 2], red: [3, None]}).to_csv(path, index=False)
+
+    output = run("describe", path).output
+
+    assert "\x1b" not in output
+    assert r"\x1b[2Jgone" in output
+    assert red in output
+
+
 def test_describe_as_json(holes_csv, holes):
     result = json.loads(run("describe", holes_csv, "--json", "--role", "age=ignored").stdout)
     by_name = {column["name"]: column for column in result["columns"]}

@@ -23,6 +23,7 @@ from pmae_core.table.values import type_text
 
 _SAMPLE_CHARACTERS = 1 << 20
 _LONGEST_HEADER = 1 << 26
+_MOST_BLANK_LINES = 1_000_000
 _BLOCK_BYTES = 1 << 24
 _BLOCK_ROWS = 50_000
 _SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n?", re.IGNORECASE)
@@ -132,6 +133,11 @@ def _skip_to_header(text: io.TextIOWrapper, source: TableSource) -> tuple[int, s
             raise EmptyTableError(f"{source.name} is empty: it has only blank lines.")
         if line.strip():
             return n_before, line
+        if n_before == _MOST_BLANK_LINES:
+            raise UnreadableFileError(
+                f"{source.name} begins with more than {_MOST_BLANK_LINES:,} blank lines. "
+                "Remove them, so that it begins with the names of the columns."
+            )
     raise AssertionError("unreachable")
 
 

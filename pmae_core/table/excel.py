@@ -18,6 +18,9 @@ from pmae_core.table.values import MISSING_WORDS, type_cells
 
 Row = list[object]
 
+# A sheet of Excel has no row below this one.
+_LAST_ROW = 1_048_576
+
 
 def read_excel(
     source: TableSource, *, sheet: int | str, header: bool | None, limits: Limits
@@ -63,7 +66,9 @@ def _check_archive(source: TableSource, limits: Limits) -> None:
     with zipfile.ZipFile(source.rewind()) as archive:
         entries = archive.infolist()
     # Unpacking an entry stops at the size that the directory declares, so the sum is binding.
-    limits.check_expanded(sum(entry.file_size for entry in entries), source.name)
+    n_bytes = sum(entry.file_size for entry in entries)
+    limits.check_expanded(n_bytes, source.name)
+    limits.check_packing(n_bytes, sum(entry.compress_size for entry in entries), source.name)
     names = {entry.filename for entry in entries}
     if "xl/workbook.bin" in names:
         raise UnreadableFileError(
@@ -82,6 +87,11 @@ def _read_rows(source: TableSource, sheet: int | str, limits: Limits) -> list[Ro
         rows: list[Row] = []
         width = 0
         for cell_row in cells:
+            if len(rows) == _LAST_ROW:
+                raise UnreadableFileError(
+                    f"{source.name} has a row below the last one that Excel knows "
+                    f"({_LAST_ROW:,}): the file is damaged."
+                )
             row = [None if _is_error(cell) else cell.value for cell in cell_row]
             while row and row[-1] is None:
                 row.pop()
@@ -105,7 +115,8 @@ class _open_sheet:
     def __enter__(self) -> Iterator[tuple[Any, ...]]:
         # The size that a sheet declares is often wrong; counting as rows come is always right.
         self.sheet.reset_dimensions()
-        return self.sheet.iter_rows()
+        # Rows left out come as empty ones, so one with a huge number would never be reached.
+        return self.sheet.iter_rows(max_row=_LAST_ROW + 1)
 
     def __exit__(self, *_: object) -> None:
         self.book.close()

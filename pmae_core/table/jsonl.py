@@ -23,6 +23,16 @@ def read_jsonl(source: TableSource, *, encoding: str | None, limits: Limits) -> 
     records, keys = _gather(source, scan, limits)
     if not keys:
         raise EmptyTableError(f"{source.name} holds no JSON objects with keys: it has no columns.")
+    try:
+        return _frame(source, records, keys)
+    except UnicodeEncodeError as error:
+        raise UnreadableFileError(
+            f"{source.name} has half of a character (such as \\ud800) in a name or a cell: "
+            "the program that wrote it cut a text in the middle of a character."
+        ) from error
+
+
+def _frame(source: TableSource, records: list[Record], keys: list[str]) -> pd.DataFrame:
     columns, mixed = {}, []
     for name, key in zip(clean_names(keys), keys, strict=True):
         columns[name], is_mixed = type_cells([record.get(key) for record in records])

@@ -4,6 +4,9 @@ from dataclasses import dataclass, fields
 
 from pmae_core.errors import TableTooLargeError
 
+# Unpacked, a workbook of this size is read in seconds whatever it holds.
+_HARMLESS_BYTES = 10_000_000
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -19,6 +22,9 @@ class Limits:
         Shape of the table; cells are rows times columns.
     max_expanded_bytes : int
         Size after unpacking, for formats that compress (Excel, Parquet, Feather).
+    max_packing : int
+        How many times smaller a workbook may be than its content, if that is large at all. What
+        people write packs to a tenth or a twentieth; only bombs come near a thousandth.
 
     Examples
     --------
@@ -31,6 +37,7 @@ class Limits:
     max_columns: int = 10_000
     max_cells: int = 200_000_000
     max_expanded_bytes: int = 4_000_000_000
+    max_packing: int = 100
 
     def __post_init__(self) -> None:
         """Refuse limits that no table could meet."""
@@ -57,6 +64,14 @@ class Limits:
                 f"{name} unpacks to at least {_bytes(n_bytes)}, more than the limit of "
                 f"{_bytes(self.max_expanded_bytes)}. "
                 "Take a part of it, or raise the limit max_expanded_bytes."
+            )
+
+    def check_packing(self, n_bytes: int, n_packed_bytes: int, name: str) -> None:
+        """Raise if a workbook is packed so tightly that it must be made to exhaust a reader."""
+        if n_bytes > max(_HARMLESS_BYTES, self.max_packing * n_packed_bytes):
+            raise TableTooLargeError(
+                f"{name} unpacks to {_bytes(n_bytes)}, more than {self.max_packing:,} times its "
+                "size. Save the table as .csv, or raise the limit max_packing."
             )
 
     def check_columns(self, n_columns: int, name: str) -> None:
