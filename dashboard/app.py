@@ -24,6 +24,8 @@ NAVIGATION = {
     "Fill": [
         ("train.py", "Train", ":material/model_training:"),
         ("compare.py", "Compare", ":material/leaderboard:"),
+        ("impute.py", "Impute", ":material/healing:"),
+        ("takeaway.py", "Takeaway", ":material/redeem:"),
     ],
     "Learn": [
         ("learn.py", "Learn", ":material/school:"),

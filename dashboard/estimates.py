@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -163,6 +163,39 @@ def start(question: Question) -> None:
 def answer(question: Question) -> Answer:
     """Return what is known by now; an empty answer if nobody asked."""
     return _estimator().answer(question)
+
+
+def show(
+    question: Question,
+    *,
+    trying: str,
+    whole: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict,
+) -> None:
+    """Draw what a job will cost; look in every second while that is being found out.
+
+    Parameters
+    ----------
+    question
+        The job; nothing is drawn if nobody has asked.
+    trying
+        What happens meanwhile, in words.
+    whole
+        Makes the estimate of the whole job of what was asked.
+    """
+
+    def draw() -> None:
+        found = answer(question)
+        if found.running:
+            st.markdown(f":material/timer: {trying} …")
+        elif is_running:
+            st.rerun()
+        elif found.estimate is not None:
+            st.markdown(f":material/timer: {sentence(whole(found.estimate))}")
+        elif found.error is not None:
+            st.warning(f"There is no estimate. {plain(found.error)}")
+
+    is_running = answer(question).running
+    st.fragment(draw, run_every=jobs.POLL_SECONDS if is_running else None)()
 
 
 def sentence(estimate: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,13 @@ import streamlit as st
 from dashboard import session
 from dashboard.text import count, duration, plain, shorten
 from dashboard.widgets.errors import calm, shown_errors
+from dashboard.workspace import OpenTable
 from pmae_core.errors import JobError
 from pmae_core.home import pmae_home
 from pmae_core.jobs import JobKind, JobRecord, JobSpec, JobState, JobStore, Resources
 from pmae_core.jobs.engines import Engine, make_engine
 from pmae_core.table import Schema
+from pmae_core.table.json_values import from_json_value, to_json_value
 
 POLL_SECONDS = 1.0
 MOST_UNFINISHED = 50
@@ -36,6 +39,7 @@ RESUMABLE = (JobState.INTERRUPTED, JobState.CANCELLED, JobState.FAILED)
 PAGE_OF = {JobKind.TRAIN: "Train", JobKind.COMPARE: "Compare", JobKind.IMPUTE: "Impute"}
 
 _SECTION = "jobs"
+_ORIGINS = "origins"
 _HEARD_KEY = "_jobs_heard_until"
 
 
@@ -146,11 +150,15 @@ def make_spec(
     """Return the document of a job on the open table, which is put into the store."""
     if frame is None:
         table = session.open_table()
-        frame, schema = table.frame, schema or table.schema
+        schema = schema or table.schema
+        digest = put_table(table.frame)
+        _keep_origin(digest, table)
+    else:
+        digest = put_table(frame)
     return JobSpec.make(
         kind,
         params=params,
-        table=put_table(frame),
+        table=digest,
         schema=schema,
         seed=seed,
         resources=resources or engine().default_resources(),
@@ -160,6 +168,30 @@ def make_spec(
 def put_table(frame: pd.DataFrame) -> str:
     """Keep a table for jobs of this workspace and return its digest."""
     return store().put_table(frame, session.workspace().id)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the table of a job came from: jobs know its content alone."""
+
+    name: str = "a table"
+    sentinels: tuple[Any, ...] = ()
+
+
+def origin(digest: str) -> Origin:
+    """Return where the table of a job came from, as far as it is known."""
+    kept = session.workspace().get(_ORIGINS).get(digest)
+    if kept is None:
+        return Origin()
+    return Origin(kept["name"], tuple(map(from_json_value, kept["sentinels"])))
+
+
+def _keep_origin(digest: str, table: OpenTable) -> None:
+    values = [to_json_value(value) for some in table.sentinels.values() for value in some]
+    kept = {"name": table.name, "sentinels": list({str(value): value for value in values}.values())}
+    own = session.workspace()
+    if own.get(_ORIGINS).get(digest) != kept:
+        own.update(_ORIGINS, **{digest: kept})
 
 
 def check_room() -> None:
@@ -344,6 +376,19 @@ STATE_WORDS: Mapping[JobState, StateWords] = {
 def title(job: JobRecord) -> str:
     """Return a job's name as Markdown."""
     return plain(job.name or f"{str(job.kind).capitalize()} {job.id[:8]}")
+
+
+def label(job: JobRecord) -> str:
+    """Return a job as a line of a list: its name, its state, and when it was handed in."""
+    state = STATE_WORDS[job.state].label.lower()
+    return f"{job.name or job.id[:8]} · {state} · {moment(job.created_at)}"
+
+
+def moment(timestamp: float) -> str:
+    """Return a time as the clock of the browser shows it."""
+    offset = st.context.timezone_offset
+    zone = None if offset is None else timezone(timedelta(minutes=-offset))
+    return datetime.fromtimestamp(timestamp, zone).strftime("%d %b %H:%M")
 
 
 def seconds_taken(job: JobRecord, now: float | None = None) -> float | None:

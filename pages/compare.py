@@ -363,7 +363,11 @@ def _start_part(plan: Plan, table: OpenTable, known: Mapping[str, Any] | None) -
     question = _question(plan)
     if is_asked:
         estimates.start(question)
-    _show_estimate(plan, question)
+    estimates.show(
+        question,
+        trying="Trying each method for a moment",
+        whole=lambda estimate: _for_all_seeds(estimate, plan),
+    )
 
 
 def _start(plan: Plan, table: OpenTable, known: Mapping[str, Any] | None) -> None:
@@ -390,25 +394,6 @@ def _for_all_seeds(estimate: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
         for name in ("total_seconds", "total_low", "total_high")
     }
     return {**estimate, **totals, "seeds": plan.n_fits, "limit": plan.budget_seconds}
-
-
-def _show_estimate(plan: Plan, question: estimates.Question) -> None:
-    """Show what it will cost; look in every second while that is being found out."""
-
-    def draw() -> None:
-        answer = estimates.answer(question)
-        if answer.running:
-            st.markdown(":material/timer: Trying each method for a moment …")
-        elif is_running:
-            st.rerun()
-        elif answer.estimate is not None:
-            whole = _for_all_seeds(answer.estimate, plan)
-            st.markdown(f":material/timer: {estimates.sentence(whole)}")
-        elif answer.error is not None:
-            st.warning(f"There is no estimate. {plain(answer.error)}")
-
-    is_running = estimates.answer(question).running
-    st.fragment(draw, run_every=jobs.POLL_SECONDS if is_running else None)()
 
 
 # Results

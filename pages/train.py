@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pandas as pd
@@ -401,7 +400,7 @@ def _show_start(plan: Plan, table: OpenTable) -> None:
         with shown_errors():
             estimates.start(plan.question)
     if not cannot:
-        _show_estimate(plan.question)
+        estimates.show(plan.question, trying="Trying for some seconds how fast it learns")
 
 
 def _start(plan: Plan) -> None:
@@ -415,24 +414,6 @@ def _start(plan: Plan) -> None:
         estimate=known,
     )
     session.remember(SECTION, run=started.id)
-
-
-def _show_estimate(question: estimates.Question) -> None:
-    """Show what it will cost; look in every second while that is being found out."""
-
-    def draw() -> None:
-        answer = estimates.answer(question)
-        if answer.running:
-            st.markdown(":material/timer: Trying for some seconds how fast it learns …")
-        elif is_running:
-            st.rerun()
-        elif answer.estimate is not None:
-            st.markdown(f":material/timer: {estimates.sentence(answer.estimate)}")
-        elif answer.error is not None:
-            st.warning(f"There is no estimate. {plain(answer.error)}")
-
-    is_running = estimates.answer(question).running
-    st.fragment(draw, run_every=jobs.POLL_SECONDS if is_running else None)()
 
 
 # Runs
@@ -456,25 +437,13 @@ def runs_part() -> None:
         name="run",
         default=runs[0].id,
         options=list(by_id),
-        format_func=lambda job_id: _run_label(by_id[job_id]),
+        format_func=lambda job_id: jobs.label(by_id[job_id]),
     )
     others = [run.id for run in runs if run.id != chosen]
     jobs.watch(_draw_run, [chosen])
     if others:
         _show_overlay(by_id, chosen, others)
     _show_history(runs)
-
-
-def _run_label(run: JobRecord) -> str:
-    state = jobs.STATE_WORDS[run.state].label.lower()
-    return f"{run.name or run.id[:8]} · {state} · {_moment(run.created_at)}"
-
-
-def _moment(timestamp: float) -> str:
-    """Return a time as the clock of the browser shows it."""
-    offset = st.context.timezone_offset
-    zone = None if offset is None else timezone(timedelta(minutes=-offset))
-    return datetime.fromtimestamp(timestamp, zone).strftime("%d %b %H:%M")
 
 
 def _draw_run(found: list[JobRecord]) -> None:
@@ -625,7 +594,7 @@ def _show_overlay(by_id: dict[str, JobRecord], chosen: str, others: list[str]) -
         name="other",
         default=NO_RUN,
         options=[NO_RUN, *others],
-        format_func=lambda job_id: _run_label(by_id[job_id]) if job_id else "None",
+        format_func=lambda job_id: jobs.label(by_id[job_id]) if job_id else "None",
     )
     if other:
         jobs.watch(_draw_overlay, [chosen, other])
@@ -710,7 +679,7 @@ def _history_row(run: JobRecord) -> dict[str, Any]:
         "Error on held-out cells": training.get("best_score"),
         "Filled": result.get("n_filled"),
         "Took": None if taken is None else duration(taken),
-        "Started": _moment(run.created_at),
+        "Started": jobs.moment(run.created_at),
     }
 
 

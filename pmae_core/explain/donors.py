@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -66,6 +66,9 @@ class Neighbourhood:
     schema : Schema, optional
         Roles of the columns; inferred where not given. Identifiers, ignored and constant
         columns count for nothing.
+    rows : sequence of int, optional
+        Positions of the rows to look at, for a table too large to look at all of them; only these
+        can be asked about and are donors.
 
     Examples
     --------
@@ -75,14 +78,23 @@ class Neighbourhood:
     [1000.0]
     """
 
-    def __init__(self, frame: pd.DataFrame, schema: Schema | None = None) -> None:
-        self.frame = frame
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        schema: Schema | None = None,
+        *,
+        rows: Sequence[int] | IntArray | None = None,
+    ) -> None:
         self.schema = Schema.infer(frame) if schema is None else schema
+        self.frame = frame if rows is None else frame.iloc[np.unique(rows)]
+        self._positions = np.arange(len(frame)) if rows is None else np.unique(rows)
+        self._n_rows = len(frame)
         self._coordinates: dict[Hashable, _Coordinate] = {
-            column.name: _Coordinate.of(frame[column.name], column.role)
+            column.name: _Coordinate.of(self.frame[column.name], column.role)
             for column in self.schema
             if column.role not in (Role.IDENTIFIER, Role.IGNORED)
             and not {Flag.CONSTANT, Flag.ALL_MISSING} & set(column.flags)
+            and self.frame[column.name].notna().any()
         }
 
     def donors(self, row: int, column: Hashable, k: int = 5) -> pd.DataFrame:
@@ -104,7 +116,7 @@ class Neighbourhood:
             ``n_shared`` (cells known of both), ``value`` of the column, and the names of the
             columns in which the two ``agree`` and ``differ`` (lists).
         """
-        self._check(row, column)
+        row = self._place(row, column)
         candidates = self._observing(row, column)
         known = self._known(row, column)
         distances = self._distances([row], candidates, known)[0]
@@ -122,7 +134,7 @@ class Neighbourhood:
         row, column, k
             As for :meth:`donors`.
         """
-        self._check(row, column)
+        row = self._place(row, column)
         candidates = self._observing(row, column)
         known = self._known(row, column)
         n_others = len(self._coordinates) - (column in self._coordinates)
@@ -146,11 +158,16 @@ class Neighbourhood:
             f"have a value of {column}.",
         )
 
-    def _check(self, row: int, column: Hashable) -> None:
+    def _place(self, row: int, column: Hashable) -> int:
+        """Return where a row stands among those that are looked at."""
         if column not in self.frame.columns:
             raise SchemaError(f"The table has no column {column!r}.")
-        if not 0 <= row < len(self.frame):
-            raise SchemaError(f"The table has rows 0 to {len(self.frame) - 1}, but no row {row}.")
+        if not 0 <= row < self._n_rows:
+            raise SchemaError(f"The table has rows 0 to {self._n_rows - 1}, but no row {row}.")
+        place = int(np.searchsorted(self._positions, row))
+        if place == len(self._positions) or self._positions[place] != row:
+            raise SchemaError(f"Row {row} is none of those that are looked at.")
+        return place
 
     def _observing(self, row: int, column: Hashable) -> IntArray:
         """Return the positions of the other rows in which a column is observed."""
@@ -211,7 +228,7 @@ class Neighbourhood:
                 (agree if apart[i] <= ALIKE else differ)[i].append(name)
         return pd.DataFrame(
             {
-                "row": donors,
+                "row": self._positions[donors],
                 "distance": distances.astype(float),
                 "n_shared": [len(a) + len(d) for a, d in zip(agree, differ, strict=True)],
                 "value": self.frame[column].iloc[donors].to_numpy(dtype=object),

@@ -182,6 +182,7 @@ def find_structural_holes(
     max_exceptions: float = 0.01,
     max_other_holes: float = 0.05,
     by_holes: bool = False,
+    max_rows: int | None = None,
 ) -> list[StructuralHole]:
     """Find columns that are empty because of what another column says.
 
@@ -203,6 +204,9 @@ def find_structural_holes(
     by_holes : bool, default False
         Also report columns that are empty whenever another one is. That alone is no reason: cells
         that were left out together have values all the same.
+    max_rows : int, optional
+        Of a larger table look for conditions in so many rows, taken at random, and then whether
+        they hold in all.
 
     Returns
     -------
@@ -218,27 +222,20 @@ def find_structural_holes(
     """
     schema = Schema.infer(frame) if schema is None else schema
     limits = _Limits(min_rows, max_exceptions, max_other_holes, by_holes)
-    missing = frame.isna()
-    n_missing = missing.sum()
-    most = len(frame) - min_rows
-    columns = [name for name in frame.columns if min_rows <= n_missing[name] <= most]
-    if not columns:
-        return []
-    holes = missing[columns].to_numpy()
-    best: dict[Hashable, tuple[tuple[int, ...], StructuralHole]] = {}
-    for reason in schema:
-        if reason.role in (Role.IDENTIFIER, Role.IGNORED) or reason.n_observed == 0:
-            continue
-        for j, condition in _proposals(frame[reason.name], reason, holes, limits):
-            column = columns[j]
-            if column == reason.name:
-                continue
-            hole = _measured(column, condition, condition.holds(frame), holes[:, j])
-            if limits.allow(hole, len(frame)):
-                rank = _rank(hole)
-                if column not in best or rank < best[column][0]:
-                    best[column] = (rank, hole)
-    return [best[column][1] for column in columns if column in best]
+    if max_rows is not None and len(frame) > max_rows:
+        rows = np.sort(np.random.default_rng(0).choice(len(frame), max_rows, replace=False))
+        found = _found_in(frame.iloc[rows], schema, limits)
+        measured = (
+            _measured(
+                hole.column,
+                hole.condition,
+                hole.condition.holds(frame),
+                frame[hole.column].isna().to_numpy(),
+            )
+            for hole in found
+        )
+        return [hole for hole in measured if limits.allow(hole, len(frame))]
+    return _found_in(frame, schema, limits)
 
 
 def leave_alone(frame: pd.DataFrame, holes: Iterable[StructuralHole]) -> pd.DataFrame:
@@ -260,6 +257,31 @@ def leave_alone(frame: pd.DataFrame, holes: Iterable[StructuralHole]) -> pd.Data
         explained = hole.condition.holds(frame) & frame[hole.column].isna().to_numpy()
         left[hole.column] = left[hole.column].to_numpy() | explained
     return left
+
+
+def _found_in(frame: pd.DataFrame, schema: Schema, limits: _Limits) -> list[StructuralHole]:
+    min_rows = limits.min_rows
+    missing = frame.isna()
+    n_missing = missing.sum()
+    most = len(frame) - min_rows
+    columns = [name for name in frame.columns if min_rows <= n_missing[name] <= most]
+    if not columns:
+        return []
+    holes = missing[columns].to_numpy()
+    best: dict[Hashable, tuple[tuple[int, ...], StructuralHole]] = {}
+    for reason in schema:
+        if reason.role in (Role.IDENTIFIER, Role.IGNORED) or reason.n_observed == 0:
+            continue
+        for j, condition in _proposals(frame[reason.name], reason, holes, limits):
+            column = columns[j]
+            if column == reason.name:
+                continue
+            hole = _measured(column, condition, condition.holds(frame), holes[:, j])
+            if limits.allow(hole, len(frame)):
+                rank = _rank(hole)
+                if column not in best or rank < best[column][0]:
+                    best[column] = (rank, hole)
+    return [best[column][1] for column in columns if column in best]
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,14 @@ FEW_OBSERVED = 30
 
 
 def column_notes(
-    comparison: Comparison, frame: pd.DataFrame | None = None
+    comparison: Comparison | None, frame: pd.DataFrame | None = None
 ) -> dict[Hashable, str | None]:
     """Say for each column why its fillings are not to be trusted, if there is a reason.
 
     Parameters
     ----------
-    comparison : Comparison
-        Of methods on this table.
+    comparison : Comparison or None
+        Of methods on this table; without one, the table alone has to speak.
     frame : DataFrame, optional
         The table with its holes; then columns with few observed cells, and those with holes that
         the comparison did not judge, are noted too.
@@ -37,15 +37,19 @@ def column_notes(
         Column to a sentence, or to None where nothing speaks against it: first the columns of
         the comparison, then the others of the table.
     """
-    scored = _scored_cells(comparison)
-    winners = comparison.column_winners()
-    notes: dict[Hashable, str | None] = {
-        column: _note_on_result(winner, scored.get(column, 0))
-        for column, winner in winners.iterrows()
-    }
+    notes = {} if comparison is None else _notes_on_results(comparison)
     for column, cells in () if frame is None else frame.items():
-        notes[column] = _note_on_cells(cells, column in notes) or notes.get(column)
+        is_judged = comparison is None or column in notes
+        notes[column] = _note_on_cells(cells, is_judged) or notes.get(column)
     return notes
+
+
+def _notes_on_results(comparison: Comparison) -> dict[Hashable, str | None]:
+    scored = _scored_cells(comparison)
+    return {
+        column: _note_on_result(winner, scored.get(column, 0))
+        for column, winner in comparison.column_winners().iterrows()
+    }
 
 
 def _scored_cells(comparison: Comparison) -> dict[Any, int]:

@@ -97,6 +97,28 @@ def make_imputer(name: str, **params: Any) -> BaseImputer:
     return imputer(**{**info.defaults, **params})
 
 
+def registered_as(imputer: BaseImputer) -> tuple[str, dict[str, Any]]:
+    """Return the name of an imputer, and those of its parameters that the name does not stand for.
+
+    The schema and the seed are left out.
+
+    Examples
+    --------
+    >>> registered_as(make_imputer("pmae-trf", preset="fast"))
+    ('pmae-trf', {'preset': 'fast'})
+    """
+    _discover()
+    given = imputer.get_params(deep=False)
+    for name, (info, kind) in _REGISTRY.items():
+        if type(imputer) is kind and all(given[key] == info.defaults[key] for key in info.defaults):
+            usual = make_imputer(name).get_params(deep=False)
+            own = {key for key in given if key not in ("schema", "random_state")}
+            return name, {
+                key: given[key] for key in given if key in own and given[key] != usual[key]
+            }
+    raise ImputationError(f"{type(imputer).__name__} is no registered method.")
+
+
 def load_imputer(path: str | Path) -> BaseImputer:
     """Return the fitted imputer that ``save`` wrote to ``path``."""
     from pmae_core.imputers import _network

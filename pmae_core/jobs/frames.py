@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,6 +76,33 @@ def from_arrow(table: pa.Table) -> pd.DataFrame:
     frame = pd.DataFrame(columns, index=index)
     frame.columns = _unembed(description["names"])
     return frame
+
+
+def only_columns(
+    schema: pa.Schema, columns: Sequence[Hashable]
+) -> tuple[list[str], dict[bytes, str]]:
+    """Return which fields of a table hold some columns and the index, and their metadata.
+
+    With these alone :func:`from_arrow` makes the data frame of these columns.
+
+    Raises
+    ------
+    JobError
+        If a column is not there.
+    """
+    description = json.loads(schema.metadata[METADATA])
+    names, kinds = _unembed(description["names"]), description["columns"]
+    places = names.get_indexer_for(pd.Index(columns, dtype=object))
+    absent = [str(name) for name, place in zip(columns, places, strict=True) if place < 0]
+    if absent:
+        raise JobError(f"The table has no column {', '.join(absent)}.")
+    kept = {
+        **description,
+        "names": _embed(names[places], "the column names"),
+        "columns": [kinds[place] for place in places],
+    }
+    fields = [*(schema.names[place] for place in places), *schema.names[len(kinds) :]]
+    return fields, {METADATA: json.dumps(kept)}
 
 
 def content_digest(table: pa.Table) -> str:

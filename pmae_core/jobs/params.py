@@ -7,9 +7,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from pmae_core.errors import ImputationError, JobError, PMAEError
+from pmae_core.errors import ImputationError, JobError, PMAEError, SchemaError
+
+if TYPE_CHECKING:
+    from pmae_core.explain import StructuralHole
 
 MAX_DRAWS = 1000
 MAX_CONCLUSIONS = 20
@@ -96,11 +99,16 @@ _TRAIN = {
     "params": _OBJECT,
     "fill": _Parameter(lambda value: isinstance(value, bool), "true or false", True),
 }
-_IMPUTE_BY_METHOD = {"method": _TEXT, "params": _OBJECT, "draws": _DRAWS}
-_IMPUTE_BY_MODEL = {
-    "model": _Parameter(is_job_id, "the id of a training job"),
+_FILLING = {
     "draws": _DRAWS,
+    "leave_alone": _Parameter(
+        lambda value: isinstance(value, list) and all(isinstance(one, dict) for one in value),
+        "a list of structural holes",
+        [],
+    ),
 }
+_IMPUTE_BY_METHOD = {"method": _TEXT, "params": _OBJECT, **_FILLING}
+_IMPUTE_BY_MODEL = {"model": _Parameter(is_job_id, "the id of a training job"), **_FILLING}
 _COMPARE = {
     "methods": _METHODS,
     "seeds": _SEEDS,
@@ -199,6 +207,8 @@ def check_names(kind: JobKind, params: Mapping[str, Any]) -> None:
         _check_method(kind, method, method_params)
     if kind is JobKind.IMPUTE and "method" in params and params["draws"]:
         _check_draws(params["method"])
+    if kind is JobKind.IMPUTE:
+        left_alone(params)
     if kind is JobKind.COMPARE:
         from pmae_core.evaluation.holdout import HoldoutKind
 
@@ -212,6 +222,22 @@ def check_names(kind: JobKind, params: Mapping[str, Any]) -> None:
         _check_choice("pattern", params["pattern"], PATTERNS)
         _check_choice("mechanism", params["mechanism"], MECHANISMS)
         _check_choice("coupling", params["coupling"], (None, *COUPLINGS))
+
+
+def left_alone(params: Mapping[str, Any]) -> list[StructuralHole]:
+    """Return the holes that a job leaves empty.
+
+    Raises
+    ------
+    JobError
+        If they are written in another form than ``StructuralHole.to_dict()``.
+    """
+    from pmae_core.explain import StructuralHole
+
+    try:
+        return [StructuralHole.from_dict(hole) for hole in params.get("leave_alone", ())]
+    except SchemaError as error:
+        raise JobError(str(error)) from error
 
 
 def _methods(params: Mapping[str, Any]) -> dict[str, Any]:

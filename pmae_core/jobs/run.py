@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pmae_core.errors import Cancelled, JobError
 from pmae_core.jobs.context import JobContext, PhaseStarted
+from pmae_core.jobs.params import left_alone
 from pmae_core.jobs.results import write_frame
 from pmae_core.jobs.spec import JobKind, JobSpec
 
@@ -99,10 +100,7 @@ def fit_and_fill(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if spec.model is not None:
-            from pmae_core.imputers import load_imputer
-
-            result["model"] = spec.model
-            imputer: Any = load_imputer(context.model_path(spec.model))
+            imputer = _load(spec.model, context, result)
         else:
             imputer = _make(spec)
             result["method"] = params["method"]
@@ -114,20 +112,33 @@ def fit_and_fill(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any
                     checkpoint_dir=context.folder / "checkpoint",
                 )
             result |= _training_of(imputer)
-        if spec.kind is JobKind.TRAIN:
+        if hasattr(imputer, "save"):
             imputer.save(out / "model.safetensors")
         if spec.kind is JobKind.IMPUTE or params["fill"]:
             with _phase("fill", context, result):
                 filled = imputer.transform(frame)
-            result |= _write_filled(frame, filled, out)
+            kept_empty = _kept_empty(spec, frame)
+            result |= _write_filled(frame, filled, kept_empty, out)
         if params.get("draws"):
             with _phase("draw", context, result):
                 draws = imputer.sample(frame, n=params["draws"], random_state=spec.seed)
             for number, draw in enumerate(draws, start=1):
-                write_frame(draw, out / f"draw-{number}.parquet")
+                write_frame(_emptied(draw, kept_empty), out / f"draw-{number}.parquet")
             result["draws"] = len(draws)
     result["notes"] = list(dict.fromkeys(str(one.message) for one in caught))[:MAX_NOTES]
     return result
+
+
+def _load(model: str, context: JobContext, result: dict[str, Any]) -> Any:
+    """Return a trained imputer, and note how it was trained: its job may be removed some day."""
+    from pmae_core.imputers import load_imputer
+    from pmae_core.imputers.registry import registered_as
+
+    imputer = load_imputer(context.model_path(model))
+    method, params = registered_as(imputer)
+    seed = imputer.random_state
+    result |= {"model": model, "method": method, "trained": {"params": params, "seed": seed}}
+    return imputer
 
 
 def _make(spec: JobSpec) -> Any:
@@ -151,17 +162,33 @@ def _training_of(imputer: Any) -> dict[str, Any]:
     }
 
 
-def _write_filled(frame: pd.DataFrame, filled: pd.DataFrame, out: Path) -> dict[str, Any]:
+def _kept_empty(spec: JobSpec, frame: pd.DataFrame) -> pd.DataFrame | None:
+    """Return True for the cells that are empty for a reason; None where there are none."""
+    from pmae_core.explain import leave_alone
+
+    holes = left_alone(spec.params)
+    return leave_alone(frame, holes) if holes else None
+
+
+def _emptied(filled: pd.DataFrame, kept_empty: pd.DataFrame | None) -> pd.DataFrame:
+    return filled if kept_empty is None else filled.mask(kept_empty)
+
+
+def _write_filled(
+    frame: pd.DataFrame, filled: pd.DataFrame, kept_empty: pd.DataFrame | None, out: Path
+) -> dict[str, Any]:
+    still_missing = filled.isna().sum()
+    filled = _emptied(filled, kept_empty)
     imputed = frame.isna() & filled.notna()
     write_frame(filled, out / "filled.parquet")
     write_frame(imputed, out / "imputed.parquet")
-    still_missing = filled.isna().sum()
     return {
         "n_filled": int(imputed.to_numpy().sum()),
         "n_rows": len(filled),
         "still_missing": {
             str(name): int(count) for name, count in still_missing.items() if count > 0
         },
+        "n_left_alone": 0 if kept_empty is None else int(kept_empty.to_numpy().sum()),
     }
 
 

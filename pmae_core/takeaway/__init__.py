@@ -1,7 +1,7 @@
 """What users take away: the filled table, how it was made, and words for their paper."""
 
 from pmae_core.takeaway.bundle import write_bundle
-from pmae_core.takeaway.excel import IMPUTED_COLOUR, write_filled_excel
+from pmae_core.takeaway.excel import IMPUTED_COLOUR, check_excel_size, write_filled_excel
 from pmae_core.takeaway.formulas import escape_formula, escape_formulas, looks_like_formula
 from pmae_core.takeaway.methods_text import MethodsText, escape_markdown, methods_paragraph
 from pmae_core.takeaway.recipe import Recipe, changed_roles
@@ -12,6 +12,7 @@ __all__ = [
     "MethodsText",
     "Recipe",
     "changed_roles",
+    "check_excel_size",
     "command_line",
     "escape_formula",
     "escape_formulas",

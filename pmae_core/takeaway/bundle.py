@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -38,6 +39,7 @@ def write_bundle(
     formats: Sequence[TableFormat] = ("csv", "excel", "parquet"),
     escape_csv: bool = False,
     colour: str = IMPUTED_COLOUR,
+    with_table: bool = False,
 ) -> list[str]:
     """Write everything together: tables, script, command, words for a paper, settings, model.
 
@@ -62,6 +64,9 @@ def write_bundle(
         :func:`~pmae_core.takeaway.escape_formulas`.
     colour : str
         Of the filled cells in Excel.
+    with_table : bool, default False
+        Write the table with its holes too, as the file that the recipe names: then script and
+        command run where the bundle is unpacked. Its sentinels are missing cells already.
 
     Returns
     -------
@@ -79,6 +84,10 @@ def write_bundle(
         for number, draw in enumerate(draws, start=1):
             write_table(draw, folder / f"filled-draw{number}.parquet")
         _write_words(folder, recipe, frame, filled, comparison)
+        again = replace(recipe, sentinels=()) if with_table else recipe
+        _write_ways(folder, again)
+        if with_table:
+            write_table(frame, folder / recipe.table)
         if comparison is not None:
             comparison.write(folder / "comparison")
         if model is not None:
@@ -122,12 +131,20 @@ def _write_words(
 ) -> None:
     text = methods_paragraph(recipe, frame, filled, comparison=comparison)
     contents = {
-        "reproduce.py": reproduce_script(recipe),
-        "command.txt": _command_or_reason(recipe),
         "methods.txt": text.to_text(),
         "methods.md": text.to_markdown(),
         "settings.json": json.dumps(recipe.to_dict(), indent=1, ensure_ascii=False) + "\n",
     }
+    _write_texts(folder, contents)
+
+
+def _write_ways(folder: Path, recipe: Recipe) -> None:
+    """Write the two ways to do it again."""
+    ways = {"reproduce.py": reproduce_script(recipe), "command.txt": _command_or_reason(recipe)}
+    _write_texts(folder, ways)
+
+
+def _write_texts(folder: Path, contents: Mapping[str, str]) -> None:
     for name, content in contents.items():
         (folder / name).write_text(content, encoding="utf-8", errors="backslashreplace")
 

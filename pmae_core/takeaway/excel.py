@@ -97,6 +97,11 @@ def write_filled_excel(
 def _check(filled: pd.DataFrame, imputed: pd.DataFrame) -> None:
     if not (filled.index.equals(imputed.index) and filled.columns.equals(imputed.columns)):
         raise TableError("The filled table and its imputed cells have other rows or columns.")
+    check_excel_size(filled)
+
+
+def check_excel_size(filled: pd.DataFrame) -> None:
+    """Raise a TableTooLargeError, a sentence, if a table has more cells than Excel holds."""
     if len(filled) >= _EXCEL_ROWS or filled.shape[1] >= _EXCEL_COLUMNS:
         raise TableTooLargeError(
             f"Excel holds {_EXCEL_ROWS - 1:,} rows and {_EXCEL_COLUMNS - 1:,} columns; "

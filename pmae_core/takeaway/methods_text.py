@@ -145,12 +145,12 @@ def _missing(recipe: Recipe, frame: pd.DataFrame, write: Writer) -> Iterator[str
 
 
 def _method(recipe: Recipe, info: ImputerInfo, write: Writer) -> Iterator[str]:
-    if recipe.model is not None:
-        fitted = " by a model that was trained before"
-    else:
-        settings = [f"{write(name)} = {write(value)}" for name, value in recipe.params.items()]
-        chosen = f"{listed(settings, len(settings))}, else " if settings else ""
-        fitted = f" with {chosen}default settings and seed {recipe.seed}"
+    settings = [f"{write(name)} = {write(value)}" for name, value in recipe.params.items()]
+    chosen = f"{listed(settings, len(settings))}, else " if settings else ""
+    seed = recipe.seed if recipe.model is None else recipe.model_seed
+    fitted = "" if recipe.model is None else " by a model that was trained before"
+    if seed is not None:
+        fitted += f" with {chosen}default settings and seed {seed}"
     versions = [f"{write(name)} {write(version)}" for name, version in recipe.versions.items()]
     software = f" ({', '.join(versions)})" if versions else ""
     yield (
@@ -165,9 +165,10 @@ def _cite(number: int) -> str:
 
 def _draws(recipe: Recipe, references: list[str]) -> Iterator[str]:
     if recipe.draws > 1:
+        rubin = _cite(references.index(RUBIN) + 1)
         yield (
-            f"{recipe.draws} random draws were made besides; estimates from them are to be pooled "
-            f"by Rubin's rules {_cite(references.index(RUBIN) + 1)}."
+            f"{recipe.draws} random draws were made besides, with seed {recipe.seed}; "
+            f"estimates from them are to be pooled by Rubin's rules {rubin}."
         )
 
 

@@ -38,6 +38,8 @@ class Recipe:
         The method, those of its settings that are not its defaults, and its seed.
     model : str, optional
         Name of the file of a trained model that filled the table; nothing was fitted then.
+    model_seed : int, optional
+        The seed with which that model was trained, with the settings in `params`.
     draws : int
         How many plausible draws were made, with the same seed.
     left_alone : sequence of StructuralHole
@@ -60,6 +62,7 @@ class Recipe:
     params: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     model: str | None = None
+    model_seed: int | None = None
     draws: int = 0
     left_alone: Sequence[StructuralHole] = ()
     output: str = "filled.csv"
@@ -107,6 +110,7 @@ class Recipe:
             "params": dict(self.params),
             "seed": self.seed,
             "model": self.model,
+            "model_seed": self.model_seed,
             "draws": self.draws,
             "left_alone": [hole.to_dict() for hole in self.left_alone],
             "output": self.output,

@@ -1,0 +1,147 @@
+"""One cell of a filling and the rows around it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+
+from dashboard import jobs
+from dashboard.impute.fillings import Filling, by_method, result_folder
+from dashboard.text import cell_text
+from dashboard.theme import IMPUTED, MISSING, tint
+from pmae_core.explain import CellBiography, Neighbourhood, cell_biography
+from pmae_core.jobs.results import read_frame
+
+ROWS_A_PAGE = 50
+MOST_COLUMNS = 50
+ROW_HEIGHT, HIGHEST = 35, 422  # pixels; the first is Streamlit's own
+# Among so many rows donors are looked for; ranks of a million rows take long.
+DONOR_ROWS = 20_000
+
+FILLED_STYLE = f"background-color: {tint(IMPUTED, 0.35)}; font-weight: bold"
+EMPTY_STYLE = f"background-color: {tint(MISSING, 0.35)}"
+
+Positions = npt.NDArray[np.int64]
+
+
+# The table, page by page
+
+
+def rows_to_show(filling: Filling, *, only_filled: bool) -> Positions:
+    """Return the positions of the rows to page through."""
+    if not only_filled:
+        return np.arange(len(filling.filled))
+    return _filled_rows(filling.key, filling)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _filled_rows(key: tuple[Any, ...], _filling: Filling) -> Positions:
+    return np.flatnonzero(_filling.imputed.to_numpy().any(axis=1))
+
+
+def first_filled(filling: Filling) -> tuple[int, str]:
+    """Return the row and the column of the first filled cell, from the top."""
+    row = int(rows_to_show(filling, only_filled=True)[0])
+    column = filling.imputed.columns[int(filling.imputed.iloc[row].to_numpy().argmax())]
+    return row, str(column)
+
+
+def n_pages(rows: Positions) -> int:
+    """Return how many pages there are, at least one."""
+    return max(1, -(-len(rows) // ROWS_A_PAGE))
+
+
+def height_of(rows: Positions) -> int:
+    """Return how high the table is drawn, in pixels."""
+    return min(ROW_HEIGHT * (len(rows) + 1) + 2, HIGHEST)
+
+
+def columns_to_show(filling: Filling, also: str) -> list[str]:
+    """Return the columns of the view: all, or of many those with most filled cells."""
+    names = [str(name) for name in filling.filled.columns]
+    if len(names) <= MOST_COLUMNS:
+        return names
+    most = filling.n_filled.sort_values(ascending=False, kind="stable").index[: MOST_COLUMNS - 1]
+    chosen = {also, *map(str, most)}
+    return [name for name in names if name in chosen]
+
+
+def marked(filling: Filling, rows: Positions, columns: list[str]) -> Any:
+    """Return some cells as a pandas Styler: filled ones green and bold, empty ones orange.
+
+    Only a page of rows goes in: a Styler is slow, and ends at a quarter of a million cells.
+    """
+    part = filling.filled[columns].iloc[rows]
+    imputed = filling.imputed[columns].iloc[rows].to_numpy()
+    empty = part.isna().to_numpy()
+    styles = np.where(imputed, FILLED_STYLE, np.where(empty, EMPTY_STYLE, ""))
+    table = pd.DataFrame(styles, index=part.index, columns=part.columns)
+    return part.style.format(_shown, na_rep="").apply(lambda _: table, axis=None)
+
+
+def _shown(cell: Any) -> str:
+    is_decimal = isinstance(cell, float | np.floating)
+    return f"{cell:.6g}" if is_decimal and abs(cell) < 1e6 else cell_text(cell)
+
+
+# The biography
+
+
+def biography(filling: Filling, row: int, column: str) -> CellBiography:
+    """Tell all that is known about a cell, with what each filling of the same table says."""
+    others = tuple((name, one.id, one.finished_at) for name, one in by_method(filling).items())
+    return _biography(filling.key, others, row, column, filling)
+
+
+@st.cache_resource(max_entries=32, show_spinner="Looking for similar rows …")
+def _biography(
+    key: tuple[Any, ...],
+    others: tuple[tuple[str, str, float], ...],
+    row: int,
+    column: str,
+    _filling: Filling,
+) -> CellBiography:
+    fillings = {}
+    for name, job_id, _ in others:
+        record = jobs.record(job_id)
+        if record is not None:
+            fillings[name] = read_frame(result_folder(record) / "filled.parquet", [column])
+    return cell_biography(
+        _filling.frame[[column]],
+        row,
+        column,
+        fillings,
+        _filling.draws([column]),
+        neighbourhood=_neighbourhood_of(_filling, row, column),
+    )
+
+
+def _neighbourhood_of(filling: Filling, row: int, column: str) -> Neighbourhood:
+    if len(filling.frame) <= DONOR_ROWS:
+        return _neighbourhood(filling.key, filling)
+    donors = np.flatnonzero(filling.frame[column].notna().to_numpy())
+    if len(donors) > DONOR_ROWS:
+        donors = np.random.default_rng(0).choice(donors, DONOR_ROWS, replace=False)
+    return Neighbourhood(filling.frame, filling.schema, rows=np.append(donors, row))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _neighbourhood(key: tuple[Any, ...], _filling: Filling) -> Neighbourhood:
+    return Neighbourhood(_filling.frame, _filling.schema)
+
+
+def donor_table(told: CellBiography) -> pd.DataFrame:
+    """Return the similar rows for a reader."""
+    return pd.DataFrame(
+        {
+            "Row": told.donors["row"].to_numpy(),
+            "Value": [cell_text(value) for value in told.donors["value"]],
+            "Distance": told.donors["distance"].to_numpy(),
+            "Alike in": [", ".join(map(str, names)) for names in told.donors["agree"]],
+            "Different in": [", ".join(map(str, names)) for names in told.donors["differ"]],
+        }
+    )

@@ -1,0 +1,46 @@
+"""Choosing a filling: the same choice on every page that shows one."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import jobs, session
+from dashboard.impute.fillings import Belongs, all_fillings, belongs, stale_sentence
+from dashboard.workspace import OpenTable
+from pmae_core.jobs import JobRecord
+
+SECTION = "impute"
+_REMARKS = {
+    Belongs.SAME: "",
+    Belongs.OTHER_ROLES: " · other roles",
+    Belongs.OTHER_CELLS: " · other cells",
+    Belongs.OTHER_TABLE: " · another table",
+}
+
+
+def choose_filling(table: OpenTable) -> JobRecord | None:
+    """Ask which filling to look at, the newest of the open table at first; None if there is none.
+
+    What has changed since it was made is said below.
+    """
+    runs = all_fillings()
+    if not runs:
+        return None
+    by_id = {run.id: run for run in runs}
+    own = [run.id for run in runs if belongs(run, table) is not Belongs.OTHER_TABLE]
+    chosen = session.remembered(
+        st.selectbox,
+        "Which filling?",
+        section=SECTION,
+        name="filling",
+        default=(own or list(by_id))[0],
+        options=list(by_id),
+        format_func=lambda job_id: (
+            jobs.label(by_id[job_id]) + _REMARKS[belongs(by_id[job_id], table)]
+        ),
+        help="The newest comes first.",
+    )
+    changed = stale_sentence(by_id[chosen], table)
+    if changed:
+        st.warning(changed, icon=":material/history:")
+    return by_id[chosen]

@@ -1,0 +1,141 @@
+"""What users take away of a filling: files that are made once and kept beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dashboard import jobs
+from dashboard.impute.fillings import Filling
+from dashboard.theme import IMPUTED
+from pmae_core.errors import TableError
+from pmae_core.evaluation import Comparison
+from pmae_core.jobs.recipes import TABLE_FILE, recipe_of
+from pmae_core.table import write_table
+from pmae_core.takeaway import (
+    MethodsText,
+    Recipe,
+    check_excel_size,
+    escape_formulas,
+    methods_paragraph,
+    write_bundle,
+    write_filled_excel,
+)
+
+# A workbook of more cells takes minutes to write, and as long to open.
+MOST_EXCEL_CELLS = 5_000_000
+_FOLDER = "takeaway"
+
+
+def recipe(filling: Filling) -> Recipe:
+    """Return how the table was filled."""
+    return _recipe(filling.key, filling)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Writing down how it was done …")
+def _recipe(key: tuple[Any, ...], _filling: Filling) -> Recipe:
+    spec = _filling.record.spec
+    sentinels = jobs.origin(spec.table or "").sentinels
+    return recipe_of(spec, _filling.record.result or {}, _filling.frame, sentinels=sentinels)
+
+
+def methods_text(filling: Filling, comparison: Comparison | None) -> MethodsText:
+    """Return the paragraph for a paper."""
+    return methods_paragraph(recipe(filling), filling.frame, filling.filled, comparison=comparison)
+
+
+def stem_of(filling: Filling) -> str:
+    """Return the beginning of the names of downloaded files, from the name of the table."""
+    name = Path(jobs.origin(filling.record.spec.table or "").name).stem
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:60] or "table"
+
+
+def excel_objection(filling: Filling) -> str | None:
+    """Say why there is no Excel file of a table; None where there is one."""
+    try:
+        check_excel_size(filling.filled)
+    except TableError as error:
+        return str(error)
+    if filling.filled.size > MOST_EXCEL_CELLS:
+        return (
+            f"A workbook of {filling.filled.size:,} cells takes many minutes to write and to "
+            "open. Take Parquet or CSV."
+        )
+    return None
+
+
+# Files, written when first asked for
+
+
+def csv_file(filling: Filling, *, escaped: bool) -> bytes:
+    """Return the filled table as CSV; `escaped` texts are no formulas to a spreadsheet."""
+
+    def write(path: Path) -> None:
+        write_table(escape_formulas(filling.filled) if escaped else filling.filled, path)
+
+    return _kept(filling, "filled-escaped.csv" if escaped else "filled.csv", write)
+
+
+def excel_file(filling: Filling) -> bytes:
+    """Return the filled table as a workbook with coloured cells."""
+    how = recipe(filling)
+    about = {"Method": how.method, "Seed": str(how.seed)}
+
+    def write(path: Path) -> None:
+        write_filled_excel(path, filling.filled, filling.imputed, colour=IMPUTED, about=about)
+
+    return _kept(filling, "filled.xlsx", write)
+
+
+def parquet_file(filling: Filling) -> bytes:
+    """Return the filled table as Parquet."""
+    return _kept(filling, "filled.parquet", lambda path: write_table(filling.filled, path))
+
+
+def mask_file(filling: Filling, ending: str) -> bytes:
+    """Return the companion that is True where a cell was filled, as ``csv`` or ``parquet``."""
+    name = f"imputed.{ending}"
+    return _kept(filling, name, lambda path: write_table(filling.imputed, path))
+
+
+def holes_file(filling: Filling) -> bytes:
+    """Return the table with its holes, as the script reads it."""
+    return _kept(filling, TABLE_FILE, lambda path: write_table(filling.frame, path))
+
+
+def everything(filling: Filling, comparison: Comparison | None, *, escaped: bool) -> bytes:
+    """Return all of it in one zip file."""
+    known = "" if comparison is None else comparison.to_json()
+    how = hashlib.sha256(f"{escaped}{known}".encode()).hexdigest()[:12]
+
+    def write(path: Path) -> None:
+        names = [str(name) for name in filling.filled.columns]
+        write_bundle(
+            path,
+            recipe(filling),
+            filling.frame,
+            filling.filled,
+            draws=filling.draws(names),
+            comparison=comparison,
+            model=filling.model_file,
+            formats=("csv", "parquet") if excel_objection(filling) else ("csv", "excel", "parquet"),
+            escape_csv=escaped,
+            colour=IMPUTED,
+            with_table=True,
+        )
+
+    return _kept(filling, f"everything-{how}.zip", write)
+
+
+def _kept(filling: Filling, name: str, write: Callable[[Path], None]) -> bytes:
+    """Return a file of the filling's folder; it is written, all or nothing, if it is not there."""
+    folder = filling.record.folder / _FOLDER
+    folder.mkdir(exist_ok=True)
+    if not (folder / name).exists():
+        write(folder / name)
+    return (folder / name).read_bytes()

@@ -1,0 +1,255 @@
+"""Fillings: which there are, to which table they belong, and what they left on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import jobs, session
+from dashboard.compare.plan import known_methods
+from dashboard.compare.standing import standing_of
+from dashboard.text import listing
+from dashboard.workspace import OpenTable
+from pmae_core.evaluation import Comparison
+from pmae_core.jobs import JobKind, JobRecord, JobState
+from pmae_core.jobs.frames import content_digest, to_arrow
+from pmae_core.jobs.recipes import MODEL_FILE
+from pmae_core.jobs.results import read_frame
+from pmae_core.table import Schema
+
+MOST_FILLINGS = 50
+
+
+# Which there are
+
+
+def all_fillings() -> list[JobRecord]:
+    """Return the jobs that fill a table, in whatever state, and trainings that did; newest first.
+
+    A training that has not ended belongs to the page Train.
+    """
+    found = jobs.records(kinds=[JobKind.IMPUTE, JobKind.TRAIN], limit=2 * MOST_FILLINGS)
+    return [one for one in found if one.kind is JobKind.IMPUTE or is_done(one)][:MOST_FILLINGS]
+
+
+def is_done(record: JobRecord) -> bool:
+    """Say whether there is a filled table."""
+    filled = (record.result or {}).get("n_filled")
+    return record.state is JobState.SUCCEEDED and filled is not None
+
+
+def trained_models(digest: str) -> list[JobRecord]:
+    """Return the finished trainings on a table, newest first."""
+    trained = jobs.records(kinds=[JobKind.TRAIN], states=[JobState.SUCCEEDED], limit=MOST_FILLINGS)
+    return [one for one in trained if one.spec.table == digest]
+
+
+def method_of(record: JobRecord) -> str | None:
+    """Return the method of a job; None if it applies a model and has not come to it yet."""
+    return record.spec.params.get("method") or (record.result or {}).get("method")
+
+
+def title_of(method: str) -> str:
+    """Return a method's name for readers."""
+    info = known_methods().get(method)
+    return method if info is None else info.title
+
+
+# To which table they belong
+
+
+class Belongs(Enum):
+    """How the table of a job and the open table are related."""
+
+    SAME = "same"
+    OTHER_ROLES = "other roles"
+    OTHER_CELLS = "other cells"
+    OTHER_TABLE = "other table"
+
+
+def digest_of(table: OpenTable) -> str:
+    """Return the digest by which jobs know a table's content."""
+    return _digest(table.digest, table.frame)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _digest(digest: str, _frame: pd.DataFrame) -> str:
+    return content_digest(to_arrow(_frame))
+
+
+def belongs(record: JobRecord, table: OpenTable) -> Belongs:
+    """Say whether a job worked on the open table as it is now."""
+    schema = schema_of(record)
+    if record.spec.table == digest_of(table):
+        return Belongs.OTHER_ROLES if _changed_roles(schema, table.schema) else Belongs.SAME
+    now, then = ([(column.name, column.n_rows) for column in s] for s in (table.schema, schema))
+    return Belongs.OTHER_CELLS if now == then else Belongs.OTHER_TABLE
+
+
+def stale_sentence(record: JobRecord, table: OpenTable) -> str | None:
+    """Say how the open table differs from the one that was filled; None if it does not."""
+    match belongs(record, table):
+        case Belongs.SAME:
+            return None
+        case Belongs.OTHER_ROLES:
+            names = _changed_roles(schema_of(record), table.schema)
+            verb = "has" if len(names) == 1 else "have"
+            return (
+                f"{listing(names)} {verb} another role now than when this filling was made. It is "
+                "shown with the roles of then; fill again to use those of now."
+            )
+        case Belongs.OTHER_CELLS:
+            return (
+                "The cells of the table have changed since this filling was made: other values "
+                "count as missing now. It is shown with the table of then; fill again to fill "
+                "the table of now."
+            )
+        case Belongs.OTHER_TABLE:
+            return (
+                "This filling is of another table than the open one. It is shown with its own "
+                "table."
+            )
+
+
+def schema_of(record: JobRecord) -> Schema:
+    """Return the roles of columns with which a job worked."""
+    return Schema.from_dict(record.spec.schema or {"columns": []})
+
+
+def _changed_roles(then: Schema, now: Schema) -> list[Hashable]:
+    roles = {column.name: column.role for column in now}
+    return [column.name for column in then if roles.get(column.name) is not column.role]
+
+
+# What they left on disk
+
+
+@dataclass(frozen=True, eq=False)
+class Filling:
+    """A finished filling with its table; read-only, sessions share it.
+
+    Attributes
+    ----------
+    record : JobRecord
+        The job.
+    frame, schema
+        The table with its holes and its roles, as they were.
+    filled : DataFrame
+        The table after.
+    imputed : DataFrame of bool
+        True where a cell was filled.
+    n_filled : Series
+        By column, how many.
+    """
+
+    record: JobRecord
+    frame: pd.DataFrame
+    schema: Schema
+    filled: pd.DataFrame
+    imputed: pd.DataFrame
+    n_filled: pd.Series
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What a result that depends on the filling is known by: a resumed job may give another."""
+        return self.record.id, self.record.finished_at
+
+    @property
+    def filled_columns(self) -> list[str]:
+        """The columns with filled cells."""
+        return [str(name) for name in self.n_filled.index[self.n_filled > 0]]
+
+    @property
+    def n_draws(self) -> int:
+        """How many draws there are besides."""
+        return int((self.record.result or {}).get("draws", 0))
+
+    @property
+    def model_file(self) -> Path | None:
+        """The file of the model, where the method has one."""
+        path = result_folder(self.record) / MODEL_FILE
+        return path if path.is_file() else None
+
+    def draws(self, columns: Sequence[str], most: int | None = None) -> list[pd.DataFrame]:
+        """Return some columns of the draws."""
+        n_read = self.n_draws if most is None else min(most, self.n_draws)
+        folder = result_folder(self.record)
+        return [
+            read_frame(folder / f"draw-{number}.parquet", columns)
+            for number in range(1, n_read + 1)
+        ]
+
+
+def result_folder(record: JobRecord) -> Path:
+    """Return where the result of a job lies."""
+    return record.folder / "result"
+
+
+def load(record: JobRecord) -> Filling:
+    """Return a finished filling.
+
+    Raises
+    ------
+    JobError
+        If its files are gone.
+    """
+    return _load((record.id, record.finished_at), record)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Opening the filled table …")
+def _load(key: tuple[Any, ...], _record: JobRecord) -> Filling:
+    frame = jobs.store().get_table(_record.spec.table or "", session.workspace().id)
+    imputed = read_frame(result_folder(_record) / "imputed.parquet")
+    return Filling(
+        record=_record,
+        frame=frame,
+        schema=schema_of(_record),
+        filled=read_frame(result_folder(_record) / "filled.parquet"),
+        imputed=imputed,
+        n_filled=imputed.sum(),
+    )
+
+
+def by_method(filling: Filling) -> dict[str, JobRecord]:
+    """Return all finished fillings of the same cells by a name of their own, this one first.
+
+    Of two that the same method made, the later has its seed, and if need be its number, in
+    the name.
+    """
+    same = [
+        one
+        for one in all_fillings()
+        if is_done(one)
+        and one.spec.table == filling.record.spec.table
+        and one.id != filling.record.id
+    ]
+    named: dict[str, JobRecord] = {}
+    for one in (filling.record, *same):
+        title = title_of(method_of(one) or "")
+        seeded = f"{title}, seed {one.spec.seed}"
+        numbered = (f"{seeded} ({number})" for number in range(2, len(same) + 3))
+        name = next(name for name in (title, seeded, *numbered) if name not in named)
+        named[name] = one
+    return named
+
+
+def comparison_of(record: JobRecord) -> Comparison | None:
+    """Return the newest finished comparison of methods on the table of a filling."""
+    runs = jobs.records(kinds=[JobKind.COMPARE], states=[JobState.SUCCEEDED], limit=MOST_FILLINGS)
+    for run in runs:
+        if run.spec.table == record.spec.table:
+            comparison = _comparison((run.id, run.finished_at), run)
+            if any(task.status == "done" for task in comparison.tasks):
+                return comparison
+    return None
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _comparison(key: tuple[Any, ...], _run: JobRecord) -> Comparison:
+    return standing_of(_run).comparison

@@ -1,0 +1,127 @@
+"""From the controls of the page to a job: with what to fill, how often, and what to leave."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.compare.plan import known_methods
+from dashboard.impute.fillings import title_of
+from dashboard.workspace import OpenTable
+from pmae_core.explain import StructuralHole, find_structural_holes
+from pmae_core.jobs import JobRecord
+from pmae_core.table import Role, Schema
+
+FIRST_METHOD = "pmae-mix"
+MODEL = "model:"
+# Conditions are looked for in so many rows; in all they would take half a minute of a large table.
+STRUCTURAL_ROWS = 100_000
+
+
+@dataclass(frozen=True)
+class Source:
+    """What fills the table: a method, or a model that a training left.
+
+    Attributes
+    ----------
+    key : str
+        The name of the method, or ``model:`` and the id of the training.
+    method : str
+        The method's name.
+    model : JobRecord, optional
+        The training.
+    """
+
+    key: str
+    method: str
+    model: JobRecord | None = None
+
+    @property
+    def title(self) -> str:
+        """What to call it in a list."""
+        if self.model is None:
+            return title_of(self.method)
+        return f"Trained: {self.model.name or self.model.id[:8]}"
+
+    @property
+    def draws_samples(self) -> bool:
+        """Whether it can fill a table in several plausible ways."""
+        return known_methods()[self.method].draws_samples
+
+
+def sources(models: Sequence[JobRecord]) -> dict[str, Source]:
+    """Return all that can fill a table, trained models first."""
+    methods = known_methods()
+    trained = [
+        Source(f"{MODEL}{one.id}", one.spec.params["method"], one)
+        for one in models
+        if one.spec.params["method"] in methods
+    ]
+    rest = [name for name in methods if name != FIRST_METHOD]
+    untrained = [Source(name, name) for name in (FIRST_METHOD, *rest)]
+    return {source.key: source for source in (*trained, *untrained)}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A filling as it is set on the page."""
+
+    source: Source
+    draws: int = 0
+    seed: int = 0
+    leave_alone: tuple[StructuralHole, ...] = ()
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of the job."""
+        by = (
+            {"method": self.source.method}
+            if self.source.model is None
+            else {"model": self.source.model.id}
+        )
+        left = [hole.to_dict() for hole in self.leave_alone]
+        return {**by, "draws": self.draws, "leave_alone": left}
+
+    def name(self, table: str) -> str:
+        """Return what to call the job."""
+        trained = "" if self.source.model is None else ", trained before"
+        draws = f", {self.draws} draws" if self.draws else ""
+        return f"{title_of(self.source.method)} on {table}{trained}{draws}, seed {self.seed}"
+
+
+# Holes
+
+
+def structural_holes(table: OpenTable) -> list[StructuralHole]:
+    """Return the holes of the open table that may be none."""
+    return _structural(table.digest, table)
+
+
+@st.cache_data(max_entries=8, show_spinner="Looking for holes that are none …")
+def _structural(digest: str, _table: OpenTable) -> list[StructuralHole]:
+    return find_structural_holes(_table.frame, _table.schema, max_rows=STRUCTURAL_ROWS)
+
+
+def hole_name(hole: StructuralHole) -> str:
+    """Return a short name that the same finding always has."""
+    text = json.dumps(hole.to_dict(), sort_keys=True)
+    return f"leave_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def stays_empty(frame: pd.DataFrame, schema: Schema) -> dict[str, str]:
+    """Return the columns with holes that no method fills, and why, in words."""
+    reasons = {}
+    for column in schema:
+        if column.n_observed == column.n_rows:
+            continue
+        if column.n_observed == 0:
+            reasons[str(column.name)] = "nothing is observed in it"
+        elif column.role in (Role.IDENTIFIER, Role.IGNORED):
+            reasons[str(column.name)] = f"its role is {column.role.value}"
+    return reasons

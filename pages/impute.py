@@ -1,0 +1,687 @@
+"""Impute: fill the holes, see what was filled and how sure it is."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import estimates, jobs, session
+from dashboard.compare.plan import CONCLUSIONS, known_methods, number_columns
+from dashboard.figures.filling import biography_data, biography_figure, delta_figure
+from dashboard.header import share_missing
+from dashboard.impute import cells, shift
+from dashboard.impute.choose import SECTION, choose_filling
+from dashboard.impute.fillings import (
+    Filling,
+    all_fillings,
+    comparison_of,
+    digest_of,
+    is_done,
+    load,
+    method_of,
+    title_of,
+    trained_models,
+)
+from dashboard.impute.plan import (
+    Plan,
+    Source,
+    hole_name,
+    sources,
+    stays_empty,
+    structural_holes,
+)
+from dashboard.text import code, count, duration, listing, plain, shorten
+from dashboard.theme import IMPUTED
+from dashboard.widgets import calm, fragment, show_figure, shown_errors
+from dashboard.workspace import OpenTable
+from pmae_core.evaluation.stability import Estimand
+from pmae_core.explain import DeltaCurve, StructuralHole, column_notes
+from pmae_core.explain.donors import Support
+from pmae_core.jobs import JobKind, JobRecord
+
+MOST_DRAWS = 50
+LARGEST_SEED = 2**31 - 1
+TABLE, COLUMNS, WHAT_IF = "The table", "Columns to trust", "What if"
+
+
+# What to do
+
+
+@fragment
+def plan_part(table: OpenTable) -> None:
+    if not share_missing(table.digest, table):
+        st.info(
+            "Nothing is missing in this table, so there is nothing to fill. If some values stand "
+            "for missing ones (such as -999 or ?), declare them on the Data page. To try methods, "
+            "make holes in the Amputation lab.",
+            icon=":material/check_circle:",
+        )
+        return
+    empty = stays_empty(table.frame, table.schema)
+    n_fillable = int(table.frame.drop(columns=list(empty)).isna().sum().sum())
+    _show_stays_empty(empty)
+    if not n_fillable:
+        st.info(
+            "No hole of this table can be filled. Change roles on the Data page, or open another "
+            "table."
+        )
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        source = _choose_source(table)
+        plan_numbers = _choose_numbers(source)
+    with right:
+        left_alone = _choose_left_alone(table)
+    _start_part(Plan(source, *plan_numbers, leave_alone=left_alone), table)
+
+
+def _show_stays_empty(empty: dict[str, str]) -> None:
+    if not empty:
+        return
+    reasons: dict[str, list[str]] = {}
+    for name, reason in empty.items():
+        reasons.setdefault(reason, []).append(name)
+    parts = [f"{listing(names)} ({reason})" for reason, names in reasons.items()]
+    st.caption(f":material/info: Holes that stay empty: {'; '.join(parts)}.")
+
+
+def _choose_source(table: OpenTable) -> Source:
+    known = sources(trained_models(digest_of(table)))
+    chosen = session.remembered(
+        st.selectbox,
+        "Fill with",
+        section=SECTION,
+        name="source",
+        default=next(iter(known)),
+        options=list(known),
+        format_func=lambda key: known[key].title,
+        help="A model that you trained on this table, or any method with its usual settings. "
+        "Compare shows which suits this table.",
+    )
+    source = known[chosen]
+    info = known_methods()[source.method]
+    limits = f" *{plain(info.limits)}*" if info.limits and source.model is None else ""
+    beginning = "This model is trained already; it only has to fill. " if source.model else ""
+    st.caption(f"{beginning}{plain(info.explanation)}{limits}")
+    return source
+
+
+def _choose_numbers(source: Source) -> tuple[int, int]:
+    left, right = st.columns(2)
+    with right:
+        seed = session.remembered(
+            st.number_input,
+            "Seed",
+            section=SECTION,
+            name="seed",
+            default=0,
+            min_value=0,
+            max_value=LARGEST_SEED,
+            step=1,
+            help="Everything random follows from it: the same seed fills the same values.",
+        )
+    with left:
+        if not source.draws_samples:
+            st.caption("This method has one answer: there are no draws to show how sure it is.")
+            return 0, int(seed)
+        draws = session.remembered(
+            st.number_input,
+            "Draws",
+            section=SECTION,
+            name="draws",
+            default=10,
+            min_value=0,
+            max_value=MOST_DRAWS,
+            step=1,
+            help="Several plausible fillings besides the best one. Where they differ much, "
+            "little is known. 0 makes none and is faster.",
+        )
+    return int(draws), int(seed)
+
+
+def _choose_left_alone(table: OpenTable) -> tuple[StructuralHole, ...]:
+    found = structural_holes(table)
+    if not found:
+        return ()
+    st.markdown("**Are these holes a loss at all?** Tick those that should stay empty.")
+    chosen = [
+        hole
+        for hole in found
+        if session.remembered(
+            st.checkbox,
+            plain(hole.sentence),
+            section=SECTION,
+            name=hole_name(hole),
+            default=False,
+            help="Where another column says that there is nothing, a filled value is an "
+            "invention. Only you can tell.",
+        )
+    ]
+    return tuple(chosen)
+
+
+def _start_part(plan: Plan, table: OpenTable) -> None:
+    is_trained = plan.source.model is not None
+    with st.container(horizontal=True, gap="small"):
+        is_started = st.button(
+            "Start filling",
+            type="primary",
+            icon=":material/play_arrow:",
+            key=f"{SECTION}:start",
+        )
+        is_asked = not is_trained and st.button(
+            "How long will it take?",
+            icon=":material/timer:",
+            key=f"{SECTION}:estimate",
+            help="Runs the method for a moment to find out. Nothing is kept.",
+        )
+    if is_started:
+        calm(_start)(plan, table)
+        st.rerun()
+    if is_trained:
+        return
+    question = _question(plan)
+    if is_asked:
+        estimates.start(question)
+    estimates.show(question, trying="Trying the method for a moment")
+
+
+def _question(plan: Plan) -> estimates.Question:
+    params = {"method": plan.source.method}
+    return estimates.Question.make(JobKind.IMPUTE, params, jobs.engine().default_resources())
+
+
+def _start(plan: Plan, table: OpenTable) -> None:
+    known = None if plan.source.model else estimates.answer(_question(plan)).estimate
+    started = jobs.submit(
+        JobKind.IMPUTE,
+        plan.params,
+        name=plan.name(shorten(table.name, 40)),
+        seed=plan.seed,
+        estimate=known,
+    )
+    session.remember(SECTION, filling=started.id)
+
+
+# What came out
+
+
+def results_part(table: OpenTable) -> None:
+    st.header("Fillings", anchor=False)
+    record = choose_filling(table)
+    if record is None:
+        st.info(
+            "You have filled nothing yet. Press **Start filling**: it goes on in the background, "
+            "and the filled table appears here, with every filled cell marked.",
+            icon=":material/healing:",
+        )
+        return
+    jobs.watch(_draw_job, [record.id])
+    if is_done(record):
+        with shown_errors():
+            _show_filling(load(record))
+    _show_history()
+
+
+def _draw_job(found: list[JobRecord]) -> None:
+    if not found:
+        st.info("This filling was removed. Choose another one.")
+        return
+    jobs.show_job(found[0], key=SECTION)
+
+
+def _show_filling(filling: Filling) -> None:
+    _show_summary(filling)
+    view = session.remembered(
+        st.segmented_control,
+        "What do you want to see?",
+        section=SECTION,
+        name="view",
+        default=TABLE,
+        options=[TABLE, COLUMNS, WHAT_IF],
+        required=True,
+        wrap=True,
+        help="The filled cells, which columns to trust, and what if the missing ones are "
+        "different.",
+    )
+    {TABLE: table_view, COLUMNS: columns_view, WHAT_IF: what_if_view}[view](filling)
+
+
+def _show_summary(filling: Filling) -> None:
+    result = filling.record.result or {}
+    n_columns = len(filling.filled_columns)
+    method = title_of(method_of(filling.record) or "")
+    sentences = [
+        f"**{count(result['n_filled'], 'hole')}** in {count(n_columns, 'column')} filled by "
+        f"{plain(method)}."
+    ]
+    if filling.n_draws:
+        sentences.append(f"{count(filling.n_draws, 'draw')} besides.")
+    if result.get("n_left_alone"):
+        sentences.append(f"{count(result['n_left_alone'], 'hole')} left empty, as you wished.")
+    left = result.get("still_missing") or {}
+    if left:
+        sentences.append(f"Not filled, since they cannot be learned: {listing(left)}.")
+    sentences.append("Take it along on the page **Takeaway**.")
+    st.success(" ".join(sentences), icon=":material/check_circle:")
+    for note in result.get("notes", []):
+        if not any(name in note for name in left):
+            st.warning(plain(note))
+
+
+# The table and one of its cells
+
+
+@fragment
+def table_view(filling: Filling) -> None:
+    if not filling.filled_columns:
+        st.info("No cell was filled, so there is nothing to mark.")
+        return
+    st.subheader("Which cells were filled, and with what?", anchor=False)
+    table_place = st.container()
+    row, column = _choose_cell(filling)
+    with table_place:
+        _show_rows(filling, column)
+    with shown_errors():
+        _show_biography(filling, row, column)
+
+
+def _show_rows(filling: Filling, column: str) -> None:
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        only_filled = session.remembered(
+            st.toggle,
+            "Only rows with filled cells",
+            section=SECTION,
+            name="only_filled",
+            default=True,
+            help="Leaves out the rows in which nothing was filled.",
+        )
+        rows = cells.rows_to_show(filling, only_filled=only_filled)
+        page = _choose_page(cells.n_pages(rows))
+    shown = rows[(page - 1) * cells.ROWS_A_PAGE : page * cells.ROWS_A_PAGE]
+    columns = cells.columns_to_show(filling, column)
+    key = f"{SECTION}:table:{filling.record.id}:{page}:{only_filled}"
+    st.dataframe(
+        cells.marked(filling, shown, columns),
+        width="stretch",
+        height=cells.height_of(shown),
+        key=key,
+        on_select=functools.partial(calm(_take_cell), key, shown),
+        selection_mode="single-cell",
+        alt="The filled table; filled cells are green and bold",
+    )
+    st.caption(_legend(filling, rows, shown, columns, only_filled=only_filled))
+
+
+def _choose_page(n_pages: int) -> int:
+    if n_pages == 1:
+        return 1
+    page = session.remembered(
+        st.number_input,
+        f"Page, 1 to {n_pages:,}",
+        section=SECTION,
+        name="page",
+        default=1,
+        min_value=1,
+        max_value=n_pages,
+        step=1,
+        help=f"{cells.ROWS_A_PAGE} rows a page.",
+        width=220,
+    )
+    return int(page)
+
+
+def _take_cell(key: str, shown: cells.Positions) -> None:
+    """Look at the cell that was clicked."""
+    clicked = st.session_state[key]["selection"]["cells"]
+    if clicked:
+        place, column = clicked[0]
+        session.remember(SECTION, row=int(shown[place]), column=str(column))
+
+
+def _legend(
+    filling: Filling,
+    rows: cells.Positions,
+    shown: cells.Positions,
+    columns: list[str],
+    *,
+    only_filled: bool,
+) -> str:
+    words = ["**Green and bold** cells were filled, orange ones are empty still."]
+    if len(shown) < len(rows):
+        kind = "rows with filled cells" if only_filled else "rows"
+        words.append(f"{count(len(shown))} of {count(len(rows))} {kind}.")
+    if len(columns) < filling.filled.shape[1]:
+        words.append(
+            f"{len(columns)} of {count(filling.filled.shape[1])} columns, those with most filled "
+            "cells."
+        )
+    return " ".join([*words, "Click a cell to see what is known about it."])
+
+
+def _choose_cell(filling: Filling) -> tuple[int, str]:
+    st.subheader("What is known about one cell?", anchor=False)
+    first_row, first_column = cells.first_filled(filling)
+    with st.container(horizontal=True, gap="medium"):
+        row = session.remembered(
+            st.number_input,
+            "Row",
+            section=SECTION,
+            name="row",
+            default=first_row,
+            min_value=0,
+            max_value=len(filling.filled) - 1,
+            step=1,
+            help="Its number in the table above; the first is 0.",
+            width=220,
+        )
+        column = session.remembered(
+            st.selectbox,
+            "Column",
+            section=SECTION,
+            name="column",
+            default=first_column,
+            options=[str(name) for name in filling.filled.columns],
+            width=300,
+        )
+    return int(row), str(column)
+
+
+def _show_biography(filling: Filling, row: int, column: str) -> None:
+    told = cells.biography(filling, row, column)
+    said, *others = told.sentences
+    support = told.support.sentence
+    st.markdown(f"**{plain(said)}**")
+    st.markdown(" ".join(plain(one) for one in others if one != support))
+    _show_support(told.support)
+    data = biography_data(told)
+    if len(data):
+        show_figure(
+            biography_figure(data, column),
+            question=f"Who says what about {code(column)} of row {row:,}?",
+            key="impute-cell",
+            data=data,
+            caption=_biography_caption(filling, has_draws=told.spread is not None),
+        )
+    if len(told.donors):
+        with st.expander("The rows most like it", icon=":material/groups:"):
+            st.dataframe(
+                cells.donor_table(told),
+                hide_index=True,
+                width="stretch",
+                key=f"{SECTION}:donors",
+                alt="The rows most like this one",
+                column_config={
+                    "Distance": st.column_config.NumberColumn(
+                        format="%.3f", help="0 is the same in all known cells, 1 as far as can be."
+                    )
+                },
+            )
+
+
+def _show_support(support: Support) -> None:
+    if support.level == "good":
+        st.caption(f":material/thumb_up: {plain(support.sentence)}")
+    else:
+        st.warning(plain(support.sentence), icon=":material/warning:")
+
+
+def _biography_caption(filling: Filling, *, has_draws: bool) -> str:
+    words = ["A green dot is what a method fills in, a blue diamond a similar row."]
+    if has_draws:
+        words.append("The bar holds nine in ten draws, its thick part half of them.")
+    elif not filling.n_draws:
+        words.append("There are no draws: fill again with some to see how sure it is.")
+    if len(filling.frame) > cells.DONOR_ROWS:
+        words.append(f"Similar rows are looked for among {cells.DONOR_ROWS:,} rows at most.")
+    words.append("Fill with another method, and it is added here.")
+    return " ".join(words)
+
+
+# Columns
+
+
+@fragment
+def columns_view(filling: Filling) -> None:
+    comparison = comparison_of(filling.record)
+    st.subheader("Which filled columns can be trusted?", anchor=False)
+    if comparison is None:
+        st.info(
+            "No comparison of this table has ended yet, so only the number of observed cells "
+            "speaks here. Compare methods on the page **Compare**: then this list says in which "
+            "columns no method is better than the mean.",
+            icon=":material/leaderboard:",
+        )
+    names = [name for name in filling.filled.columns if filling.frame[name].isna().any()]
+    notes = column_notes(comparison, filling.frame[names])
+    n_bad = sum(notes.get(name) is not None for name in names)
+    if not names:
+        st.markdown("No column had a hole.")
+        return
+    st.markdown(
+        f"{count(n_bad, 'column needs', 'columns need')} care, of {len(names):,} with holes."
+        if n_bad
+        else f"Nothing speaks against any of the {count(len(names), 'column')} with holes."
+    )
+    st.dataframe(
+        _column_table(filling, names, notes),
+        hide_index=True,
+        width="stretch",
+        key=f"{SECTION}:columns",
+        alt="The columns with holes, and why not to trust some",
+        column_config={
+            "Column": st.column_config.TextColumn(pinned=True),
+            "Filled": st.column_config.NumberColumn(format="localized", width="small"),
+            "Share of rows": st.column_config.ProgressColumn(
+                format="percent", min_value=0.0, max_value=1.0, color=IMPUTED, width="small"
+            ),
+            "Note": st.column_config.TextColumn(width="large"),
+        },
+    )
+
+
+def _column_table(
+    filling: Filling, names: list[Any], notes: Mapping[Hashable, str | None]
+) -> pd.DataFrame:
+    rows = [
+        {
+            "Column": str(name),
+            "Note": notes.get(name) or "Nothing speaks against it.",
+            "Filled": int(filling.n_filled[name]),
+            "Share of rows": float(filling.n_filled[name] / len(filling.frame)),
+        }
+        for name in names
+    ]
+    return pd.DataFrame(rows).sort_values(
+        "Note", key=lambda notes: notes.str.startswith("Nothing"), kind="stable"
+    )
+
+
+# What if
+
+
+@fragment
+def what_if_view(filling: Filling) -> None:
+    st.subheader("What if the missing ones are different?", anchor=False)
+    st.markdown(
+        "Every method takes a missing cell to be like an observed one of a similar row. No data "
+        "can show whether that is so. Move the filled cells up or down, and see how far they may "
+        "be off before your conclusion is another."
+    )
+    numbers = number_columns(filling.frame, filling.schema)
+    filled = [name for name in numbers if filling.n_filled[name]]
+    if not filled:
+        st.info("No column of numbers has filled cells, so there is nothing to move.")
+        return
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        conclusion = _choose_conclusion(numbers, filled)
+        column = _choose_shifted([name for name in conclusion[1:] if name in filled])
+        null = _choose_null(filling, conclusion)
+        delta = session.remembered(
+            st.slider,
+            "The missing ones are higher by",
+            section=SECTION,
+            name="delta",
+            default=0.0,
+            min_value=shift.SMALLEST,
+            max_value=shift.LARGEST,
+            step=shift.STEP,
+            format="%.1f sd",
+            help="In standard deviations of the observed cells; lower to the left.",
+        )
+    with right, shown_errors():
+        _show_curve(filling, column, conclusion, null, float(delta))
+
+
+def _choose_conclusion(numbers: list[str], filled: list[str]) -> shift.Conclusion:
+    kinds = list(CONCLUSIONS) if len(numbers) > 1 else ["mean"]
+    kind = session.remembered(
+        st.selectbox,
+        "Your conclusion is about",
+        section=SECTION,
+        name="conclusion",
+        default="mean",
+        options=kinds,
+        format_func=CONCLUSIONS.get,
+    )
+    first = session.remembered(
+        st.selectbox,
+        "of",
+        section=SECTION,
+        name="of",
+        default=filled[0],
+        options=filled,
+        help="The columns of numbers with filled cells.",
+    )
+    if kind == "mean":
+        return kind, first
+    others = [name for name in numbers if name != first]
+    second = session.remembered(
+        st.selectbox,
+        {"correlation": "and", "slope": "on"}[kind],
+        section=SECTION,
+        name="other",
+        default=others[0],
+        options=others,
+    )
+    return kind, first, second
+
+
+def _choose_shifted(columns: list[str]) -> str:
+    if len(columns) == 1:
+        return columns[0]
+    chosen = session.remembered(
+        st.selectbox,
+        "Move the filled cells of",
+        section=SECTION,
+        name="shifted",
+        default=columns[0],
+        options=columns,
+    )
+    return str(chosen)
+
+
+def _choose_null(filling: Filling, conclusion: shift.Conclusion) -> float:
+    key = hashlib.sha256(repr(conclusion).encode()).hexdigest()[:12]
+    null = session.remembered(
+        st.number_input,
+        "Is it above or below",
+        section=SECTION,
+        name=f"null_{key}",
+        default=shift.sensible_null(filling, conclusion),
+        format="%g",
+        help="The conclusion is on which side of this value the 95 % interval lies, if on one. "
+        "At first the mean of the observed cells, and 0 for a correlation or a slope.",
+    )
+    return float(null)
+
+
+def _show_curve(
+    filling: Filling, column: str, conclusion: shift.Conclusion, null: float, delta: float
+) -> None:
+    curve = shift.delta_curve(filling, column, conclusion, null)
+    words = Estimand.read(conclusion).label
+    st.markdown(f":material/balance: **{plain(curve.sentence)}**")
+    show_figure(
+        delta_figure(curve, delta, words, column),
+        question="How far may the filled cells be off?",
+        key="impute-delta",
+        data=curve.table,
+        caption=_curve_caption(filling),
+    )
+    st.markdown(_here_sentence(curve, delta, words))
+
+
+def _here_sentence(curve: DeltaCurve, delta: float, words: str) -> str:
+    here = shift.at_delta(curve, delta)
+    side = {
+        "above": f"above {curve.null:g}",
+        "below": f"below {curve.null:g}",
+        "open": f"not to be told from {curve.null:g}",
+    }[here["conclusion"]]
+    interval = f"{here['low']:.4g} to {here['high']:.4g}"
+    where = "As filled" if not delta else f"Shifted by {delta:+.1f} standard deviations"
+    return f"{where}, the {plain(words)} is **{here['estimate']:.4g}** ({interval}): {side}."
+
+
+def _curve_caption(filling: Filling) -> str:
+    n_pooled = shift.pooled_draws(filling)
+    words = [
+        "The dashed line is the value you compare with, dotted lines are where the conclusion "
+        "tips. Only this column moves; what others were filled with stays."
+    ]
+    if n_pooled:
+        words.append(f"Estimates are pooled from {n_pooled} draws by Rubin's rules.")
+    else:
+        words.append(
+            "The interval takes filled cells as observed, which is too narrow: fill with draws "
+            "for an honest one."
+        )
+    return " ".join(words)
+
+
+# All of them
+
+
+def _show_history() -> None:
+    runs = all_fillings()
+    with st.expander(f"All fillings ({len(runs)})", icon=":material/history:"):
+        st.dataframe(
+            pd.DataFrame([_history_row(run) for run in runs]),
+            hide_index=True,
+            width="stretch",
+            key=f"{SECTION}:history",
+            alt="All fillings",
+            column_config={"Filled": st.column_config.NumberColumn(format="localized")},
+        )
+
+
+def _history_row(run: JobRecord) -> dict[str, Any]:
+    result = run.result or {}
+    taken = jobs.seconds_taken(run)
+    return {
+        "Filling": run.name,
+        "State": jobs.STATE_WORDS[run.state].label,
+        "Table": jobs.origin(run.spec.table or "").name,
+        "Filled": result.get("n_filled"),
+        "Draws": run.spec.params.get("draws", 0),
+        "Seed": run.spec.seed,
+        "Took": None if taken is None else duration(taken),
+        "Started": jobs.moment(run.created_at),
+    }
+
+
+st.title("Impute")
+st.markdown(
+    "Fill the holes of your table. Every filled cell stays marked, and each has a story: what "
+    "methods say about it, how sure they are, and from which rows they could know."
+)
+open_table = session.open_table()
+plan_part(open_table)
+results_part(open_table)

@@ -1,0 +1,246 @@
+"""Takeaway: the filled table as files, and all it takes to make it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from dashboard import jobs, session
+from dashboard.impute import exports
+from dashboard.impute.choose import choose_filling
+from dashboard.impute.fillings import Filling, comparison_of, is_done, load, method_of, title_of
+from dashboard.text import count, plain
+from dashboard.widgets import shown_errors
+from pmae_core.errors import ImputationError
+from pmae_core.evaluation import Comparison
+from pmae_core.jobs import JobRecord
+from pmae_core.jobs.recipes import MODEL_FILE, TABLE_FILE
+from pmae_core.takeaway import Recipe, command_line, reproduce_script
+
+SECTION = "takeaway"
+EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+PARQUET = "application/vnd.apache.parquet"
+BYTES = "application/octet-stream"
+
+
+def show_filling(filling: Filling) -> None:
+    comparison = comparison_of(filling.record)
+    n_filled = int(filling.n_filled.sum())
+    st.markdown(
+        f"{count(len(filling.filled), 'row')} and {count(filling.filled.shape[1], 'column')}, "
+        f"{count(n_filled, 'cell')} filled by {plain(title_of(method_of(filling.record) or ''))}."
+    )
+    is_escaped = session.remembered(
+        st.toggle,
+        "Safe for spreadsheets",
+        section=SECTION,
+        name="escaped",
+        default=True,
+        help="Cells of a CSV file that begin like a formula (=, +, -, @) get an apostrophe before "
+        "them, so that no spreadsheet runs them. Numbers stay as they are. Switch it off for "
+        "files that programs read. Excel files are always safe.",
+    )
+    show_everything(filling, comparison, is_escaped)
+    show_table_files(filling, is_escaped)
+    show_words(filling, comparison)
+    show_ways(filling)
+
+
+def download(
+    label: str,
+    content: Callable[[], bytes | str],
+    *,
+    name: str,
+    mime: str,
+    help: str,
+    primary: bool = False,
+    disabled: bool = False,
+) -> None:
+    st.download_button(
+        label,
+        data=content,
+        file_name=name,
+        mime=mime,
+        on_click="ignore",
+        key=f"{SECTION}:{label}",
+        icon=":material/download:",
+        help=help,
+        type="primary" if primary else "secondary",
+        disabled=disabled,
+    )
+
+
+def show_everything(filling: Filling, comparison: Comparison | None, is_escaped: bool) -> None:
+    st.subheader("All in one", anchor=False)
+    parts = ["the filled table in all formats", "the table with its holes", "script and command"]
+    parts += ["words for a paper", "settings"]
+    if filling.n_draws:
+        parts.append(count(filling.n_draws, "draw"))
+    if filling.model_file is not None:
+        parts.append("the model")
+    if comparison is not None:
+        parts.append("the report of your comparison")
+    download(
+        "Everything as zip",
+        lambda: exports.everything(filling, comparison, escaped=is_escaped),
+        name=f"{exports.stem_of(filling)}-filled.zip",
+        mime="application/zip",
+        help="Unpack it anywhere: the script in it runs there.",
+        primary=True,
+    )
+    st.caption(f"In it: {', '.join(parts)}. Large tables take a while the first time.")
+
+
+def show_table_files(filling: Filling, is_escaped: bool) -> None:
+    st.subheader("The filled table", anchor=False)
+    stem = exports.stem_of(filling)
+    objection = exports.excel_objection(filling)
+    with st.container(horizontal=True, gap="small"):
+        download(
+            "Table as CSV",
+            lambda: exports.csv_file(filling, escaped=is_escaped),
+            name=f"{stem}-filled.csv",
+            mime="text/csv",
+            help="For every program.",
+        )
+        download(
+            "Table as Excel",
+            lambda: exports.excel_file(filling),
+            name=f"{stem}-filled.xlsx",
+            mime=EXCEL,
+            help=objection or "Filled cells are green; a second sheet says what that means.",
+            disabled=objection is not None,
+        )
+        download(
+            "Table as Parquet",
+            lambda: exports.parquet_file(filling),
+            name=f"{stem}-filled.parquet",
+            mime=PARQUET,
+            help="Keeps all types of columns; for Python and R.",
+        )
+    if objection is not None:
+        st.caption(plain(objection))
+    with st.container(horizontal=True, gap="small"):
+        for label, ending, mime in (("CSV", "csv", "text/csv"), ("Parquet", "parquet", PARQUET)):
+            download(
+                f"Mask as {label}",
+                lambda ending=ending: exports.mask_file(filling, ending),
+                name=f"{stem}-imputed.{ending}",
+                mime=mime,
+                help="A table of the same shape: true where a cell was filled.",
+            )
+        model = filling.model_file
+        if model is not None:
+            download(
+                "Model",
+                model.read_bytes,
+                name=MODEL_FILE,
+                mime=BYTES,
+                help="The trained network: pmae_core.load_imputer reads it, and fills other "
+                "tables with the same columns.",
+            )
+    st.caption(
+        "The mask is a companion that says which cells were filled"
+        + (
+            "."
+            if filling.model_file is not None
+            else "; this method leaves no model that could be kept."
+        )
+    )
+
+
+def show_words(filling: Filling, comparison: Comparison | None) -> None:
+    st.subheader("Words for your paper", anchor=False)
+    text = exports.methods_text(filling, comparison)
+    with st.container(border=True):
+        st.markdown(text.markdown)
+        st.markdown(
+            "\n".join(f"{n}. {plain(work)}" for n, work in enumerate(text.references, start=1))
+        )
+    if comparison is None:
+        st.caption("Compare methods on this table, and the result is added to the paragraph.")
+    with st.container(horizontal=True, gap="small"):
+        for label, content, ending in (
+            ("Paragraph as text", text.to_text, "txt"),
+            ("Paragraph as Markdown", text.to_markdown, "md"),
+        ):
+            download(
+                label,
+                content,
+                name=f"methods.{ending}",
+                mime="text/plain",
+                help="How the table was filled, with references and seeds.",
+            )
+
+
+def show_ways(filling: Filling) -> None:
+    st.subheader("Do it again", anchor=False)
+    how = replace(exports.recipe(filling), sentinels=())  # the table beside the script lacks them
+    files = [TABLE_FILE, *([MODEL_FILE] if how.model is not None else [])]
+    st.markdown(
+        f"Put the script beside {' and '.join(f'`{name}`' for name in files)}; in the zip they "
+        "are together. With the versions it names, it fills the same cells with the same values."
+    )
+    script = reproduce_script(how)
+    with st.container(horizontal=True, gap="small"):
+        download(
+            "Script",
+            lambda: script,
+            name="reproduce.py",
+            mime="text/x-python",
+            help="Python that fills the table once more.",
+        )
+        download(
+            "Table with holes",
+            lambda: exports.holes_file(filling),
+            name=TABLE_FILE,
+            mime=PARQUET,
+            help="What the script and the command read.",
+        )
+    with st.expander("Look at the script", icon=":material/code:"):
+        st.code(script, language="python")
+    show_command(how)
+
+
+def show_command(how: Recipe) -> None:
+    try:
+        command = command_line(how)
+    except ImputationError as error:
+        st.caption(plain(error))
+        return
+    st.markdown("The same from the shell:")
+    st.code(command, language="bash", wrap_lines=True)
+
+
+def show_unfinished(found: list[JobRecord]) -> None:
+    if not found:
+        st.info("This filling was removed. Choose another one.")
+        return
+    jobs.show_job(found[0], key=SECTION)
+    st.info("There is nothing to take away of this filling (yet). Choose another one above.")
+
+
+def main() -> None:
+    """Draw the page for the chosen filling."""
+    st.title("Takeaway")
+    st.markdown(
+        "The filled table for your next program, and all it takes to make it again: settings, "
+        "seeds, versions and words for a paper."
+    )
+    record = choose_filling(session.open_table())
+    if record is None:
+        st.info(
+            "Nothing is filled yet. Fill your table on the page **Impute**, and take it away here.",
+            icon=":material/healing:",
+        )
+        return
+    if not is_done(record):
+        jobs.watch(show_unfinished, [record.id])
+        return
+    with shown_errors():
+        show_filling(load(record))
+
+
+main()
