@@ -11,6 +11,7 @@ import functools
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -378,17 +379,28 @@ def title(job: JobRecord) -> str:
     return plain(job.name or f"{str(job.kind).capitalize()} {job.id[:8]}")
 
 
-def label(job: JobRecord) -> str:
-    """Return a job as a line of a list: its name, its state, and when it was handed in."""
-    state = STATE_WORDS[job.state].label.lower()
-    return f"{job.name or job.id[:8]} · {state} · {moment(job.created_at)}"
+def labels(jobs: Sequence[JobRecord]) -> dict[str, str]:
+    """Return jobs by id as lines of a list: the name, and when it was handed in.
+
+    A browser knows an option by its line. So no two are the same, and a job keeps its own
+    whatever becomes of it: else the choice would jump to another job when its state changes.
+    """
+    lines = {
+        job.id: f"{job.name or job.id[:8]} · {moment(job.created_at, '%d %b %H:%M:%S')}"
+        for job in jobs
+    }
+    times = Counter(lines.values())
+    return {
+        job_id: line if times[line] == 1 else f"{line} · {job_id[:4]}"
+        for job_id, line in lines.items()
+    }
 
 
-def moment(timestamp: float) -> str:
+def moment(timestamp: float, form: str = "%d %b %H:%M") -> str:
     """Return a time as the clock of the browser shows it."""
     offset = st.context.timezone_offset
     zone = None if offset is None else timezone(timedelta(minutes=-offset))
-    return datetime.fromtimestamp(timestamp, zone).strftime("%d %b %H:%M")
+    return datetime.fromtimestamp(timestamp, zone).strftime(form)
 
 
 def seconds_taken(job: JobRecord, now: float | None = None) -> float | None:

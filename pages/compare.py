@@ -60,7 +60,7 @@ from dashboard.figures.comparison import (
 )
 from dashboard.labs.amputation import scenario_words
 from dashboard.labs.scenario import Scenario
-from dashboard.text import code, duration, plain, shorten
+from dashboard.text import code, duration, plain
 from dashboard.widgets import calm, show_figure, shown_errors
 from dashboard.widgets.errors import sentence_of
 from dashboard.workspace import OpenTable
@@ -435,15 +435,10 @@ def _choose_run(runs: list[JobRecord]) -> JobRecord:
         name="run",
         default=runs[0].id,
         options=list(by_id),
-        format_func=lambda job_id: _run_words(by_id[job_id]),
+        format_func=jobs.labels(runs).get,
         help="The newest comes first.",
     )
     return by_id[chosen]
-
-
-def _run_words(run: JobRecord) -> str:
-    state = jobs.STATE_WORDS[run.state].label.lower()
-    return f"{shorten(run.name or run.id[:8], 80)} ({state})"
 
 
 def _standing(run: JobRecord) -> Standing:

@@ -429,20 +429,20 @@ def runs_part() -> None:
             icon=":material/model_training:",
         )
         return
-    by_id = {run.id: run for run in runs}
+    labels = jobs.labels(runs)
     chosen = session.remembered(
         st.selectbox,
         "Which run?",
         section=SECTION,
         name="run",
         default=runs[0].id,
-        options=list(by_id),
-        format_func=lambda job_id: jobs.label(by_id[job_id]),
+        options=list(labels),
+        format_func=labels.get,
     )
     others = [run.id for run in runs if run.id != chosen]
     jobs.watch(_draw_run, [chosen])
     if others:
-        _show_overlay(by_id, chosen, others)
+        _show_overlay(labels, chosen, others)
     _show_history(runs)
 
 
@@ -586,7 +586,7 @@ def _show_columns(curves: Curves, columns: pd.DataFrame, names: list[str]) -> No
 # Two runs in one picture
 
 
-def _show_overlay(by_id: dict[str, JobRecord], chosen: str, others: list[str]) -> None:
+def _show_overlay(labels: dict[str, str], chosen: str, others: list[str]) -> None:
     other = session.remembered(
         st.selectbox,
         "Lay another run over it",
@@ -594,7 +594,7 @@ def _show_overlay(by_id: dict[str, JobRecord], chosen: str, others: list[str]) -
         name="other",
         default=NO_RUN,
         options=[NO_RUN, *others],
-        format_func=lambda job_id: jobs.label(by_id[job_id]) if job_id else "None",
+        format_func=lambda job_id: labels.get(job_id, "None"),
     )
     if other:
         jobs.watch(_draw_overlay, [chosen, other])

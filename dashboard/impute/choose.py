@@ -10,12 +10,6 @@ from dashboard.workspace import OpenTable
 from pmae_core.jobs import JobRecord
 
 SECTION = "impute"
-_REMARKS = {
-    Belongs.SAME: "",
-    Belongs.OTHER_ROLES: " · other roles",
-    Belongs.OTHER_CELLS: " · other cells",
-    Belongs.OTHER_TABLE: " · another table",
-}
 
 
 def choose_filling(table: OpenTable) -> JobRecord | None:
@@ -35,9 +29,7 @@ def choose_filling(table: OpenTable) -> JobRecord | None:
         name="filling",
         default=(own or list(by_id))[0],
         options=list(by_id),
-        format_func=lambda job_id: (
-            jobs.label(by_id[job_id]) + _REMARKS[belongs(by_id[job_id], table)]
-        ),
+        format_func=jobs.labels(runs).get,
         help="The newest comes first.",
     )
     changed = stale_sentence(by_id[chosen], table)
