@@ -62,7 +62,7 @@ def plan_part(table: OpenTable) -> None:
             icon=":material/check_circle:",
         )
         return
-    empty = stays_empty(table.frame, table.schema)
+    empty = stays_empty(table.schema)
     n_fillable = int(table.frame.drop(columns=list(empty)).isna().sum().sum())
     _show_stays_empty(empty)
     if not n_fillable:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from dashboard.compare.plan import known_methods
@@ -114,7 +113,7 @@ def hole_name(hole: StructuralHole) -> str:
     return f"leave_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
-def stays_empty(frame: pd.DataFrame, schema: Schema) -> dict[str, str]:
+def stays_empty(schema: Schema) -> dict[str, str]:
     """Return the columns with holes that no method fills, and why, in words."""
     reasons = {}
     for column in schema:

@@ -12,7 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.workspace import Workspace, forget_recent
 from pmae_core.jobs import JobRecord, JobSpec, JobState, JobStore, ProcessId, Progress
+from pmae_core.jobs.context import JobContext
 from pmae_core.jobs.engines import LocalEngine
+from pmae_core.jobs.run import fit_and_fill
 
 ROOT = Path(__file__).parents[2]
 
@@ -138,5 +140,28 @@ def add_job(workspace, store) -> Callable[..., JobRecord]:
         elif state != JobState.RUNNING:
             store.finish(job.id, token, JobState(state), error=error, result=result)
         return store.job(job.id)
+
+    return add
+
+
+@pytest.fixture
+def add_filling(workspace, store, add_job, tmp_path_factory) -> Callable[..., JobRecord]:
+    """Return a function that really fills the open table, and keeps it as a finished job."""
+
+    def add(params: Mapping[str, Any], *, kind: str = "impute", seed: int = 0, **job: Any):
+        table = workspace.table()
+        spec = JobSpec.make(kind, params=params, table="0" * 64, schema=table.schema, seed=seed)
+        out = tmp_path_factory.mktemp("filling")
+        context = JobContext(
+            folder=tmp_path_factory.mktemp("work"),
+            load_table=lambda _: table.frame,
+            model_path=lambda model: store.job(model).folder / "result" / "model.safetensors",
+            emit=lambda event: None,
+            cancel=lambda: False,
+        )
+        result = fit_and_fill(spec, context, out)
+        done = add_job(kind, params, JobState.SUCCEEDED, seed=seed, result=result, **job)
+        out.rename(done.folder / "result")
+        return done
 
     return add

@@ -1,0 +1,97 @@
+"""The rows of a filling, and what is known about one of its cells."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.impute import cells
+from dashboard.impute.fillings import Filling
+from pmae_core.table import Schema
+
+
+class Record:
+    """As much of a job as the views ask for."""
+
+    id, finished_at, result = "a job", 1.0, None
+
+
+def make_filling(frame: pd.DataFrame, value: float = 0.5) -> Filling:
+    filled = frame.fillna(value)
+    imputed = frame.isna()
+    return Filling(Record(), frame, Schema.infer(frame), filled, imputed, imputed.sum())
+
+
+@pytest.fixture
+def frame():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(130, 3)), columns=list("abc"))
+    frame.loc[3::2, "b"] = np.nan
+    frame.loc[7, "c"] = np.nan
+    return frame
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    cells._filled_rows.clear()
+    cells._neighbourhood.clear()
+
+
+def test_rows_with_filled_cells_and_all_rows(frame):
+    filling = make_filling(frame)
+
+    assert list(cells.rows_to_show(filling, only_filled=True)) == list(range(3, 130, 2))
+    assert list(cells.rows_to_show(filling, only_filled=False)) == list(range(130))
+    assert cells.first_filled(filling) == (3, "b")
+
+
+@pytest.mark.parametrize(("n_rows", "pages"), [(0, 1), (1, 1), (50, 1), (51, 2), (130, 3)])
+def test_pages(n_rows, pages):
+    assert cells.n_pages(np.arange(n_rows)) == pages
+
+
+def test_filled_cells_are_green_and_empty_ones_orange(frame):
+    filling = make_filling(frame)
+    filling.filled.loc[7, "c"] = np.nan
+    filling.imputed.loc[7, "c"] = False
+
+    styler = cells.marked(filling, np.array([6, 7]), ["a", "b", "c"])
+    styler._compute()
+
+    styles = {place: dict(style) for place, style in styler.ctx.items() if style}
+    assert set(styles) == {(1, 1), (1, 2)}
+    assert "rgba(0, 158, 115" in styles[1, 1]["background-color"]
+    assert styles[1, 1]["font-weight"] == "bold"
+    assert "rgba(213, 94, 0" in styles[1, 2]["background-color"]
+
+
+def test_numbers_are_written_short():
+    frame = pd.DataFrame({"x": [0.1 + 0.2, 1234567.0, np.nan], "day": pd.Timestamp("2024-02-29")})
+    styler = cells.marked(make_filling(frame), np.arange(2), ["x", "day"])
+    styler._translate(False, False)
+
+    shown = [[styler._display_funcs[i, j](frame.iloc[i, j]) for j in (0, 1)] for i in (0, 1)]
+    assert shown == [["0.3", "2024-02-29"], ["1234567.0", "2024-02-29"]]
+
+
+def test_of_many_columns_those_with_most_filled_cells_are_shown():
+    frame = pd.DataFrame(0.0, index=range(20), columns=[f"c{j}" for j in range(80)])
+    frame.iloc[:9, 70:] = np.nan
+    frame.iloc[:3, 5] = np.nan
+    filling = make_filling(frame)
+
+    shown = cells.columns_to_show(filling, "c60")
+
+    assert len(shown) <= cells.MOST_COLUMNS
+    assert {"c5", "c60", *(f"c{j}" for j in range(70, 80))} <= set(shown)
+    assert shown == sorted(shown, key=lambda name: int(name[1:]))
+
+
+def test_donors_of_a_large_table_are_looked_for_among_some(frame, monkeypatch):
+    monkeypatch.setattr(cells, "DONOR_ROWS", 40)
+    filling = make_filling(frame)
+
+    hood = cells._neighbourhood_of(filling, 3, "b")
+
+    assert len(hood.frame) == 41
+    donors = hood.donors(3, "b")["row"]
+    assert len(donors) == 5
+    assert frame["b"].iloc[donors].notna().all()

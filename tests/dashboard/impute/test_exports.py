@@ -1,0 +1,199 @@
+"""Files to take away: what they hold, that they are made once, and that the script repeats them."""
+
+import io
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+from dashboard import jobs
+from dashboard.impute import exports
+from dashboard.impute.fillings import Filling
+from pmae_core.explain import find_structural_holes
+from pmae_core.jobs import JobSpec, JobState, JobStore, ProcessId
+from pmae_core.jobs.context import JobContext
+from pmae_core.jobs.results import read_frame
+from pmae_core.jobs.run import run_job
+from pmae_core.table import Schema, read_table
+
+ROOT = Path(__file__).parents[3]
+QUICK = {"preset": "fast", "steps": 8, "device": "cpu"}
+
+
+@pytest.fixture
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=90)
+    frame = pd.DataFrame({"x": x, "=y": 2 * x + 0.1 * rng.normal(size=90)})
+    frame["town"] = rng.choice(["=Ulm()", "Bonn"], 90)
+    frame["smoker"] = np.where(x > 0, "yes", "no")
+    frame["packs"] = np.where(x > 0, rng.gamma(2.0, size=90), np.nan)
+    frame["zip"] = rng.choice([10115, 20095, 80331], 90)
+    frame.loc[::5, "=y"] = np.nan
+    frame.loc[1::7, "town"] = None
+    return frame
+
+
+@pytest.fixture
+def make(table, tmp_path, monkeypatch):
+    """Return a function that fills the table, and gives the filling as pages have it."""
+    store = JobStore(tmp_path)
+    origin = jobs.Origin("my visits.csv", (-999,))
+    monkeypatch.setattr(jobs, "origin", lambda digest: origin)
+
+    def fill(kind="impute", *, seed=3, **params):
+        schema = Schema.infer(table, {"zip": "categorical"})
+        digest = store.put_table(table)
+        spec = JobSpec.make(kind, params=params, table=digest, schema=schema, seed=seed)
+        store.submit(spec)
+        me = ProcessId.current()
+        record, token = store.claim_next("local", running_limit=9, gpu_limit=0, owner=me)
+        context = JobContext(
+            folder=record.folder,
+            load_table=store.get_table,
+            model_path=lambda model: store.job(model).folder / "result" / "model.safetensors",
+            emit=lambda event: None,
+            cancel=lambda: False,
+        )
+        store.finish(record.id, token, JobState.SUCCEEDED, result=run_job(spec, context))
+        return opened(store.job(record.id), table, schema)
+
+    return fill
+
+
+def opened(record, table, schema) -> Filling:
+    result = record.folder / "result"
+    imputed = read_frame(result / "imputed.parquet")
+    filled = read_frame(result / "filled.parquet")
+    return Filling(record, table, schema, filled, imputed, imputed.sum())
+
+
+def unpacked(content: bytes, folder: Path) -> Path:
+    zipfile.ZipFile(io.BytesIO(content)).extractall(folder)
+    return folder
+
+
+def run(command: list[str], folder: Path) -> None:
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_script_fills_the_same_table(make, tmp_path):
+    (hole,) = find_structural_holes(make(method="naive").frame)
+    filling = make(method="em", draws=2, leave_alone=[hole.to_dict()])
+    folder = unpacked(exports.everything(filling, None, escaped=True), tmp_path / "bundle")
+
+    run([sys.executable, "reproduce.py"], folder)
+
+    again = read_table(folder / "filled-again.parquet")
+    pd.testing.assert_frame_equal(again, filling.filled, check_exact=True)
+    assert again["packs"].isna().any()
+    mask = read_table(folder / "imputed-again.parquet")
+    pd.testing.assert_frame_equal(mask, filling.imputed)
+    for number, draw in enumerate(filling.draws(list(filling.filled.columns)), start=1):
+        drawn = read_table(folder / f"filled-again-draw{number}.parquet")
+        pd.testing.assert_frame_equal(drawn, draw, check_exact=True)
+
+
+def test_script_and_command_repeat_a_trained_model(make, tmp_path):
+    trained = make("train", method="pmae-mix", params=QUICK, seed=5)
+    filling = make(model=trained.record.id, draws=1, seed=9)
+    folder = unpacked(exports.everything(filling, None, escaped=False), tmp_path / "bundle")
+    assert exports.recipe(filling).model_seed == 5
+
+    run([sys.executable, "reproduce.py"], folder)
+    again = read_table(folder / "filled-again.parquet")
+    pd.testing.assert_frame_equal(again, filling.filled, check_exact=True)
+
+    for made in folder.glob("*-again*.parquet"):
+        made.unlink()
+    command = (folder / "command.txt").read_text().split("pmae ", 1)[1].split()
+    run([sys.executable, "-m", "pmae_core", *command], folder)
+    again = read_table(folder / "filled-again.parquet")
+    pd.testing.assert_frame_equal(again, filling.filled, check_exact=True)
+
+
+def test_the_zip_holds_everything(make, tmp_path):
+    filling = make(method="em", draws=1)
+
+    folder = unpacked(exports.everything(filling, None, escaped=True), tmp_path / "bundle")
+
+    assert {path.name for path in folder.iterdir()} == {
+        *("filled.csv", "filled.xlsx", "filled.parquet", "imputed.csv", "imputed.parquet"),
+        *("filled-draw1.parquet", "table.parquet", "reproduce.py", "command.txt"),
+        *("methods.txt", "methods.md", "settings.json"),
+    }
+    words = (folder / "methods.txt").read_text()
+    assert "The values -999 counted as missing." in words
+    assert "seed 3" in words
+    assert "-999" not in (folder / "reproduce.py").read_text()
+
+
+def test_tables_are_safe_for_spreadsheets(make):
+    filling = make(method="naive")
+
+    safe = exports.csv_file(filling, escaped=True).decode()
+    exact = exports.csv_file(filling, escaped=False)
+
+    assert "\n=" not in safe and ",=" not in safe
+    assert ",'=Ulm()," in safe and ",'=y," in safe
+    pd.testing.assert_frame_equal(read_table(io.BytesIO(exact), format="csv"), filling.filled)
+    book = openpyxl.load_workbook(io.BytesIO(exports.excel_file(filling)))
+    cell = book.worksheets[0]["B2"]  # "=y" of row 0, which was filled
+    assert cell.fill.fgColor.rgb.endswith("009E73")
+    assert book.worksheets[0]["A2"].fill.fgColor.rgb == "00000000"
+    assert all(c.data_type != "f" for row in book.worksheets[0] for c in row)
+
+
+def test_masks_are_true_where_a_cell_was_filled(make):
+    filling = make(method="naive")
+
+    for ending in ("csv", "parquet"):
+        mask = read_table(io.BytesIO(exports.mask_file(filling, ending)), format=ending)
+        pd.testing.assert_frame_equal(mask, filling.frame.isna(), check_dtype=False)
+
+
+def test_a_file_is_made_once(make, monkeypatch):
+    filling = make(method="naive")
+    first = exports.parquet_file(filling)
+    monkeypatch.setattr(exports, "write_table", lambda *_: pytest.fail("made twice"))
+
+    assert exports.parquet_file(filling) == first
+
+
+def test_what_breaks_leaves_no_half_file(make, monkeypatch):
+    filling = make(method="naive")
+
+    def breaks(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(exports, "write_table", breaks)
+    with pytest.raises(OSError, match="no space"):
+        exports.parquet_file(filling)
+    monkeypatch.undo()
+
+    pd.testing.assert_frame_equal(
+        read_table(io.BytesIO(exports.parquet_file(filling)), format="parquet"), filling.filled
+    )
+
+
+def test_names_of_files_come_from_the_table(make, monkeypatch):
+    filling = make(method="naive")
+    assert exports.stem_of(filling) == "my-visits"
+
+    monkeypatch.setattr(jobs, "origin", lambda digest: jobs.Origin("<>"))
+
+    assert exports.stem_of(filling) == "table"

@@ -1,0 +1,503 @@
+"""The Impute page in every state a filling can be in."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard import estimates
+from dashboard.impute import cells
+from pmae_core.evaluation import compare
+from pmae_core.explain import find_structural_holes
+from pmae_core.jobs import JobState, Progress
+from pmae_core.jobs.engines import LocalEngine
+
+PAGE = "impute.py"
+EM = {"method": "em", "draws": 4}
+QUICK = {"preset": "fast", "steps": 5, "device": "cpu"}
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    smoker = rng.choice(["yes", "no"], 120)
+    frame = pd.DataFrame({"x": x, "y": 2 * x + 0.1 * rng.normal(size=120)})
+    frame["kind"] = np.where(x > 0, "a", "b")
+    frame["smoker"] = smoker
+    frame["packs"] = np.where(smoker == "yes", rng.gamma(2.0, size=120), np.nan)
+    frame.loc[::5, "y"] = np.nan
+    frame.loc[2::5, "kind"] = None
+    return frame
+
+
+def words(app):
+    kinds = (app.markdown, app.caption, app.info, app.success, app.warning, app.error)
+    return "\n".join(element.value for kind in kinds for element in kind).replace("\\", "")
+
+
+def questions(app):
+    return [heading.value for heading in app.subheader]
+
+
+def buttons(app):
+    return {button.label for button in app.button}
+
+
+def press(app, label):
+    (button,) = [button for button in app.button if button.label == label]
+    return button.click().run()
+
+
+def calm(app):
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def view(app, name):
+    app.session_state["impute:view"] = name
+    return calm(app.run())
+
+
+def shown(app, label):
+    """Return the table on the page that has a column of this name."""
+    (found,) = [frame.value for frame in app.dataframe if label in frame.value.columns]
+    return found
+
+
+# Before any filling
+
+
+def test_a_newcomer_can_fill_the_sample(open_page, store):
+    app = calm(open_page(PAGE))
+
+    assert {"Start filling", "How long will it take?"} <= buttons(app)
+    assert "You have filled nothing yet" in words(app)
+
+
+def test_without_a_store_the_page_makes_no_job(open_page, workspace):
+    assert "You have filled nothing yet" in words(calm(open_page(PAGE)))
+
+
+def test_a_complete_table_has_nothing_to_fill(fill, table, open_page, store):
+    fill(table.dropna().reset_index(drop=True))
+
+    app = calm(open_page(PAGE))
+
+    assert "Nothing is missing in this table" in words(app)
+    assert "Start filling" not in buttons(app)
+
+
+def test_columns_that_no_method_fills_are_named_first(fill, table, open_page, store):
+    fill(table.assign(nothing=np.nan))
+
+    app = calm(open_page(PAGE))
+
+    assert "Holes that stay empty: `nothing` (nothing is observed in it)" in words(app)
+    assert "Start filling" in buttons(app)
+
+
+def test_a_table_without_a_hole_to_fill_says_so(fill, open_page, store):
+    fill(pd.DataFrame({"x": [1.0, 2.0, 3.5], "nothing": [np.nan] * 3}))
+
+    app = calm(open_page(PAGE))
+
+    assert "No hole of this table can be filled" in words(app)
+    assert "Start filling" not in buttons(app)
+
+
+# Starting
+
+
+def test_start_hands_in_what_is_set(fill, table, open_page, store, workspace):
+    fill(table, name="mine.csv")
+    app = open_page(PAGE)
+    app.selectbox(key="impute:source").select("em").run()
+    app.number_input(key="impute:draws").set_value(3)
+    app.number_input(key="impute:seed").set_value(7).run()
+
+    app = calm(press(app, "Start filling"))
+
+    (job,) = store.jobs(workspace.id)
+    assert job.name == "Expectation maximisation on mine.csv, 3 draws, seed 7"
+    assert job.spec.params == {"method": "em", "params": {}, "draws": 3, "leave_alone": []}
+    assert job.spec.seed == 7
+    pd.testing.assert_frame_equal(store.get_table(job.spec.table, workspace.id), table)
+    assert "It is the next in the queue" in words(app)
+
+
+def test_a_method_with_one_answer_makes_no_draws(fill, table, open_page, store, workspace):
+    fill(table)
+    app = open_page(PAGE)
+    app.selectbox(key="impute:source").select("knn").run()
+
+    assert "This method has one answer" in words(app)
+    calm(press(app, "Start filling"))
+
+    (job,) = store.jobs(workspace.id)
+    assert job.spec.params["draws"] == 0
+
+
+def test_holes_that_are_none_are_offered_to_be_left(fill, table, open_page, store, workspace):
+    fill(table)
+    app = open_page(PAGE)
+    (offer,) = app.checkbox
+    assert "packs is empty in all" in offer.label.replace("\\", "")
+    assert "where smoker is no" in offer.label.replace("\\", "")
+    assert not offer.value
+    app = offer.check().run()
+
+    calm(press(app, "Start filling"))
+
+    (job,) = store.jobs(workspace.id)
+    (left,) = job.spec.params["leave_alone"]
+    assert left["column"] == "packs"
+    assert left["condition"]["column"] == "smoker"
+
+
+def test_a_trained_model_of_this_table_comes_first(
+    fill, table, open_page, add_filling, store, workspace
+):
+    fill(table)
+    trained = add_filling({"method": "pmae-mix", "params": QUICK}, kind="train", name="my model")
+
+    app = open_page(PAGE)
+    assert app.selectbox(key="impute:source").options[0] == "Trained: my model"
+    assert "trained already" in words(app)
+    assert "How long will it take?" not in buttons(app)
+    calm(press(app, "Start filling"))
+
+    job = store.jobs(workspace.id)[0]
+    assert job.spec.params["model"] == trained.id
+
+
+def test_a_model_of_another_table_is_not_offered(fill, table, open_page, add_job):
+    fill(table)
+    add_job("train", {"method": "pmae-mix"}, JobState.SUCCEEDED, name="of then", result={})
+    fill(table.assign(x=table["x"] + 1))
+
+    app = calm(open_page(PAGE))
+
+    assert not any("of then" in name for name in app.selectbox(key="impute:source").options)
+
+
+def test_the_cost_is_asked_for_the_method(fill, table, open_page, store, monkeypatch):
+    asked = []
+    monkeypatch.setattr(estimates, "start", asked.append)
+    fill(table)
+    app = open_page(PAGE)
+    app.selectbox(key="impute:source").select("em").run()
+
+    calm(press(app, "How long will it take?"))
+
+    assert json.loads(asked[0].params) == {"method": "em"}
+
+
+# Under way
+
+
+def test_a_waiting_filling(fill, table, open_page, add_job):
+    fill(table)
+    add_job("impute", EM, name="in the queue")
+
+    app = calm(open_page(PAGE))
+
+    assert "It is the next in the queue" in words(app)
+    assert "Cancel" in buttons(app)
+    assert "Which cells were filled, and with what?" not in questions(app)
+
+
+def test_a_running_filling_can_be_cancelled(fill, table, open_page, add_job, store, monkeypatch):
+    cancelled = []
+    monkeypatch.setattr(LocalEngine, "cancel", lambda engine, job_id: cancelled.append(job_id))
+    fill(table)
+    progress = Progress(fraction=0.4, message="round 4 of 10", eta_seconds=12.0)
+    job = add_job("impute", EM, JobState.RUNNING, progress=progress)
+
+    app = calm(open_page(PAGE))
+    assert "about 12 s left" in app.get("progress")[0].proto.text
+    press(app, "Cancel")
+
+    assert cancelled == [job.id]
+
+
+@pytest.mark.parametrize("state", [JobState.CANCELLED, JobState.INTERRUPTED])
+def test_what_was_broken_off_can_be_resumed(state, fill, table, open_page, add_job):
+    fill(table)
+    add_job("impute", EM, state)
+
+    app = calm(open_page(PAGE))
+
+    assert "Resume" in buttons(app)
+    assert "Which cells were filled, and with what?" not in questions(app)
+
+
+def test_a_failed_filling_says_why(fill, table, open_page, add_job):
+    fill(table)
+    add_job("impute", EM, JobState.FAILED, error="Too *few* rows.")
+
+    app = open_page(PAGE)
+
+    assert not app.exception
+    assert "Too *few* rows." in words(app)
+    assert "Resume" in buttons(app)
+
+
+# Done: the table
+
+
+def test_filled_cells_are_marked_and_counted(fill, table, open_page, add_filling):
+    fill(table)
+    add_filling(EM)
+
+    app = calm(open_page(PAGE))
+
+    n_holes = int(table.isna().to_numpy().sum())
+    assert f"{n_holes} holes" in words(app)
+    assert "4 draws besides" in words(app)
+    rows = shown(app, "packs")
+    assert len(rows) == cells.ROWS_A_PAGE
+    assert rows.notna().all(axis=None)
+    assert table.loc[rows.index].isna().any(axis=1).all()
+
+
+def test_all_rows_can_be_paged_through(fill, table, open_page, add_filling):
+    fill(table)
+    add_filling({"method": "naive"})
+    app = open_page(PAGE)
+
+    app = app.toggle(key="impute:only_filled").set_value(False).run()
+    app = calm(app.number_input(key="impute:page").set_value(3).run())
+
+    assert list(shown(app, "packs").index) == list(range(100, 120))
+
+
+def test_the_biography_of_a_cell(fill, table, open_page, add_filling):
+    fill(table)
+    add_filling({"method": "naive"})
+    add_filling(EM)
+    app = open_page(PAGE)
+
+    app.number_input(key="impute:row").set_value(5)
+    app = calm(app.selectbox(key="impute:column").select("y").run())
+
+    said = words(app)
+    assert "y of row 5 is missing; Expectation maximisation says" in said
+    assert ", Mean / mode says" in said
+    assert "of 4 draws" in said
+    assert "The rows most like it have" in said
+    assert "Who says what about `y` of row 5?" in questions(app)
+    assert len(shown(app, "Distance")) == 5
+
+
+def test_thin_support_is_a_warning(fill, open_page, add_filling):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 8)), columns=list("abcdefgh"))
+    frame.loc[0, list("abcdefg")] = np.nan
+    frame.loc[:5, "a"] = np.nan
+    fill(frame)
+    add_filling({"method": "naive"})
+    app = open_page(PAGE)
+
+    app.number_input(key="impute:row").set_value(0)
+    app = calm(app.selectbox(key="impute:column").select("a").run())
+
+    assert any("Little is known here" in warning.value for warning in app.warning)
+
+
+def test_a_chosen_cell_and_view_survive_a_reload(fill, table, open_page, add_filling):
+    fill(table)
+    add_filling(EM)
+    app = open_page(PAGE)
+    app.number_input(key="impute:row").set_value(12).run()
+    app.selectbox(key="impute:column").select("kind").run()
+
+    again = calm(open_page(PAGE))
+
+    assert "Who says what about `kind` of row 12?" in questions(again)
+
+
+def test_what_stays_empty_is_told(fill, table, open_page, add_filling):
+    fill(table.assign(nothing=np.nan))
+    (hole,) = find_structural_holes(table)
+    add_filling({"method": "naive", "leave_alone": [hole.to_dict()]})
+
+    app = calm(open_page(PAGE))
+
+    assert "holes left empty, as you wished" in words(app)
+    assert "cannot be learned: `nothing`" in words(app)
+
+
+def test_a_filling_that_filled_nothing_marks_nothing(fill, table, open_page, add_filling):
+    fill(table.dropna().reset_index(drop=True))
+    add_filling({"method": "naive"})
+
+    app = calm(open_page(PAGE))
+
+    assert "No cell was filled" in words(app)
+
+
+def test_a_training_that_filled_its_table_is_a_filling(fill, table, open_page, add_filling):
+    fill(table)
+    add_filling({"method": "pmae-mix", "params": QUICK}, kind="train", name="my training")
+
+    app = calm(open_page(PAGE))
+
+    (option,) = app.selectbox(key="impute:filling").options
+    assert option.startswith("my training")
+    assert "filled by PMAE" in words(app)
+
+
+def test_files_that_are_gone_are_a_sentence(fill, table, open_page, add_filling):
+    fill(table)
+    job = add_filling(EM)
+    (job.folder / "result" / "filled.parquet").unlink()
+
+    app = open_page(PAGE)
+
+    assert not app.exception
+    assert "There is no result filled.parquet" in words(app)
+
+
+# Which table
+
+
+def test_fillings_are_not_mixed_up(fill, table, open_page, add_filling):
+    fill(table)
+    first = add_filling({"method": "naive"}, name="the same name")
+    second = add_filling(EM, name="the same name")
+    app = open_page(PAGE)
+    choice = app.selectbox(key="impute:filling")
+    assert choice.value == second.id
+    assert len(set(choice.options)) == 2
+
+    app = calm(choice.select(first.id).run())
+
+    assert "filled by Mean / mode" in words(app)
+    assert "draws besides" not in words(app)
+
+
+def test_other_roles_since_are_noticed(fill, table, open_page, add_filling, workspace):
+    fill(table)
+    add_filling({"method": "naive"})
+    workspace.set_roles({"packs": "ignored"})
+
+    app = calm(open_page(PAGE))
+
+    assert "`packs` has another role now than when this filling was made" in words(app)
+
+
+def test_other_sentinels_since_are_noticed(fill, table, open_page, add_filling, workspace):
+    fill(table)
+    add_filling({"method": "naive"})
+    workspace.set_sentinels({"smoker": ["no"]})
+
+    app = calm(open_page(PAGE))
+
+    assert "other values count as missing now" in words(app)
+    assert shown(app, "packs")["smoker"].isin(["yes", "no"]).all()
+
+
+def test_a_filling_of_another_table_is_called_so(fill, table, open_page, add_filling):
+    fill(table)
+    add_filling({"method": "naive"})
+    fill(table.drop(columns="x"))
+
+    app = calm(open_page(PAGE))
+
+    assert "This filling is of another table" in words(app)
+    assert "x" in shown(app, "packs").columns
+
+
+# Columns
+
+
+def test_without_a_comparison_the_page_says_where_to_get_one(fill, table, open_page, add_filling):
+    fill(table)
+    add_filling(EM)
+
+    app = view(open_page(PAGE), "Columns to trust")
+
+    assert "No comparison of this table has ended yet" in words(app)
+    assert list(shown(app, "Note")["Column"]) == ["y", "kind", "packs"]
+
+
+def test_a_comparison_says_what_not_to_trust(fill, table, open_page, add_filling, add_job):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": table["x"], "y": table["y"], "noise": rng.normal(size=120)})
+    frame.loc[1::5, "noise"] = np.nan
+    fill(frame)
+    add_filling(EM)
+    params = {"methods": ["naive", "em"], "seeds": [0, 1, 2]}
+    job = add_job("compare", params, JobState.SUCCEEDED, result={})
+    comparison = compare(frame, ["naive", "em"], seeds=[0, 1, 2])
+    (job.folder / "result").mkdir()
+    (job.folder / "result" / "comparison.json").write_text(comparison.to_json())
+
+    app = view(open_page(PAGE), "Columns to trust")
+
+    notes = shown(app, "Note").set_index("Column")["Note"]
+    assert notes["noise"] == "Do not trust: no method beats the mean here."
+    assert "1 column needs care" in words(app)
+    assert "No comparison" not in words(app)
+
+
+# What if
+
+
+def test_a_shift_of_the_missing_ones(fill, table, open_page, add_filling):
+    fill(table)
+    add_filling(EM)
+    app = view(open_page(PAGE), "What if")
+
+    assert "How far may the filled cells be off?" in questions(app)
+    assert "The mean of y" in words(app)
+    assert "pooled from 4 draws" in words(app)
+    before = words(app)
+
+    app = calm(app.slider(key="impute:delta").set_value(2.0).run())
+
+    assert "Shifted by +2.0 standard deviations" in words(app)
+    assert words(app) != before
+
+
+@pytest.mark.parametrize("kind", ["correlation", "slope"])
+def test_conclusions_of_two_columns(kind, fill, table, open_page, add_filling):
+    fill(table)
+    add_filling({"method": "naive"})
+    app = view(open_page(PAGE), "What if")
+
+    app = calm(app.selectbox(key="impute:conclusion").select(kind).run())
+
+    assert f"The {kind} of y" in words(app)
+    assert "which is too narrow" in words(app)
+
+
+def test_a_table_of_texts_has_nothing_to_shift(fill, open_page, add_filling):
+    fill(pd.DataFrame({"a": ["x", "y", None] * 20, "b": ["u", "v", "u"] * 20}))
+    add_filling({"method": "naive"})
+
+    app = view(open_page(PAGE), "What if")
+
+    assert "No column of numbers has filled cells" in words(app)
+
+
+# Text of users stays text
+
+
+def test_markup_in_names_and_cells_is_shown_as_text(fill, table, open_page, add_filling):
+    nasty = "<b>**y**</b> $x$"
+    fill(table.rename(columns={"y": nasty}), name="*my* table")
+    add_filling(EM)
+    app = open_page(PAGE)
+
+    app.number_input(key="impute:row").set_value(5)
+    app = calm(app.selectbox(key="impute:column").select(nasty).run())
+
+    said = "\n".join(element.value for element in app.markdown)
+    assert "**y**" not in said
+    assert nasty in words(app)
+    view(app, "What if")
+    view(app, "Columns to trust")
