@@ -177,3 +177,33 @@ def test_the_dashboard_brings_no_torch():
     )
 
     assert run.stdout.split() == ["False"], run.stderr
+
+
+# Lines of lists
+
+
+def test_a_job_keeps_its_line_whatever_becomes_of_it(job):
+    line = jobs.labels([job])[job.id]
+
+    assert line.startswith("a run · ")
+    assert jobs.labels([started(job)])[job.id] == line
+
+
+def test_two_jobs_never_have_the_same_line(job):
+    twin = dataclasses.replace(job, id="f" * 32)
+
+    lines = jobs.labels([job, twin])
+
+    assert len(set(lines.values())) == 2
+
+
+# Where a table came from
+
+
+def test_the_origin_of_a_table_outlives_its_replacement(workspace):
+    workspace.set_sentinels({"b": [3.0]})
+    job = jobs.submit("impute", {"method": "naive"}, name="x")
+    workspace.save_table(pd.DataFrame({"c": [1.0, None]}), name="another", source="a test")
+
+    assert jobs.origin(job.spec.table) == jobs.Origin("t", (3.0,))
+    assert jobs.origin("0" * 64) == jobs.Origin()

@@ -165,3 +165,29 @@ def test_cells_that_are_not_there(line):
         nearest_donors(line, 0, "x9")
     with pytest.raises(SchemaError, match="but no row 200"):
         support(line, 200, "x4")
+
+
+# Some rows of a large table
+
+
+def test_among_some_rows_positions_stay_those_of_the_table(people):
+    hood = Neighbourhood(people, rows=[4, 1, 3])
+
+    donors = hood.donors(1, "income")
+
+    assert donors["row"].tolist() == [3, 4]
+    assert donors.index.tolist() == ["d", "e"]
+    assert donors["value"].tolist() == [3000.0, 3100.0]
+    with pytest.raises(SchemaError, match="Row 0 is none of those"):
+        hood.donors(0, "income")
+    with pytest.raises(SchemaError, match="no row 5"):
+        hood.support(5, "income")
+
+
+def test_a_column_that_is_empty_in_these_rows_counts_for_nothing(people):
+    hood = Neighbourhood(people.assign(late=[np.nan, np.nan, 1.0, 2.0, 3.0]), rows=[0, 1])
+
+    donors = hood.donors(1, "income")
+
+    assert donors["distance"].notna().all()
+    assert donors["n_shared"].tolist() == [2]

@@ -231,3 +231,22 @@ def test_a_condition_on_another_table_is_refused(survey):
         leave_alone(survey, [hole])
     with pytest.raises(SchemaError, match="no relation"):
         Condition("a", "about", (1,))
+
+
+def test_in_a_large_table_some_rows_propose_and_all_decide(survey):
+    survey.loc[survey["smoker"] == "no", "packs"] = np.nan
+    n = int((survey["smoker"] == "no").sum())
+
+    (hole,) = find_structural_holes(survey, max_rows=200)
+
+    assert hole == StructuralHole("packs", Condition("smoker", "is", ("no",)), n)
+
+
+def test_what_holds_in_some_rows_only_is_not_told(survey):
+    survey.loc[survey["smoker"] == "no", "packs"] = np.nan
+    rows = np.sort(np.random.default_rng(0).choice(len(survey), 200, replace=False))
+    others = np.setdiff1d(np.arange(len(survey)), rows)
+    survey.loc[others, "packs"] = 1.0  # against the rule wherever the search does not look
+
+    assert find_structural_holes(survey.iloc[rows])
+    assert not find_structural_holes(survey, max_rows=200)

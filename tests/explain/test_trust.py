@@ -67,3 +67,15 @@ def test_the_table_adds_what_the_comparison_could_not_judge(table, comparison):
     assert notes["id"] is None
     assert notes["good"] is None
     assert notes["noise"] == "Do not trust: no method beats the mean here."
+
+
+def test_without_a_comparison_the_table_alone_speaks(table):
+    frame = table.assign(nothing=np.nan, few=table["x"].where(table.index < 10))
+
+    assert column_notes(None, frame) == {
+        "x": None,
+        "good": None,
+        "noise": None,
+        "nothing": "Do not trust: nothing is observed here.",
+        "few": "Take care: only 10 cells are observed here.",
+    }

@@ -9,6 +9,7 @@ import pytest
 from pmae_core.errors import Cancelled, DatasetUnavailableError
 from pmae_core.evaluation import Comparison, conclusion_stability, downstream_scores
 from pmae_core.events import TrainingProgress, TrainingStarted
+from pmae_core.explain import Condition, StructuralHole
 from pmae_core.imputers import PMAEImputer, load_imputer
 from pmae_core.jobs.consequences import Consequences, judge_consequences, read_consequences
 from pmae_core.jobs.context import JobContext, PhaseStarted
@@ -136,6 +137,40 @@ def test_imputing_new_rows_with_a_trained_model(tmp_path):
     pd.testing.assert_frame_equal(filled, load_imputer(model).transform(table))
     assert result["model"] == "1" * 32
     assert not (tmp_path / "impute" / "checkpoint").exists()
+
+
+def test_how_a_model_was_trained_outlives_its_job(tmp_path):
+    quick = {**QUICK, "steps": 5}
+    run_job(train_spec(params=quick), Listener().context(tmp_path / "train"))
+    model = tmp_path / "train" / "result" / "model.safetensors"
+    spec = JobSpec.make("impute", params={"model": "1" * 32}, table=DIGEST)
+
+    result = run_job(spec, Listener().context(tmp_path / "impute", None, model))
+
+    assert result["method"] == "pmae-mix"
+    assert result["trained"] == {"params": quick, "seed": 3}
+    kept = tmp_path / "impute" / "result" / "model.safetensors"
+    pd.testing.assert_frame_equal(
+        load_imputer(kept).transform(small_table()), load_imputer(model).transform(small_table())
+    )
+
+
+def test_holes_that_are_none_stay_empty(tmp_path):
+    table = small_table().assign(smoker=["no", "yes"] * 20, packs=[np.nan, 1.5] * 20)
+    table.loc[table.index[1], "packs"] = np.nan
+    hole = StructuralHole("packs", Condition("smoker", "is", ("no",)), 20)
+    params = {"method": "em", "draws": 1, "leave_alone": [hole.to_dict()]}
+    spec = JobSpec.make("impute", params=params, table=DIGEST)
+
+    result = run_job(spec, Listener().context(tmp_path, table))
+
+    assert (result["n_left_alone"], result["still_missing"]) == (20, {})
+    for name in ("filled", "draw-1"):
+        packs = read_frame(tmp_path / "result" / f"{name}.parquet")["packs"]
+        assert packs.isna().tolist() == (table["smoker"] == "no").tolist()
+    imputed = read_frame(tmp_path / "result" / "imputed.parquet")
+    assert imputed["packs"].sum() == 1
+    assert result["n_filled"] == int(imputed.to_numpy().sum())
 
 
 def test_columns_that_stay_empty_are_named(tmp_path):

@@ -74,6 +74,8 @@ BAD = [
     ("impute", {"method": "mice", "draws": True}, "draws must be a whole number"),
     ("impute", {"method": "knn", "model": JOB}, "not both"),
     ("impute", {"model": "../../x"}, "the id of a training job"),
+    ("impute", {"method": "knn", "leave_alone": "packs"}, "must be a list of structural holes"),
+    ("impute", {"model": JOB, "leave_alone": [{"column": "x"}]}, "no saved structural hole"),
     ("compare", {"methods": []}, "methods must be a list"),
     ("compare", {"methods": "knn"}, "methods must be a list"),
     ("compare", {"methods": ["knn"], "seeds": [-1]}, "seeds must be a list"),

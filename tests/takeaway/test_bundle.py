@@ -101,3 +101,15 @@ def test_requests_that_make_no_sense(frame, filled, tmp_path):
     with pytest.raises(TableError, match="cannot be written"):
         write_bundle(tmp_path / "no" / "b.zip", recipe, frame, filled, formats=["csv"])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_with_its_table_the_bundle_runs_by_itself(frame, filled, tmp_path):
+    recipe = Recipe(table="table.parquet", method="naive", sentinels={"x": [-999]})
+
+    write_bundle(tmp_path / "out", recipe, frame, filled, formats=["csv"], with_table=True)
+
+    out = tmp_path / "out"
+    pd.testing.assert_frame_equal(read_table(out / "table.parquet"), frame)
+    assert "-999" not in (out / "reproduce.py").read_text()
+    assert (out / "command.txt").read_text().startswith("pmae impute table.parquet")
+    assert "-999 counted as missing" in (out / "methods.txt").read_text()

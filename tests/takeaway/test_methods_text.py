@@ -46,7 +46,7 @@ def test_all_that_a_reader_needs(frame):
     )
     assert "(em) [1] with max_iter = 9, else default settings and seed 7" in text.plain
     assert "(pmae 0.1.0, numpy 2.4)" in text.plain
-    assert "20 random draws" in text.plain
+    assert "20 random draws were made besides, with seed 7;" in text.plain
     assert "Rubin's rules [2]" in text.plain
     assert "missing at random" in text.plain
     assert "too small" not in text.plain
@@ -119,3 +119,13 @@ def test_a_complete_table_and_an_unknown_method(frame):
     assert text.plain.startswith("The table has 200 rows and 3 columns; no cell was missing.")
     with pytest.raises(ImputationError, match="no method 'magic'"):
         methods_paragraph(Recipe(table="t", method="magic"), frame, frame)
+
+
+def test_a_trained_model_is_told_with_its_own_seed(frame):
+    recipe = Recipe(table="t", method="em", model="m", params={"max_iter": 9}, model_seed=5, seed=7)
+
+    text = methods_paragraph(recipe, frame, frame.fillna(0.0)).plain
+
+    assert "by a model that was trained before with max_iter = 9, else default settings" in text
+    assert "and seed 5" in text
+    assert "seed 7" not in text
