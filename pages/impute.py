@@ -63,9 +63,8 @@ def plan_part(table: OpenTable) -> None:
         )
         return
     empty = stays_empty(table.schema)
-    n_fillable = int(table.frame.drop(columns=list(empty)).isna().sum().sum())
     _show_stays_empty(empty)
-    if not n_fillable:
+    if all(column.n_observed == column.n_rows or column.name in empty for column in table.schema):
         st.info(
             "No hole of this table can be filled. Change roles on the Data page, or open another "
             "table."
@@ -74,10 +73,10 @@ def plan_part(table: OpenTable) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         source = _choose_source(table)
-        plan_numbers = _choose_numbers(source)
     with right:
-        left_alone = _choose_left_alone(table)
-    _start_part(Plan(source, *plan_numbers, leave_alone=left_alone), table)
+        draws, seed = _choose_numbers(source)
+    left_alone = _choose_left_alone(table)
+    _start_part(Plan(source, draws, seed, left_alone), table)
 
 
 def _show_stays_empty(empty: dict[str, str]) -> None:
@@ -224,7 +223,7 @@ def results_part(table: OpenTable) -> None:
     jobs.watch(_draw_job, [record.id])
     if is_done(record):
         with shown_errors():
-            _show_filling(load(record))
+            _show_filling(load(record, table))
     _show_history()
 
 
@@ -458,18 +457,19 @@ def columns_view(filling: Filling) -> None:
             icon=":material/leaderboard:",
         )
     names = [name for name in filling.filled.columns if filling.frame[name].isna().any()]
-    notes = column_notes(comparison, filling.frame[names])
-    n_bad = sum(notes.get(name) is not None for name in names)
     if not names:
         st.markdown("No column had a hole.")
         return
-    st.markdown(
-        f"{count(n_bad, 'column needs', 'columns need')} care, of {len(names):,} with holes."
-        if n_bad
-        else f"Nothing speaks against any of the {count(len(names), 'column')} with holes."
-    )
+    notes = column_notes(comparison, filling.frame[names])
+    n_bad = sum(notes.get(name) is not None for name in names)
+    otherwise = "Nothing speaks against it." if comparison else "Not judged yet."
+    if n_bad:
+        needed = count(n_bad, "column needs", "columns need")
+        st.markdown(f"{needed} care, of {len(names):,} with holes.")
+    elif comparison:
+        st.markdown(f"Nothing speaks against any of the {count(len(names), 'column')} with holes.")
     st.dataframe(
-        _column_table(filling, names, notes),
+        _column_table(filling, names, notes, otherwise),
         hide_index=True,
         width="stretch",
         key=f"{SECTION}:columns",
@@ -478,7 +478,7 @@ def columns_view(filling: Filling) -> None:
             "Column": st.column_config.TextColumn(pinned=True),
             "Filled": st.column_config.NumberColumn(format="localized", width="small"),
             "Share of rows": st.column_config.ProgressColumn(
-                format="percent", min_value=0.0, max_value=1.0, color=IMPUTED, width="small"
+                format="%.1f %%", min_value=0, max_value=100, color=IMPUTED, width=150
             ),
             "Note": st.column_config.TextColumn(width="large"),
         },
@@ -486,20 +486,19 @@ def columns_view(filling: Filling) -> None:
 
 
 def _column_table(
-    filling: Filling, names: list[Any], notes: Mapping[Hashable, str | None]
+    filling: Filling, names: list[Any], notes: Mapping[Hashable, str | None], otherwise: str
 ) -> pd.DataFrame:
+    """Return the columns with holes, those with a note first."""
     rows = [
         {
             "Column": str(name),
-            "Note": notes.get(name) or "Nothing speaks against it.",
+            "Note": notes.get(name) or otherwise,
             "Filled": int(filling.n_filled[name]),
-            "Share of rows": float(filling.n_filled[name] / len(filling.frame)),
+            "Share of rows": 100 * float(filling.n_filled[name] / len(filling.frame)),
         }
-        for name in names
+        for name in sorted(names, key=lambda name: notes.get(name) is None)
     ]
-    return pd.DataFrame(rows).sort_values(
-        "Note", key=lambda notes: notes.str.startswith("Nothing"), kind="stable"
-    )
+    return pd.DataFrame(rows)
 
 
 # What if
@@ -608,6 +607,7 @@ def _show_curve(
     curve = shift.delta_curve(filling, column, conclusion, null)
     words = Estimand.read(conclusion).label
     st.markdown(f":material/balance: **{plain(curve.sentence)}**")
+    st.markdown(_here_sentence(curve, delta, words))
     show_figure(
         delta_figure(curve, delta, words, column),
         question="How far may the filled cells be off?",
@@ -615,7 +615,6 @@ def _show_curve(
         data=curve.table,
         caption=_curve_caption(filling),
     )
-    st.markdown(_here_sentence(curve, delta, words))
 
 
 def _here_sentence(curve: DeltaCurve, delta: float, words: str) -> str:

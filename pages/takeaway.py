@@ -229,7 +229,8 @@ def main() -> None:
         "The filled table for your next program, and all it takes to make it again: settings, "
         "seeds, versions and words for a paper."
     )
-    record = choose_filling(session.open_table())
+    table = session.open_table()
+    record = choose_filling(table)
     if record is None:
         st.info(
             "Nothing is filled yet. Fill your table on the page **Impute**, and take it away here.",
@@ -240,7 +241,7 @@ def main() -> None:
         jobs.watch(show_unfinished, [record.id])
         return
     with shown_errors():
-        show_filling(load(record))
+        show_filling(load(record, table))
 
 
 main()

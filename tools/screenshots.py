@@ -6,6 +6,7 @@ python -m tools.screenshots [FOLDER]
 from __future__ import annotations
 
 import io
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -33,6 +34,8 @@ MISSINGNESS_VIEWS = {
     "dropping-rows": "Dropping rows",
     "pictures": "Pictures",
 }
+# Besides the table, with which the page begins.
+IMPUTE_VIEWS = {"columns": "Columns to trust", "what-if": "What if"}
 
 
 def main(folder: Path = FOLDER) -> None:
@@ -69,8 +72,13 @@ def views() -> Iterator[tuple[str, Callable[[Visitor], None]]]:
     yield "data", open_sample
     for name, choice in MISSINGNESS_VIEWS.items():
         yield f"missingness-{name}", missingness_view(choice)
-    for page in ("Masking lab", "Amputation lab", "Train", "Compare", "Learn"):
+    for page in ("Masking lab", "Amputation lab", "Train", "Compare"):
         yield page.lower().replace(" ", "-"), page_view(page)
+    yield "impute-table", fill_sample
+    for name, choice in IMPUTE_VIEWS.items():
+        yield f"impute-{name}", impute_view(choice)
+    for page in ("Takeaway", "Learn"):
+        yield page.lower(), page_view(page)
 
 
 def open_sample(visitor: Visitor) -> None:
@@ -98,6 +106,34 @@ def missingness_view(choice: str) -> Callable[[Visitor], None]:
         visitor.pick("What do you want to know?", choice)
 
     return show
+
+
+def fill_sample(visitor: Visitor) -> None:
+    """Compare some quick methods and fill the sample: Impute shows what came out."""
+    visitor.go_to("Compare")
+    visitor.press_button("Quick")
+    visitor.settle()
+    finish(visitor, "Start comparison")
+    visitor.go_to("Impute")
+    for method in ("Nearest neighbours", "Expectation maximisation"):
+        visitor.choose("Fill with", method)
+        finish(visitor, "Start filling")
+    visitor.open(visitor.page.url)  # without the notices that jobs are done
+
+
+def finish(visitor: Visitor, button: str) -> None:
+    """Start a job and wait for its end."""
+    done = visitor.page.get_by_text(re.compile("^Done in"))
+    before = visitor.page.get_by_text("Cancel", exact=True)
+    visitor.press_button(button)
+    before.wait_for()
+    done.wait_for()
+    visitor.settle()
+
+
+def impute_view(choice: str) -> Callable[[Visitor], None]:
+    """Return the way to one of the views of a filling."""
+    return lambda visitor: visitor.pick("What do you want to see?", choice)
 
 
 def whole_page(visitor: Visitor) -> bytes:

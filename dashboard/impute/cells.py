@@ -75,8 +75,8 @@ def marked(filling: Filling, rows: Positions, columns: list[str]) -> Any:
 
     Only a page of rows goes in: a Styler is slow, and ends at a quarter of a million cells.
     """
-    part = filling.filled[columns].iloc[rows]
-    imputed = filling.imputed[columns].iloc[rows].to_numpy()
+    part = filling.filled.iloc[rows][columns]  # rows first: there are few of them
+    imputed = filling.imputed.iloc[rows][columns].to_numpy()
     empty = part.isna().to_numpy()
     styles = np.where(imputed, FILLED_STYLE, np.where(empty, EMPTY_STYLE, ""))
     table = pd.DataFrame(styles, index=part.index, columns=part.columns)

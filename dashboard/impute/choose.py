@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import jobs, session
-from dashboard.impute.fillings import Belongs, all_fillings, belongs, stale_sentence
+from dashboard.impute.fillings import all_fillings, digest_of, stale_sentence
 from dashboard.workspace import OpenTable
 from pmae_core.jobs import JobRecord
 
@@ -21,7 +21,7 @@ def choose_filling(table: OpenTable) -> JobRecord | None:
     if not runs:
         return None
     by_id = {run.id: run for run in runs}
-    own = [run.id for run in runs if belongs(run, table) is not Belongs.OTHER_TABLE]
+    own = [run.id for run in runs if run.spec.table == digest_of(table)]
     chosen = session.remembered(
         st.selectbox,
         "Which filling?",

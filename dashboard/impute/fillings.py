@@ -191,20 +191,23 @@ def result_folder(record: JobRecord) -> Path:
     return record.folder / "result"
 
 
-def load(record: JobRecord) -> Filling:
-    """Return a finished filling.
+def load(record: JobRecord, table: OpenTable) -> Filling:
+    """Return a finished filling; its table is not read again if it is the open one.
 
     Raises
     ------
     JobError
         If its files are gone.
     """
-    return _load((record.id, record.finished_at), record)
+    return _load((record.id, record.finished_at), record, table)
 
 
 @st.cache_resource(max_entries=2, show_spinner="Opening the filled table …")
-def _load(key: tuple[Any, ...], _record: JobRecord) -> Filling:
-    frame = jobs.store().get_table(_record.spec.table or "", session.workspace().id)
+def _load(key: tuple[Any, ...], _record: JobRecord, _table: OpenTable) -> Filling:
+    digest = _record.spec.table or ""
+    is_open = digest == digest_of(_table)
+    own = session.workspace().id
+    frame = _table.frame if is_open else jobs.store().get_table(digest, own)
     imputed = read_frame(result_folder(_record) / "imputed.parquet")
     return Filling(
         record=_record,

@@ -421,7 +421,9 @@ def test_without_a_comparison_the_page_says_where_to_get_one(fill, table, open_p
     app = view(open_page(PAGE), "Columns to trust")
 
     assert "No comparison of this table has ended yet" in words(app)
-    assert list(shown(app, "Note")["Column"]) == ["y", "kind", "packs"]
+    notes = shown(app, "Note")
+    assert list(notes["Column"]) == ["y", "kind", "packs"]
+    assert set(notes["Note"]) == {"Not judged yet."}
 
 
 def test_a_comparison_says_what_not_to_trust(fill, table, open_page, add_filling, add_job):
