@@ -1,29 +1,55 @@
-FROM python:3.11-slim
+# The dashboard:            docker build -t pmae .
+# The same as a Ray node:   docker build -t pmae-ray --target ray .
+# With CUDA:                docker build -t pmae-gpu --build-arg TORCH_INDEX= .   (run with --gpus all)
 
-# Prefer the much smaller CPU build of torch; build with --build-arg PIP_EXTRA_INDEX_URL= for CUDA.
-ARG PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
+FROM python:3.11-slim AS build
 
-ENV PYTHONUNBUFFERED=1 \
-    PYTHONPATH=/app \
-    PMAE_HOME=/data
+# The CPU build of torch is much smaller. Without an index of its own pip takes the wheel with CUDA,
+# which brings all it needs but the driver.
+ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
-RUN useradd --create-home --uid 1000 pmae \
-    && mkdir /data && chown pmae:pmae /data
+ENV PIP_NO_CACHE_DIR=1 \
+    PIP_DISABLE_PIP_VERSION_CHECK=1
+RUN python -m venv /opt/pmae
+ENV PATH=/opt/pmae/bin:$PATH
 
-WORKDIR /app
-COPY requirements.txt .
-RUN pip install --no-cache-dir --disable-pip-version-check -r requirements.txt
-
-COPY .streamlit .streamlit
+WORKDIR /src
+COPY requirements.txt requirements-extras.txt ./
+RUN pip install ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} --requirement requirements.txt
+COPY pyproject.toml setup.py README.md LICENSE ./
 COPY pmae_core pmae_core
 COPY dashboard dashboard
 COPY pages pages
 COPY benchmarks/results benchmarks/results
+RUN pip install --constraint requirements-extras.txt ".[dashboard,login]"
 
-USER pmae
+
+FROM build AS build-ray
+
+RUN pip install --constraint requirements-extras.txt ".[ray]"
+
+
+FROM python:3.11-slim AS base
+
+ENV PATH=/opt/pmae/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    PMAE_HOME=/data
+RUN useradd --create-home --uid 1000 pmae \
+    && install --directory --owner=pmae --group=pmae /data
+USER 1000:1000
+WORKDIR /home/pmae
 VOLUME /data
 EXPOSE 8501
-HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
     CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://localhost:8501/_stcore/health', timeout=4)"]
+CMD ["pmae", "serve", "--address=0.0.0.0", "--port=8501", "--no-browser"]
 
-CMD ["python", "-m", "streamlit", "run", "dashboard/app.py", "--server.headless=true", "--server.address=0.0.0.0", "--server.port=8501"]
+
+FROM base AS ray
+
+COPY --from=build-ray /opt/pmae /opt/pmae
+
+
+FROM base AS dashboard
+
+COPY --from=build /opt/pmae /opt/pmae

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import session
+from dashboard import access, session
 from dashboard.header import show_header
 from dashboard.widgets.errors import shown_errors
 
@@ -37,6 +37,13 @@ def main() -> None:
     """Draw the page that the address names."""
     st.set_page_config(page_title="PMAE Studio", page_icon="🧩", layout="wide")
     st.logo((HERE / "logo.svg").read_text(encoding="utf-8"), size="large")
+    with shown_errors():
+        if access.admitted():
+            show_studio()
+
+
+def show_studio() -> None:
+    """Draw the navigation, the header and the page."""
     sections = {
         section: [
             st.Page(PAGES / file, title=title, icon=icon, default=file == "data.py")

@@ -14,7 +14,7 @@ FAINT = "rgba(133, 139, 153, 0.25)"  # areas and grid lines
 
 COLOUR_OF = {"observed": OBSERVED, "missing": MISSING, "imputed": IMPUTED, "masked": MASKED}
 
-# As .streamlit/config.toml has them.
+# As dashboard/.streamlit/config.toml has them.
 LIGHT_BACKGROUND, LIGHT_TEXT = "#FFFFFF", "#1F2430"
 DARK_BACKGROUND, DARK_TEXT = "#12141C", "#E9EBF2"
 

@@ -1,6 +1,6 @@
 """The shell's front door: ``pmae impute``, ``ampute``, ``score``, ``describe``, ``datasets``.
 
-``compare``, ``benchmark`` and ``jobs`` have modules of their own.
+``compare``, ``benchmark``, ``jobs`` and ``serve`` have modules of their own.
 What a command needs is imported inside it, so that ``pmae --help`` answers at once.
 """
 
@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 from typer.core import TyperGroup
 
-from pmae_core import cli_benchmark, cli_compare, cli_jobs
+from pmae_core import cli_benchmark, cli_compare, cli_jobs, cli_serve
 from pmae_core.cli_common import (
     AsJson,
     InputTable,
@@ -695,8 +695,9 @@ def _print_table(
     show(table)
 
 
-# ---------------------------------------------------------------- compare, benchmark and jobs
+# ---------------------------------------------------------------- compare, benchmark, jobs, serve
 
 app.command(help=cli_compare.HELP)(cli_compare.compare)
 app.command(help=cli_benchmark.HELP)(cli_benchmark.benchmark)
 app.add_typer(cli_jobs.app)
+app.command(help=cli_serve.HELP)(cli_serve.serve)

@@ -15,7 +15,7 @@ PACKAGES = ("pages", "dashboard", "pmae_core")
 CORE_LAYERS = (
     ("__main__",),
     ("cli",),
-    ("cli_benchmark", "cli_compare", "cli_jobs"),
+    ("cli_benchmark", "cli_compare", "cli_jobs", "cli_serve"),
     ("cli_common",),
     ("pmae_core",),  # its __init__, which names what the layers below offer
     ("jobs",),

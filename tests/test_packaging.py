@@ -1,10 +1,13 @@
 """Pins, ranges and versions agree with each other."""
 
+import re
 import tomllib
 from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.version import Version
+
+from pmae_core import __version__
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -23,7 +26,7 @@ def pinned_version(requirement: Requirement) -> Version:
 
 
 def test_every_requirement_is_pinned():
-    for name in ("requirements.txt", "requirements-dev.txt"):
+    for name in ("requirements.txt", "requirements-dev.txt", "requirements-extras.txt"):
         assert all(pinned_version(requirement) for requirement in requirements(name).values())
 
 
@@ -43,3 +46,23 @@ def test_pins_name_nothing_else_than_the_package_needs():
     assert {Requirement(text).name for text in needed} | {"torchvision"} == set(
         requirements("requirements.txt")
     )
+
+
+def test_extras_are_pinned_within_their_ranges_and_as_tested():
+    pins = requirements("requirements-extras.txt")
+    extras = PROJECT["optional-dependencies"]
+    ranges = [Requirement(text) for name in ("login", "ray") for text in extras[name]]
+
+    assert {r.name for r in ranges} == set(pins)
+    assert all(pinned_version(pins[r.name]) in r.specifier for r in ranges)
+    tested = requirements("requirements-dev.txt")["ray"]
+    assert pinned_version(pins["ray"]) == pinned_version(tested)
+
+
+def test_the_changelog_tells_of_this_version():
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    unreleased, *released = re.findall(r"^## \[(.+?)\](.*)$", changelog, re.MULTILINE)
+
+    assert unreleased == ("Unreleased", "")
+    assert all(re.fullmatch(r" - \d{4}-\d{2}-\d{2}", date) for _, date in released)
+    assert not released or released[0][0] == __version__

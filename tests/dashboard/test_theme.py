@@ -9,7 +9,8 @@ import pytest
 from dashboard import theme
 from dashboard.figures.style import DARK, LIGHT, styled
 
-CONFIG = tomllib.loads((Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text())
+ROOT = Path(__file__).parents[2]
+CONFIG = tomllib.loads((ROOT / "dashboard" / ".streamlit" / "config.toml").read_text())
 DATA_COLOURS = [theme.OBSERVED, theme.MISSING, theme.IMPUTED, theme.MASKED, theme.NEUTRAL]
 
 
