@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from pmae_core.checks import check_choices
 from pmae_core.model.blocks import MixerBlock, TransformerBlock
-from pmae_core.model.start import GaussianStart, log_probabilities
+from pmae_core.model.start import GaussianStart, Start, log_probabilities
 from pmae_core.model.tokens import (
     CategoryHeads,
     ColumnLayout,
@@ -164,6 +164,17 @@ class MaskedAutoencoder(nn.Module):
             for _ in range(depth)
         )
 
+    def _through(self, blocks: nn.ModuleList, x: Tensor, attend: Tensor | None = None) -> Tensor:
+        """Return tokens after a stack of blocks, transformers attending to ``attend`` alone."""
+        if self.config.architecture == "transformer":
+            for block in blocks:
+                x = block(x, attend)
+            return x
+        x = x.transpose(0, 1).contiguous()  # mixers want the tokens first
+        for block in blocks:
+            x = block(x)
+        return x.transpose(0, 1)
+
     def _initialise(self) -> None:
         for module in self.modules():
             if isinstance(module, nn.Linear):
@@ -183,14 +194,24 @@ class MaskedAutoencoder(nn.Module):
         """Whether categorical columns have embeddings and softmax heads."""
         return self.config.categorical == "softmax"
 
-    def forward(self, values: Tensor, kept: Tensor) -> Prediction:
-        """Predict every cell of ``values`` from the cells in ``kept``."""
+    def first_guess(self, values: Tensor, kept: Tensor) -> Start | None:
+        """Return what the Gaussian says of every cell, ``None`` for a network without one."""
+        return None if self.start is None else self.start(self._inputs(values), kept)
+
+    def _inputs(self, values: Tensor) -> Tensor:
+        return (values - self.center) / self.scale
+
+    def forward(self, values: Tensor, kept: Tensor, start: Start | None = None) -> Prediction:
+        """Predict every cell of ``values`` from the cells in ``kept``.
+
+        ``start`` is the :meth:`first_guess` for these cells, where it is known already.
+        """
         if not self.is_softmax:
             tokens = self._decode(self._encode(self.tokenizer(values, kept), kept), kept)
             outputs = self.value_head(tokens).squeeze(-1)
             return Prediction(torch.tanh(outputs) / 2 + 0.5, None)
-        inputs = (values - self.center) / self.scale
-        start = self.start(inputs, kept) if self.start is not None else None
+        inputs = self._inputs(values)
+        start = self.first_guess(values, kept) if start is None else start
         tokens = self._decode(self._encode(self.tokenizer(inputs, kept, *start or ()), kept), kept)
         outputs = self.value_head(tokens).squeeze(-1)
         logits = None
@@ -209,18 +230,14 @@ class MaskedAutoencoder(nn.Module):
         if self.config.drop_masked:
             # Nothing ever looks at a cell that is not kept: as good as dropping its token.
             attend = functional.pad(kept, (1, 0), value=True)[:, None, None, :]
-        for block in self.encoder:
-            x = block(x, attend)
-        return self.bridge(self.encoder_norm(x))
+        return self.bridge(self.encoder_norm(self._through(self.encoder, x, attend)))
 
     def _decode(self, x: Tensor, kept: Tensor) -> Tensor:
         """Return the decoder's tokens of the columns, without the class token."""
         if self.start is None:
             with_class = functional.pad(kept, (1, 0), value=True).unsqueeze(-1)
             x = torch.where(with_class, x, self.mask_token.to(x.dtype))
-        x = x + self.positions
-        for block in self.decoder:
-            x = block(x)
+        x = self._through(self.decoder, x + self.positions)
         return self.decoder_norm(x)[:, 1:]
 
     def cell_errors(self, prediction: Prediction, values: Tensor) -> Tensor:

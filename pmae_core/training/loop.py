@@ -231,9 +231,9 @@ class _Run:
         # A young average forgets faster, or it would still remember the first weights.
         decay = min(self.config.average_decay, (1 + self.step) / (10 + self.step))
         with torch.no_grad():
-            pairs = zip(self.average.parameters(), self.network.parameters(), strict=True)
-            for averaged, current in pairs:
-                averaged.lerp_(current, 1 - decay)
+            averaged: list[Tensor] = list(self.average.parameters())
+            current: list[Tensor] = list(self.network.parameters())
+            torch._foreach_lerp_(averaged, current, 1 - decay)
 
     def _after_step(self) -> None:
         self.step += 1

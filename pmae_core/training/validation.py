@@ -5,6 +5,7 @@ import torch
 
 from pmae_core.masking import HeldOut, hold_out_cells
 from pmae_core.model import MaskedAutoencoder, Prediction
+from pmae_core.model.start import Start
 
 __all__ = ["HeldOut", "Validator", "hold_out_cells"]
 
@@ -16,6 +17,7 @@ class Validator:
         self.values = torch.from_numpy(values[held_out.rows]).to(device)
         self.kept = torch.from_numpy(held_out.kept).to(device)
         self.cells = torch.from_numpy(held_out.cells).to(device)
+        self._start: Start | None = None
 
     @torch.no_grad()
     def score(self, network: MaskedAutoencoder) -> float:
@@ -30,6 +32,8 @@ class Validator:
         was_training = network.training
         network.eval()
         with torch.no_grad():
-            prediction: Prediction = network(self.values, self.kept)
+            if self._start is None:  # training does not change it
+                self._start = network.first_guess(self.values, self.kept)
+            prediction: Prediction = network(self.values, self.kept, self._start)
         network.train(was_training)
         return prediction

@@ -1,0 +1,112 @@
+"""The blocks against plain ones, written as one would write them first."""
+
+import pytest
+import torch
+from timm.layers import Mlp
+from torch import Tensor, nn
+
+from pmae_core.model.blocks import FirstAxisNorm, MixerBlock, PooledDropout, TransformerBlock
+
+
+class PlainMixerBlock(nn.Module):
+    """The mixer block with the batch first and with ordinary layers."""
+
+    def __init__(self, *, width: int, n_tokens: int, mlp_ratio: float, dropout: float) -> None:
+        super().__init__()
+        self.norm_tokens = nn.LayerNorm(n_tokens)
+        self.mlp_tokens = Mlp(n_tokens, int(n_tokens * mlp_ratio), drop=dropout)
+        self.norm_channels = nn.LayerNorm(width)
+        self.mlp_channels = Mlp(width, int(width * mlp_ratio), drop=dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x + self.mlp_tokens(self.norm_tokens(x.transpose(1, 2))).transpose(1, 2)
+        return x + self.mlp_channels(self.norm_channels(x))
+
+
+SHAPE = {"width": 8, "n_tokens": 6, "mlp_ratio": 4.0}
+
+
+def twins(dropout: float) -> tuple[MixerBlock, PlainMixerBlock]:
+    torch.manual_seed(0)
+    block = MixerBlock(**SHAPE, dropout=dropout)
+    for parameter in block.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    plain = PlainMixerBlock(**SHAPE, dropout=dropout)
+    plain.load_state_dict(block.state_dict())
+    return block, plain
+
+
+def test_blocks_keep_the_shape_of_their_input():
+    x = torch.randn(6, 6, 8)
+    assert TransformerBlock(width=8, heads=2, mlp_ratio=4)(x).shape == x.shape
+    assert MixerBlock(**SHAPE, dropout=0.1)(x).shape == x.shape
+
+
+def test_mixer_and_its_gradients_equal_the_plain_one():
+    block, plain = twins(dropout=0.0)
+    x = torch.randn(5, 6, 8, requires_grad=True)
+    y = x.detach().clone().requires_grad_()
+    ours, theirs = block(x.transpose(0, 1)).transpose(0, 1), plain(y)
+    torch.testing.assert_close(ours, theirs)
+    weights = torch.randn_like(ours)
+    (ours * weights).sum().backward()
+    (theirs * weights).sum().backward()
+    torch.testing.assert_close(x.grad, y.grad)
+    for (name, mine), other in zip(block.named_parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(mine.grad, other.grad, msg=lambda text, n=name: f"{n}: {text}")
+
+
+def test_gradients_with_dropout_are_the_same_in_expectation():
+    """Means over many steps differ by no more than their standard errors allow."""
+    block, plain = twins(dropout=0.2)
+    x = torch.randn(40, 6, 8)
+
+    def gradients(module: nn.Module, inputs: Tensor, n: int = 400) -> tuple[Tensor, Tensor]:
+        found = []
+        for _ in range(n):
+            module.zero_grad()
+            module(inputs).square().mean().backward()
+            found.append(torch.cat([p.grad.flatten() for p in module.parameters()]))
+        stacked = torch.stack(found)
+        return stacked.mean(dim=0), stacked.std(dim=0) / n**0.5
+
+    ours, our_error = gradients(block, x.transpose(0, 1).contiguous())
+    theirs, their_error = gradients(plain, x)
+    z = (ours - theirs) / (our_error.square() + their_error.square()).sqrt().clamp(min=1e-9)
+    # Of several hundred standard normal numbers none is that large, and their square is about 1.
+    assert z.abs().max() < 5
+    assert z.square().mean() < 1.5
+
+
+def test_norm_along_the_first_axis_has_the_right_gradient():
+    norm = FirstAxisNorm(5).double()
+    nn.init.normal_(norm.weight)
+    nn.init.normal_(norm.bias)
+    x = torch.randn(5, 7, dtype=torch.double, requires_grad=True)
+    torch.testing.assert_close(
+        norm(x).t(), nn.functional.layer_norm(x.t(), (5,), norm.weight, norm.bias)
+    )
+    torch.autograd.gradcheck(norm, (x,))
+
+
+def test_pooled_dropout_drops_its_share_and_keeps_the_mean():
+    torch.manual_seed(0)
+    dropout = PooledDropout(0.25)
+    dropped = dropout(torch.ones(200, 500))
+    assert dropped.unique().tolist() == [0.0, pytest.approx(1 / 0.75)]
+    assert (dropped == 0).float().mean() == pytest.approx(0.25, abs=0.01)
+    assert not torch.equal(dropped, dropout(torch.ones(200, 500)))
+
+
+def test_pooled_dropout_repeats_with_the_seed_and_rests_in_evaluation():
+    dropout = PooledDropout(0.5)
+    torch.manual_seed(3)
+    first = dropout(torch.ones(50))
+    torch.manual_seed(3)
+    assert torch.equal(first, dropout(torch.ones(50)))
+    assert torch.equal(dropout.eval()(torch.ones(50)), torch.ones(50))
+
+
+def test_pooled_dropout_serves_tensors_larger_than_its_first_pool():
+    x = torch.ones(2**20 + 5)
+    assert (PooledDropout(0.1)(x) == 0).float().mean() == pytest.approx(0.1, abs=0.005)
