@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from pmae_core.errors import ImputationError
 from pmae_core.imputers.autoencoder import MaskedAutoencoderImputer
+from pmae_core.model.blocks import MixerBlock
 
 MOST_ROWS = 2000
 
@@ -63,7 +64,9 @@ def _recorded(blocks: list[Any]) -> Iterator[dict[tuple[nn.Module, str], list[Te
 
     def keep(block: nn.Module, stage: str) -> Any:
         def hook(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-            tokens.setdefault((block, stage), []).append(inputs[0].detach().abs().mean(dim=-1))
+            sizes = inputs[0].detach().abs().mean(dim=-1)
+            rows_first = sizes.t() if isinstance(block, MixerBlock) else sizes
+            tokens.setdefault((block, stage), []).append(rows_first)
 
         return hook
 
