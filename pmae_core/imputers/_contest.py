@@ -78,6 +78,16 @@ class Contest:
         _, group = np.unique(rows, return_inverse=True)
         return np.bincount(group, weights=errors) / np.bincount(group)
 
+    def row_shares(self, method: str, columns: Sequence[int]) -> np.ndarray:
+        """Return for each row held out there its part of the mean error over these columns."""
+        rows = [np.unique(self._cells_of(method, j)[0]) for j in columns]
+        held_out = np.unique(np.concatenate(rows))
+        shares = np.zeros(len(held_out))
+        for j, rows_of_column in zip(columns, rows, strict=True):
+            errors = self.row_errors(method, j) / len(rows_of_column) / len(columns)
+            shares[np.searchsorted(held_out, rows_of_column)] += errors
+        return shares
+
     def draw(
         self, method: str, j: int, filled: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray | None:
@@ -149,8 +159,9 @@ class Choice:
 def choose(contest: Contest, methods: Sequence[str], *, noise: float) -> list[Choice]:
     """Choose a method for each column.
 
-    The best method over all columns is the one to beat: another gets a column only if it is ahead
-    there by more than ``noise`` standard errors of the paired difference, on at least 10 rows.
+    One method is the one to beat: the first, unless another is ahead of it over all columns by more
+    than ``noise`` standard errors of the paired difference. Another gets a column only if it is
+    ahead there by as much, on at least 10 rows.
     """
     names = [column.name for column in contest.encoded.columns]
     if len(methods) == 1 or contest.n_cells < FEWEST_CELLS_OF_TABLE:
@@ -163,7 +174,7 @@ def choose(contest: Contest, methods: Sequence[str], *, noise: float) -> list[Ch
             Choice(column, methods[0], f"{name}: {methods[0]}, {why}.")
             for name, column in zip(names, contest.encoded.columns, strict=True)
         ]
-    best = min(overall_errors(contest, methods).items(), key=lambda item: item[1])[0]
+    best = _best_overall(contest, methods, noise)
     return [_choose_for(contest, j, methods, best, noise) for j in range(len(names))]
 
 
@@ -172,15 +183,24 @@ def overall_errors(contest: Contest, methods: Sequence[str]) -> dict[str, float]
 
     Over all columns, where none of them could be held out.
     """
+    columns = _columns_that_count(contest)
+    return {method: float(contest.row_shares(method, columns).sum()) for method in methods}
+
+
+def _columns_that_count(contest: Contest) -> list[int]:
     columns = range(len(contest.encoded.columns))
     compared = [j for j in columns if len(contest.row_errors(None, j))]
     with_holes = [j for j in compared if not contest.encoded.observed[:, j].all()]
-    return {
-        method: float(
-            np.mean([contest.row_errors(method, j).mean() for j in with_holes or compared])
-        )
-        for method in methods
-    }
+    return with_holes or compared
+
+
+def _best_overall(contest: Contest, methods: Sequence[str], noise: float) -> str:
+    """Return the first method, or of those clearly ahead of it the one with the lowest error."""
+    columns = _columns_that_count(contest)
+    shares = {method: contest.row_shares(method, columns) for method in methods}
+    first = methods[0]
+    ahead = [m for m in methods if m != first and _lead(shares[first], shares[m], noise) > 0]
+    return min(ahead, key=lambda m: shares[m].sum(), default=first)
 
 
 def _choose_for(

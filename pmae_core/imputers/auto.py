@@ -50,24 +50,25 @@ class AutoImputer(BaseImputer):
     """Fill each column with the method that does best on held-out cells of it.
 
     Observed cells are hidden the way cells of other rows are missing, each method fills them, and
-    this is repeated. The best method over all columns is the one to beat: another gets a column
-    only if it is ahead there by more than the noise. The methods chosen are then fitted
-    to all observed cells, and each gives its columns.
+    this is repeated. The first method is the one to beat, or another that is ahead of it over all
+    columns by more than the noise; a column goes to yet another only if that one is ahead there by
+    more than the noise, too. So a few lucky cells change nothing. The methods chosen are then
+    fitted to all observed cells, and each gives its columns.
 
     Parameters
     ----------
     methods : sequence of str
-        Names of the methods to choose from. Where too few cells can be held out to compare
-        (fewer than 30), the first fills everything.
+        Names of the methods to choose from, the one to beat first. Where too few cells can be
+        held out to compare (fewer than 30), it fills everything.
     method_params : mapping of method to mapping, optional
         Parameters of methods.
     n_repeats : int, default 3
         How often cells are held out and every method is fitted.
     holdout_share : float, default 0.2
         Share of rows that lend cells each time.
-    noise : float, default 1.0
+    noise : float, default 2.0
         By how many standard errors of the paired difference a method must be ahead of the
-        best overall to get a column; 0 always takes the lowest error.
+        one to beat; 0 always takes the lowest error.
     schema : Schema or mapping of column to role, optional
         Roles of the columns; inferred where not given.
     random_state : int, RandomState or None
@@ -116,7 +117,7 @@ class AutoImputer(BaseImputer):
         method_params: Mapping[str, Mapping[str, Any]] | None = None,
         n_repeats: int = 3,
         holdout_share: float = 0.2,
-        noise: float = 1.0,
+        noise: float = 2.0,
         schema: Schema | Mapping[Any, str] | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:

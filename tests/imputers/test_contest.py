@@ -105,6 +105,32 @@ def test_within_noise_the_best_overall_stays():
     assert choose(found, ["steady", "lucky"], noise=0.0)[0].method == "lucky"
 
 
+def test_the_first_method_stays_unless_another_is_clearly_ahead_overall():
+    table = encoded("numerical", "numerical")
+    rng = np.random.default_rng(4)
+    first = 0.2 * rng.normal(size=(40, 2))
+    lucky = first * np.where(rng.random((40, 2)) < 0.5, 1.3, 0.65)
+    clear = 0.2 * first
+    found = contest(table, np.arange(40), first=first, lucky=lucky, clear=clear)
+    errors = overall_errors(found, ["first", "lucky", "clear"])
+    assert errors["lucky"] < errors["first"]  # or the test would show nothing
+    assert {c.method for c in choose(found, ["first", "lucky"], noise=2.0)} == {"first"}
+    assert {c.method for c in choose(found, ["first", "lucky", "clear"], noise=2.0)} == {"clear"}
+
+
+def test_shares_of_rows_add_up_to_the_mean_over_columns():
+    observed = np.ones((N, 2), dtype=bool)
+    observed[20:60, 1] = False
+    table = encoded("numerical", "categorical", observed=observed)
+    deviation = np.column_stack([np.linspace(0, 0.3, 40), np.arange(40) % 3 == 0])
+    found = contest(table, np.arange(40), a=deviation)
+    shares = found.row_shares("a", [0, 1])
+    assert shares.sum() == pytest.approx(
+        np.mean([found.row_errors("a", j).mean() for j in range(2)])
+    )
+    assert len(shares) == 40
+
+
 def test_ties_are_named_and_nothing_better_than_the_mean_is_said():
     table = encoded("numerical")
     rng = np.random.default_rng(3)
