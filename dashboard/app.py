@@ -29,6 +29,7 @@ NAVIGATION = {
     ],
     "Learn": [
         ("learn.py", "Learn", ":material/school:"),
+        ("paper.py", "Paper", ":material/article:"),
     ],
 }
 

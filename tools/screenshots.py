@@ -77,7 +77,7 @@ def views() -> Iterator[tuple[str, Callable[[Visitor], None]]]:
     yield "impute-table", fill_sample
     for name, choice in IMPUTE_VIEWS.items():
         yield f"impute-{name}", impute_view(choice)
-    for page in ("Takeaway", "Learn"):
+    for page in ("Takeaway", "Learn", "Paper"):
         yield page.lower(), page_view(page)
 
 

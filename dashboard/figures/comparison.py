@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.figures.labels import hover_names, name_ticks
+from dashboard.figures.labels import WORSE_TO_BETTER, hover_names, name_ticks
 from dashboard.figures.style import styled
 from dashboard.text import figure_text
 from dashboard.theme import FAINT, IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
@@ -179,7 +179,7 @@ def skill_figure(
         z=np.clip(cells, -1, 1),
         zmin=-1,
         zmax=1,
-        colorscale=[(0, MISSING), (0.5, "rgba(133, 139, 153, 0.12)"), (1, OBSERVED)],
+        colorscale=WORSE_TO_BETTER,
         showscale=False,
         xgap=2,
         ygap=2,

@@ -1,0 +1,1 @@
+"""The paper's figures beside those measured here; knows nothing of Streamlit."""

@@ -1,0 +1,75 @@
+import pandas as pd
+
+from dashboard.paper.measured import Lack
+from dashboard.paper.words import (
+    DIFFERENCES,
+    PRESETS,
+    agreement,
+    command_for,
+    coverage,
+    lacking,
+    mean_over,
+    why_far,
+)
+from pmae_core.imputers.presets import PRESETS as KNOWN_PRESETS
+
+
+def test_every_preset_is_explained():
+    assert set(PRESETS) == set(KNOWN_PRESETS)
+
+
+def test_the_command_names_tables_only_if_these_alone_are_lacking():
+    tables = {"datasets": ["wine"]}
+    assert command_for("table3", Lack(6, 9, tables)) == "pmae benchmark table3 --datasets wine"
+    assert command_for("table3", Lack(5, 9, tables)) == "pmae benchmark table3"
+    both = {**tables, "methods": ["pmae-mix"]}
+    assert command_for("table3", Lack(0, 9, both)) == "pmae benchmark table3"
+
+
+def test_what_is_lacking_is_said_plainly():
+    assert lacking(Lack(9, 9, {})) == ""
+    sentence = lacking(Lack(5, 9, {"datasets": ["wine"], "methods": ["pmae-mix"]}))
+    assert sentence.startswith("**5 of 9** combinations")
+    assert "Not at all: tables wine; methods PMAE-mix." in sentence
+    assert "Not at all" not in lacking(Lack(5, 9, {}))
+
+
+def means(*rows):
+    return pd.DataFrame(rows, columns=["dataset", "n_rows", "n_done"])
+
+
+def test_a_cap_on_rows_is_said():
+    sentence = coverage(means(("wine", 1599, 3), ("adult", 10_000, 2)))
+    assert "wine (1,599 rows), adult (10,000 of 48,842 rows), 2 to 3 seeds each" in sentence
+    assert coverage(means(("wine", 1599, 1))).endswith("1 seed each.")
+    assert coverage(means()) == "Nothing was measured yet."
+
+
+def test_tables_with_the_same_patterns_are_named_together():
+    cells = pd.DataFrame(
+        [("wine", "general"), ("wine", "monotone"), ("adult", "general")],
+        columns=["dataset", "pattern"],
+    )
+    assert mean_over(cells) == "Ours is the mean over wine (general, monotone); adult (general)."
+    assert mean_over(cells.iloc[:0]) == ""
+
+
+def test_far_methods_have_a_reason():
+    far = pd.DataFrame({"method": ["miracle", "em"], "difference": [10.04, -6.0]})
+    known, unknown = why_far(far)
+    assert known.startswith("**MIRACLE** is 10.0 points higher on average. The original")
+    assert unknown == "**EM** is 6.0 points lower on average. Why is not known."
+
+
+def test_agreement_is_a_share_and_a_median():
+    both = pd.DataFrame({"mean": [20.0, 30.0, 9.0], "printed": [19.0, 20.0, None]})
+    both["difference"] = both["mean"] - both["printed"]
+    assert agreement(both) == (
+        "Of 2 figures, 50% lie within 2 points of the printed ones; the median difference is "
+        "+5.5 points (ours minus printed)."
+    )
+    assert agreement(both.iloc[2:]) == ""
+
+
+def test_the_reasons_of_the_protocol_are_there():
+    assert {"Masks", "Loss", "Scaling"} <= set(DIFFERENCES)

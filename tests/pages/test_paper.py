@@ -1,0 +1,177 @@
+import json
+
+import pytest
+
+from pmae_core.replication import EXPERIMENTS
+from tests.paper_results import write_results
+
+PAGE = "paper.py"
+VIEWS = {
+    "All methods": "table2",
+    "Masking functions": "table3",
+    "Step by step": "table4",
+    "a and b": "grid",
+    "Mechanisms": "mechanisms",
+    "Downstream": "downstream",
+    "Token mixing": "mixing",
+}
+PRINTED_ONLY = {
+    "All methods": ["paper-table2"],
+    "Masking functions": ["paper-masking"],
+    "Step by step": ["paper-ablation"],
+    "Downstream": ["paper-downstream"],
+}
+SMALL = {"datasets": ["diabetes", "wine"], "patterns": ["general", "monotone"]}
+
+
+def text_of(app):
+    parts = (app.markdown, app.caption, app.info, app.warning, app.error)
+    return "\n".join(element.value for group in parts for element in group)
+
+
+def charts(app):
+    return [
+        json.loads(chart.proto.config)["toImageButtonOptions"]["filename"]
+        for chart in app.get("plotly_chart")
+    ]
+
+
+def figure(app, key):
+    (chart,) = [
+        json.loads(one.proto.spec)
+        for one, name in zip(app.get("plotly_chart"), charts(app), strict=True)
+        if name == key
+    ]
+    return chart
+
+
+def calm(app):
+    return not app.exception and not app.error
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    folder = tmp_path / "results"
+    monkeypatch.setenv("PMAE_RESULTS_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture
+def open_view(workspace, open_page):
+    def open_it(view, **settings):
+        workspace.update("paper", view=view, **settings)
+        return open_page(PAGE)
+
+    return open_it
+
+
+def test_every_experiment_has_a_view(open_page, results):
+    app = open_page(PAGE)
+    assert list(VIEWS.values()) == list(EXPERIMENTS)
+    (views,) = [group for group in app.button_group if group.key == "paper:view"]
+    assert views.options == list(VIEWS)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_without_results_the_page_says_what_runs_them(open_view, results, view):
+    app = open_view(view)
+    assert calm(app)
+    assert "This was not run here yet." in app.info[0].value
+    assert app.code[0].value == f"pmae benchmark {VIEWS[view]}"
+    assert charts(app) == PRINTED_ONLY.get(view, [])
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_with_all_results_nothing_is_lacking(open_view, results, view):
+    write_results(results, VIEWS[view], seeds=1)
+    app = open_view(view)
+    assert calm(app)
+    assert not app.info
+    assert "combinations of table" not in text_of(app)
+    assert [code.value for code in app.code] == [f"pmae benchmark {VIEWS[view]}"]
+    assert charts(app)
+
+
+@pytest.mark.parametrize("view", ["All methods", "Step by step", "a and b", "Mechanisms"])
+def test_with_some_results_the_page_says_what_is_lacking(open_view, results, view):
+    chosen = {**SMALL, "patterns": ["monotone"]} if view == "Mechanisms" else SMALL
+    write_results(results, VIEWS[view], seeds=1, **chosen)
+    app = open_view(view)
+    assert calm(app)
+    assert "combinations of table, kind of holes and method were run" in text_of(app)
+    assert "Not at all: tables" in text_of(app)
+    assert "diabetes (442 rows)" in text_of(app)
+    assert app.code[0].value.startswith(f"pmae benchmark {VIEWS[view]}")
+
+
+def test_differences_from_the_paper_are_drawn_and_explained(open_view, results):
+    write_results(results, "table2", shift=0.08, **SMALL)
+    app = open_view("All methods")
+    assert charts(app) == ["paper-table2", "paper-boxes", "paper-ranks"]
+    texts = [cell for row in figure(app, "paper-table2")["data"][0]["text"] for cell in row]
+    assert any("▲" in cell for cell in texts)
+    text = text_of(app)
+    assert "within 2 points of the printed ones" in text
+    assert "**Masks.**" in text
+    assert "**MIRACLE** is" in text
+
+
+def test_presets_of_pmae_can_be_chosen(open_view, results):
+    write_results(results, "table2", presets=["balanced", "paper-steps"], **SMALL)
+    app = open_view("All methods")
+    assert "PMAE with the preset balanced" in text_of(app)
+    app.button_group(key="paper:preset").set_value("paper-steps").run()
+    assert "PMAE with the preset paper-steps" in text_of(app)
+    assert calm(app)
+
+
+def test_another_metric_leaves_out_tables_that_have_none(open_view, results):
+    app = open_view("All methods", metric="r2")
+    ticks = figure(app, "paper-table2")["layout"]["xaxis"]["ticktext"]
+    assert "letter" not in ticks
+    assert "wine" in ticks
+
+
+def test_what_failed_has_its_reason(open_view, results):
+    write_results(results, "table2", failing=["igrm"], seeds=1, **SMALL)
+    app = open_view("All methods")
+    assert any("4 runs without a result" in one.label for one in app.expander)
+    assert app.dataframe[0].value["error"].unique().tolist() == ["It <b>broke</b>."]
+
+
+def test_downstream_tasks_are_apart(open_view, results):
+    write_results(results, "downstream", seeds=1, **SMALL)
+    ticks = figure(open_view("Downstream"), "paper-downstream")["layout"]["xaxis"]["ticktext"]
+    assert "diabetes" not in ticks
+    app = open_view("Downstream", task="downstream_r2")
+    ticks = figure(app, "paper-downstream")["layout"]["xaxis"]["ticktext"]
+    assert ticks == ["diabetes", "news", "mean"]
+
+
+def test_blocks_of_a_network_can_be_chosen(open_view, results):
+    write_results(results, "mixing")
+    app = open_view("Token mixing")
+    assert charts(app) == ["paper-mixing", "paper-mixing-transformer", "paper-mixing-mixer"]
+    app.button_group(key="paper:block").set_value(2).run()
+    assert calm(app)
+    assert "shoppers, 10,000 rows, 2 seeds" in text_of(app)
+
+
+def test_new_results_are_seen_at_once(open_view, results):
+    assert "This was not run here yet." in text_of(open_view("a and b"))
+    write_results(results, "grid", seeds=1, **SMALL)
+    assert charts(open_view("a and b")) == ["paper-grid-pmae-mix", "paper-grid-pmae-trf"]
+
+
+def test_a_damaged_file_is_a_sentence(open_view, results):
+    results.mkdir()
+    (results / "paper_grid.json").write_text("{")
+    app = open_view("a and b")
+    assert not app.exception
+    assert "cannot be read" in app.error[0].value
+
+
+def test_the_results_that_come_with_the_clone_are_shown(open_view, monkeypatch):
+    monkeypatch.delenv("PMAE_RESULTS_DIR", raising=False)
+    for view in VIEWS:
+        assert calm(open_view(view))
