@@ -10,6 +10,7 @@ import numpy as np
 # Numbers that one batch of small matrices may hold; about ten such arrays of 8 MB exist at once.
 _BATCH_NUMBERS = 1_000_000
 LEAST_VARIANCE = 1e-6
+LEAST_EIGENVALUE = 1e-2
 
 
 def _nothing() -> None:
@@ -99,6 +100,35 @@ class GaussianModel:
                 break
         return model
 
+    @classmethod
+    def from_pairs(
+        cls, values: np.ndarray, observed: np.ndarray, *, prior_rows: float = 10.0
+    ) -> GaussianModel:
+        """Return a Gaussian put together from the rows in which both columns of a pair are seen.
+
+        It takes one product of the table with itself, where :meth:`fit` takes a factorisation for
+        every pattern and round: for tables of hundreds of columns.
+
+        Parameters
+        ----------
+        values, observed : ndarray of shape (n, d)
+            As for :meth:`fit`.
+        prior_rows : float
+            A correlation is shrunk as if so many rows had said that there is none.
+        """
+        start = _observed_moments(values, observed)
+        seen = observed.astype(np.float64)
+        centred = np.where(observed, values - start.mean, 0.0)
+        # Entry (i, j): the sum of squares of column i over the rows that also have column j.
+        squares = np.square(centred).T @ seen
+        size = np.sqrt(squares * squares.T).clip(min=LEAST_VARIANCE)
+        pairs = seen.T @ seen
+        correlation = centred.T @ centred / size * (pairs / (pairs + prior_rows))
+        np.fill_diagonal(correlation, 1.0)
+        correlation = _nearest_positive(correlation)
+        deviation = np.sqrt(np.diag(start.covariance))
+        return cls(start.mean, correlation * np.outer(deviation, deviation))
+
     def conditional_mean(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
         """Return the table with each missing cell at its mean given the row's observed cells."""
         filled, _ = self._expect(values, _Patterns(observed), _nothing)
@@ -155,6 +185,15 @@ def _observed_moments(values: np.ndarray, observed: np.ndarray) -> GaussianModel
     variance = np.square(np.where(observed, values - mean, 0.0)).sum(axis=0) / counts
     # A column that does not vary, or was never seen, must not make the covariance singular.
     return GaussianModel(mean, np.diag(np.where(variance > 0, variance, LEAST_VARIANCE)))
+
+
+def _nearest_positive(correlation: np.ndarray) -> np.ndarray:
+    """Return a correlation matrix whose small and negative eigenvalues were lifted."""
+    eigenvalues, vectors = np.linalg.eigh(correlation)
+    lifted = (vectors * eigenvalues.clip(min=LEAST_EIGENVALUE)) @ vectors.T
+    deviation = np.sqrt(np.diag(lifted))
+    positive: np.ndarray = lifted / np.outer(deviation, deviation)
+    return positive
 
 
 def _root_of_covariance(precision: np.ndarray, holes: np.ndarray) -> np.ndarray:

@@ -143,3 +143,32 @@ def test_listeners_can_stop_the_fit():
     observed[3, 1] = False
     with pytest.raises(Stop):
         GaussianModel.fit(values, observed, check=stop)
+
+
+def test_pairs_of_a_complete_table_give_its_own_moments():
+    rng = np.random.default_rng(0)
+    values = draw_rows(random_gaussian(rng, 4), 200, rng)
+    model = GaussianModel.from_pairs(values, np.ones(values.shape, dtype=bool), prior_rows=0)
+    np.testing.assert_allclose(model.mean, values.mean(axis=0))
+    np.testing.assert_allclose(model.covariance, np.cov(values.T, ddof=0), rtol=1e-6)
+
+
+def test_pairs_find_a_sampled_truth_again():
+    rng = np.random.default_rng(1)
+    truth = random_gaussian(rng, 5)
+    values = draw_rows(truth, 20_000, rng)
+    observed = rng.random(values.shape) < 0.6
+    model = GaussianModel.from_pairs(np.where(observed, values, np.nan), observed)
+    np.testing.assert_allclose(model.mean, truth.mean, atol=0.05)
+    np.testing.assert_allclose(model.covariance, truth.covariance, atol=0.05)
+
+
+@given(seed=st.integers(0, 1000), n=st.integers(1, 12), d=st.integers(1, 8))
+def test_pairs_always_give_a_usable_gaussian(seed, n, d):
+    """Few rows, columns never seen together or never seen at all, columns that do not vary."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(n, d)).round(1) * (rng.random(d) < 0.8)
+    observed = rng.random((n, d)) < rng.random(d)
+    model = GaussianModel.from_pairs(values, observed)
+    assert np.isfinite(model.mean).all()
+    assert np.linalg.eigvalsh(model.covariance).min() > 0

@@ -96,6 +96,15 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
             step=0.5,
         ),
         Setting(
+            "mixing_width",
+            "Widest mixing of columns",
+            "Most inner units of a mixer’s layers along the columns, which keeps tables with "
+            "hundreds of columns affordable; 0 for no bound.",
+            low=0,
+            high=65536,
+            step=16,
+        ),
+        Setting(
             "dropout",
             "Dropout",
             "Share of the network switched off at random in each step; it guards small tables "

@@ -29,6 +29,8 @@ from pmae_core.training.validation import HeldOut
 CELLS_PER_CHUNK = 200_000
 RESIDUALS_PER_COLUMN = 500
 ROWS_OF_THE_START = 5000
+# Expectation maximisation is a little better and grows with the cube of the coordinates.
+MOST_COORDINATES_FOR_EM = 256
 FEWEST_RESIDUALS = 20
 ROUNDS_OF_A_DRAW = 4
 
@@ -283,9 +285,11 @@ def _fit_gaussian(
     rows = np.random.default_rng([seed, 3]).permutation(len(values))[:ROWS_OF_THE_START]
     expansion = Expansion(n_categories)
     inputs = (torch.from_numpy(values[rows]) - network.center) / network.scale
-    return GaussianModel.fit(
-        expansion.expand(inputs).double().numpy(), observed[rows][:, expansion.column.numpy()]
-    )
+    coordinates = expansion.expand(inputs).double().numpy()
+    known = observed[rows][:, expansion.column.numpy()]
+    if len(expansion) > MOST_COORDINATES_FOR_EM:
+        return GaussianModel.from_pairs(coordinates, known)
+    return GaussianModel.fit(coordinates, known)
 
 
 def _moments(values: np.ndarray, encoded: EncodedTable) -> tuple[Tensor, Tensor]:

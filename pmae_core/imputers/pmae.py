@@ -69,9 +69,12 @@ class PMAEImputer(MaskedAutoencoderImputer):
         Below which count categories are learned as one common category.
     width, encoder_depth, decoder_depth, heads, mlp_ratio, dropout : optional
         Size of the network.
+    mixing_width : int, optional
+        Most hidden units of a mixer's MLP along the columns, which keeps tables of hundreds of
+        columns affordable; 0 for no bound.
     start : {"gaussian", "none"}, optional
         Whether the network improves on a joint Gaussian's answer or begins from nothing. A table
-        of more than 256 numbers and indicators of categories always begins from nothing; see
+        of more than 1,000 numbers and indicators of categories always begins from nothing; see
         ``settings_``.
     steps, epochs : int, optional
         Length of the training; at most one of the two.
@@ -126,6 +129,7 @@ class PMAEImputer(MaskedAutoencoderImputer):
         heads: int | None = None,
         mlp_ratio: float | None = None,
         dropout: float | None = None,
+        mixing_width: int | None = None,
         start: str | None = None,
         steps: int | None = None,
         epochs: int | None = None,
@@ -161,6 +165,7 @@ class PMAEImputer(MaskedAutoencoderImputer):
         self.heads = heads
         self.mlp_ratio = mlp_ratio
         self.dropout = dropout
+        self.mixing_width = mixing_width
         self.start = start
         self.steps = steps
         self.epochs = epochs

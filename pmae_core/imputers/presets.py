@@ -17,6 +17,7 @@ PAPER: dict[str, Any] = {
     "heads": 4,
     "mlp_ratio": 4.0,
     "dropout": 0.1,
+    "mixing_width": None,
     "start": "none",
     "p_obs": "batch",
     "copy_share": 0.0,
@@ -49,6 +50,7 @@ BALANCED: dict[str, Any] = PAPER_STEPS | {
     "encoder_depth": 3,
     "decoder_depth": 1,
     "dropout": 0.0,
+    "mixing_width": 128,
     "start": "gaussian",
     "copy_share": 0.5,
     "steps": 1500,
@@ -64,8 +66,9 @@ FAST: dict[str, Any] = BALANCED | {
     "patience": 8,
 }
 
-# A row costs a solve of this size at the most; a wider table starts from nothing.
-MOST_COORDINATES = 256
+# A step costs twenty products with a matrix of this size at the most; a wider table starts from
+# nothing.
+MOST_COORDINATES = 1000
 
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": PAPER,
@@ -109,7 +112,7 @@ def resolve_settings(preset: str, overrides: Mapping[str, Any], n_rows: int) -> 
         settings["steps"] = None
     for name in ("warmup_steps", "warmup_epochs"):
         settings[name] = settings[name] or 0
-    for name in ("average_decay", "patience"):
+    for name in ("average_decay", "patience", "mixing_width"):
         settings[name] = settings[name] or None  # a user says 0 for "none"
     if settings["categorical"] == "scalar" and "start" not in given:
         settings["start"] = "none"  # categories as numbers have no Gaussian to start from

@@ -33,6 +33,8 @@ class NetworkConfig:
         category an embedding and a logit, and every column its own weights.
     width, encoder_depth, decoder_depth, heads, mlp_ratio, dropout
         Size of the blocks. Dropout belongs to the mixer only.
+    mixing_width : int, optional
+        Most hidden units of a mixer's MLP along the columns; ``None`` for no bound.
     drop_masked : bool
         Whether the encoder attends to kept cells only (ReMasker); transformer only.
     start : {"none", "gaussian"}
@@ -48,6 +50,7 @@ class NetworkConfig:
     heads: int = 4
     mlp_ratio: float = 4.0
     dropout: float = 0.1
+    mixing_width: int | None = None
     drop_masked: bool = False
     start: Literal["none", "gaussian"] = "none"
 
@@ -160,6 +163,7 @@ class MaskedAutoencoder(nn.Module):
                 n_tokens=n_tokens,
                 mlp_ratio=config.mlp_ratio,
                 dropout=config.dropout,
+                mixing_width=config.mixing_width,
             )
             for _ in range(depth)
         )

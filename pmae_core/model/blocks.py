@@ -53,6 +53,9 @@ class MixerBlock(nn.Module):
         Hidden width of both MLPs as a multiple of their input.
     dropout : float
         Dropout after the activation and after the output of both MLPs.
+    mixing_width : int, optional
+        Most hidden units of the MLP along the tokens, so that it grows with the tokens and not
+        with their square; ``None`` for no bound.
 
     Notes
     -----
@@ -61,10 +64,21 @@ class MixerBlock(nn.Module):
     products with as few tokens as a table has columns two to three times faster.
     """
 
-    def __init__(self, *, width: int, n_tokens: int, mlp_ratio: float, dropout: float) -> None:
+    def __init__(
+        self,
+        *,
+        width: int,
+        n_tokens: int,
+        mlp_ratio: float,
+        dropout: float,
+        mixing_width: int | None = None,
+    ) -> None:
         super().__init__()
+        hidden_tokens = int(n_tokens * mlp_ratio)
+        if mixing_width is not None:
+            hidden_tokens = min(hidden_tokens, mixing_width)
         self.norm_tokens = FirstAxisNorm(n_tokens)
-        self.mlp_tokens = FirstAxisMlp(n_tokens, int(n_tokens * mlp_ratio))
+        self.mlp_tokens = FirstAxisMlp(n_tokens, hidden_tokens)
         self.norm_channels = nn.LayerNorm(width)
         self.mlp_channels = Mlp(width, int(width * mlp_ratio))
         for mlp in (self.mlp_tokens, self.mlp_channels):

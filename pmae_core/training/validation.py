@@ -2,38 +2,40 @@
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from pmae_core.masking import HeldOut, hold_out_cells
-from pmae_core.model import MaskedAutoencoder, Prediction
+from pmae_core.model import MaskedAutoencoder
 from pmae_core.model.start import Start
 
 __all__ = ["HeldOut", "Validator", "hold_out_cells"]
+
+# Rows are predicted in pieces of so many cells: more would leave the processor's cache, and on a
+# wide table fill the memory.
+CELLS_PER_PIECE = 20_000
 
 
 class Validator:
     """Scores a network on held-out cells; lower is better."""
 
     def __init__(self, held_out: HeldOut, values: np.ndarray, device: torch.device) -> None:
-        self.values = torch.from_numpy(values[held_out.rows]).to(device)
-        self.kept = torch.from_numpy(held_out.kept).to(device)
-        self.cells = torch.from_numpy(held_out.cells).to(device)
-        self._start: Start | None = None
+        rows = max(1, CELLS_PER_PIECE // values.shape[1])
+        arrays = (values[held_out.rows], held_out.kept, held_out.cells)
+        pieces = (torch.from_numpy(array).to(device).split(rows) for array in arrays)
+        self._pieces: list[tuple[Tensor, Tensor, Tensor]] = list(zip(*pieces, strict=True))
+        self._starts: list[Start | None] = []
 
     @torch.no_grad()
     def score(self, network: MaskedAutoencoder) -> float:
         """Return the mean over columns of the mean error over their held-out cells."""
-        errors = network.cell_errors(self.predict(network), self.values)
-        counts = self.cells.sum(dim=0)
-        per_column = torch.where(self.cells, errors, 0.0).sum(dim=0) / counts.clamp(min=1)
-        return float(per_column[counts > 0].mean())
-
-    def predict(self, network: MaskedAutoencoder) -> Prediction:
-        """Predict the validation rows with dropout switched off."""
         was_training = network.training
         network.eval()
-        with torch.no_grad():
-            if self._start is None:  # training does not change it
-                self._start = network.first_guess(self.values, self.kept)
-            prediction: Prediction = network(self.values, self.kept, self._start)
+        if not self._starts:  # training does not change them
+            self._starts = [network.first_guess(values, kept) for values, kept, _ in self._pieces]
+        sums = torch.zeros_like(network.center)
+        for (values, kept, cells), start in zip(self._pieces, self._starts, strict=True):
+            errors = network.cell_errors(network(values, kept, start), values)
+            sums += torch.where(cells, errors, 0.0).sum(dim=0)
         network.train(was_training)
-        return prediction
+        counts = torch.stack([cells.sum(dim=0) for _, _, cells in self._pieces]).sum(dim=0)
+        return float((sums / counts.clamp(min=1))[counts > 0].mean())

@@ -13,7 +13,7 @@ from pmae_core.training import TrainingProgress
 
 # The paper's presets need many steps; this is enough for what the test below asks.
 BRISK = {
-    "steps": 400,
+    "steps": 1200,
     "batch_size": 32,
     "warmup_epochs": 2,
     "learning_rate": 3e-3,
@@ -192,14 +192,29 @@ def test_mixed_precision_trains_too(architecture, categorical):
     assert not imputer.fit_transform(incomplete).isna().any(axis=None)
 
 
-def test_a_very_wide_table_starts_from_nothing():
+def test_wide_tables_start_from_pairs_and_very_wide_ones_from_nothing(monkeypatch):
     rng = np.random.default_rng(0)
     wide = pd.DataFrame(rng.normal(size=(40, 300))).rename(columns=str)
     wide.iloc[::4, 0] = np.nan
     imputer = PMAEImputer(**SMALL, steps=2).fit(wide)
-    assert imputer.settings_["start"] == "none"
+    assert imputer.settings_["start"] == "gaussian"
     assert not imputer.transform(wide).isna().any(axis=None)
-    assert PMAEImputer(**SMALL, steps=2).fit(wide.iloc[:, :9]).settings_["start"] == "gaussian"
+    monkeypatch.setattr("pmae_core.imputers.autoencoder.MOST_COORDINATES", 299)
+    assert PMAEImputer(**SMALL, steps=2).fit(wide).settings_["start"] == "none"
+
+
+def test_mixing_of_columns_is_bounded():
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(rng.normal(size=(40, 50))).rename(columns=str)
+    wide.iloc[::4, 0] = np.nan
+
+    def hidden(**params) -> int:
+        imputer = PMAEImputer(steps=2, encoder_depth=1, decoder_depth=1, **params).fit(wide)
+        return imputer.network_.network.encoder[0].mlp_tokens.fc1.out_features
+
+    assert hidden() == 128
+    assert hidden(mixing_width=20) == 20
+    assert hidden(mixing_width=0) == hidden(preset="paper-steps") == 4 * 51
 
 
 def test_ten_thousand_categories():
