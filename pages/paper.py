@@ -35,9 +35,9 @@ METRICS = {
 TASKS = {"downstream_auroc": "Classification (AUROC)", "downstream_r2": "Regression (R²)"}
 ABLATION_STEPS = {
     "remasker": "ReMasker",
-    "loss": "+ PMAE's loss",
-    "masking": "+ PMAE's masking (PMAE-trf)",
-    "architecture": "+ MLP instead of attention (PMAE-mix)",
+    "loss": "with PMAE's loss",
+    "masking": "and its masking",
+    "architecture": "and its mixer",
 }
 CHOSEN_A, CHOSEN_B = 0.05, 0.5
 
@@ -272,8 +272,9 @@ def ablation() -> None:
         question="What does each change from ReMasker to PMAE bring?",
         key="paper-ablation",
         data=pairs,
-        caption="Each line has all changes of the lines above it. The paper averages nine tables "
-        f"and three patterns. {words.mean_over(shared)}",
+        caption="Each line has all changes of the lines above it: with its masking it is PMAE-trf, "
+        "with an MLP that mixes instead of attention PMAE-mix. The paper averages nine tables and "
+        f"three patterns. {words.mean_over(shared)}",
     )
     _show_coverage("table4", results, means)
 
@@ -485,8 +486,8 @@ def _show_record(results: Measured, experiment: str) -> None:
         with st.expander("How this was measured", icon=":material/terminal:"):
             for run in results.runs:
                 st.code(run.get("command", ""), language="sh", wrap_lines=True)
-                versions = run.get("versions", {})
-                st.caption(plain(", ".join(f"{name} {v}" for name, v in versions.items())))
+                if versions := run.get("versions"):
+                    st.caption(plain(", ".join(f"{name} {v}" for name, v in versions.items())))
 
 
 def _choice(label: str, name: str, options: dict[Any, str], *, help: str) -> Any:

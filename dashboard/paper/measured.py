@@ -12,13 +12,14 @@ from typing import Any
 import pandas as pd
 
 from pmae_core.errors import ScoringError
+from pmae_core.evaluation.store import read_json
 from pmae_core.replication import EXPERIMENTS, ResultFile, Variant
 from pmae_core.replication.experiments import PMAE
 from pmae_core.replication.printed_figures import PAPER_NAMES, printed_figure
 from pmae_core.table import list_datasets
 
 ROOT = Path(__file__).resolve().parents[2]
-SMALL_TABLES = "small_tables.csv"
+_SMALL_TABLES = ("small_tables.csv", "small_tables.json")
 FAR_POINTS = 5.0
 
 # What may vary between the rows of one experiment; seeds are averaged.
@@ -61,7 +62,7 @@ def results_folder() -> Path:
 
 def stamp(folder: Path) -> tuple[tuple[str, int], ...]:
     """Return what changes when results do."""
-    names = [*(f"paper_{name}.json" for name in EXPERIMENTS), SMALL_TABLES]
+    names = (*(f"paper_{name}.json" for name in EXPERIMENTS), *_SMALL_TABLES)
     paths = [folder / name for name in names]
     return tuple((path.name, path.stat().st_mtime_ns) for path in paths if path.exists())
 
@@ -75,7 +76,14 @@ def read_measured(folder: Path, experiment: str) -> Measured:
     # A table that could not be loaded has no number of rows.
     rows = rows.reindex(columns=list(dict.fromkeys([*rows.columns, *_CELL])))
     usual = pd.Series([_is_usual(row) for row in rows.itertuples()], index=rows.index, dtype=bool)
-    return Measured(rows[usual].reset_index(drop=True), file.runs(), int((~usual).sum()))
+    runs = [*file.runs(), *(_small_table_runs(folder) if experiment == "table2" else [])]
+    return Measured(rows[usual].reset_index(drop=True), runs, int((~usual).sum()))
+
+
+def _small_table_runs(folder: Path) -> list[dict[str, Any]]:
+    """Return how the benchmark of small tables was run, which lends Table 2 its results."""
+    path = folder / _SMALL_TABLES[1]
+    return [{"command": read_json(path).get("command", "")}] if path.exists() else []
 
 
 def _is_usual(row: Any) -> bool:
@@ -105,8 +113,8 @@ def means_of(rows: pd.DataFrame, metric: str = "imputation_accuracy") -> pd.Data
     columns = [*_CELL, *_VARIANT, *_WORDS_OF_A_MEAN]
     if rows.empty or metric not in rows:
         return pd.DataFrame(columns=columns)
-    scores = pd.to_numeric(rows[metric]).where(rows["status"] == "done")
-    groups = rows.assign(score=100 * scores).groupby([*_CELL, *_VARIANT], dropna=False)["score"]
+    scores = 100 * pd.to_numeric(rows[metric])
+    groups = rows.assign(score=scores).groupby([*_CELL, *_VARIANT], dropna=False)["score"]
     means = groups.agg(["mean", "sem", "count", "size"]).reset_index()
     means = means.set_axis(columns, axis=1)
     return _best_of_each(means[means["n_done"] > 0])
@@ -120,7 +128,7 @@ def _best_of_each(means: pd.DataFrame) -> pd.DataFrame:
 
 def small_table_means(folder: Path, metric: str = "imputation_accuracy") -> pd.DataFrame:
     """Return the means of the benchmark of small tables, in the form of :func:`means_of`."""
-    path = folder / SMALL_TABLES
+    path = folder / _SMALL_TABLES[0]
     if not path.exists():
         return means_of(pd.DataFrame())
     table = pd.read_csv(path)

@@ -7,7 +7,7 @@ import shlex
 import pandas as pd
 
 from dashboard.paper.measured import Lack, rows_of_tables, title_of
-from dashboard.text import count
+from dashboard.text import count, percent
 from pmae_core.replication import EXPERIMENTS
 from pmae_core.replication.printed_figures import NOTES, REASONS
 
@@ -123,6 +123,6 @@ def agreement(both: pd.DataFrame) -> str:
     differences = known["difference"]
     near = (differences.abs() <= 2).mean()
     return (
-        f"Of {count(len(known), 'figure')}, {near:.0%} lie within 2 points of the printed ones; "
-        f"the median difference is {differences.median():+.1f} points (ours minus printed)."
+        f"Of {count(len(known), 'figure')}, {percent(near)} lie within 2 points of the printed "
+        f"ones; the median difference is {differences.median():+.1f} points (ours minus printed)."
     )

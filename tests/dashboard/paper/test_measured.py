@@ -106,6 +106,13 @@ def test_small_tables_fill_what_is_lacking(tmp_path):
     assert mean["n_done"] == 4
 
 
+def test_the_command_of_the_small_tables_is_known(tmp_path):
+    (tmp_path / "small_tables.json").write_text('{"command": "python -m x"}')
+    write_results(tmp_path, "table2", methods=["em"], **SMALL)
+    runs = read_measured(tmp_path, "table2").runs
+    assert [run["command"] for run in runs] == ["pmae benchmark table2", "python -m x"]
+
+
 def test_small_tables_without_a_result_are_left_out(tmp_path):
     small_tables(tmp_path, n_done=0, imputation_accuracy_x100=None)
     assert all_methods(tmp_path).empty
