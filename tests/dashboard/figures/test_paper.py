@@ -47,6 +47,14 @@ def test_the_table_has_means_of_what_was_measured(data):
     assert np.isnan(rows.loc[("knn", "adult"), "mean"])
 
 
+def test_a_mean_is_only_compared_with_the_mean_of_the_same_tables():
+    measured = both(("em", "wine", "general", 20.0, 22.0), ("em", "adult", "general", 50.0, np.nan))
+    printed = pd.DataFrame({"method": ["em"], "dataset": ["wine"], "printed": [22.0]})
+    mean = table_data(measured, printed, ["wine", "adult"], ["em"]).iloc[-1]
+    assert (mean["dataset"], mean["mean"]) == ("mean", 35.0)
+    assert np.isnan(mean["printed"]) and np.isnan(mean["difference"])
+
+
 def test_differences_have_a_sign_and_a_colour(data):
     figure = table_figure(data, TITLES)
     heat, brackets = figure.data
