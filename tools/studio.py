@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import psutil
 from playwright.sync_api import Browser, Locator, Page, expect
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -103,6 +104,12 @@ class StudioServer:
         """Stop it and start it again, at the same address with the same home."""
         self.stop()
         self.start()
+
+    def memory(self) -> int:
+        """Return the bytes of memory that the server itself holds, without those of jobs."""
+        if self._process is None:
+            raise RuntimeError("The server is not running.")
+        return int(psutil.Process(self._process.pid).memory_info().rss)
 
     def log(self) -> str:
         """Return what the server wrote."""

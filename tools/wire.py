@@ -1,0 +1,157 @@
+"""A visitor of the dashboard without a browser: it speaks with the server as a browser does.
+
+A browser costs hundreds of megabytes and much of a processor, so a class of thirty is simulated
+by what their browsers would send: one WebSocket each, on which a page is asked for and widgets
+change. The server cannot tell the difference; what is measured is the server alone.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.sync.client import connect
+
+FAILURES = ("This part of the page failed", "There is not enough memory")
+_LARGEST_MESSAGE = 200_000_000
+
+
+class VisitFailed(Exception):
+    """The server answered with an error, or not at all."""
+
+
+@dataclass(frozen=True)
+class Widget:
+    """A widget that the page shows: its kind, its description and the fragment it lies in."""
+
+    kind: str
+    proto: Any
+    fragment: str
+
+
+@dataclass
+class WireVisitor:
+    """One session of the dashboard, as ``with WireVisitor(address) as visitor``.
+
+    Parameters
+    ----------
+    address
+        Of the server, as ``http://localhost:8501``.
+    patience
+        Seconds to wait for an answer.
+    """
+
+    address: str
+    patience: float = 120.0
+    query: str = ""
+    widgets: dict[str, Widget] = field(default_factory=dict)
+    waits: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._page = ""
+        self._states: dict[str, WidgetState] = {}
+        self._messages: dict[str, bytes] = {}
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        host = urlsplit(self.address).netloc
+        connection = connect(
+            f"ws://{host}/_stcore/stream",
+            origin=self.address,  # type: ignore[arg-type]
+            subprotocols=["streamlit"],  # type: ignore[list-item]
+            max_size=_LARGEST_MESSAGE,
+            open_timeout=self.patience,
+            ping_timeout=None,
+            proxy=None,
+        )
+        self._socket = self._open.enter_context(connection)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def open(self, page: str) -> None:
+        """Go to a page by its name in the address, as ``masking_lab``."""
+        self._page = page
+        self._states.clear()
+        self.widgets.clear()
+        self._run()
+
+    def labels(self, kind: str) -> list[str]:
+        """Return the labels of all widgets of a kind, in no order."""
+        return [label for label, widget in self.widgets.items() if widget.kind == kind]
+
+    def click(self, label: str) -> None:
+        """Press a button."""
+        widget = self.widgets[label]
+        state = WidgetState(id=widget.proto.id, trigger_value=True)
+        self._run(widget.fragment, state)
+
+    def set(self, label: str, value: float | str) -> None:
+        """Move a slider to a number, or choose an option of a list by its text."""
+        widget = self.widgets[label]
+        state = WidgetState(id=widget.proto.id)
+        if widget.kind == "slider":
+            state.double_array_value.data.append(float(value))
+        else:
+            state.string_value = str(value)
+        self._states[state.id] = state
+        self._run(widget.fragment)
+
+    def _run(self, fragment: str = "", pressed: WidgetState | None = None) -> None:
+        """Ask for a run of the script and wait for its end; remember how long that took."""
+        message = BackMsg()
+        run = message.rerun_script
+        run.query_string, run.page_name, run.fragment_id = self.query, self._page, fragment
+        run.context_info.url = f"{self.address}/{self._page}"
+        run.widget_states.widgets.extend(self._states.values())
+        if pressed is not None:
+            run.widget_states.widgets.append(pressed)
+        begun = time.perf_counter()
+        self._socket.send(message.SerializeToString())
+        deadline = begun + self.patience
+        while not self._take_in(self._next(deadline)):
+            pass
+        self.waits.append(time.perf_counter() - begun)
+
+    def _next(self, deadline: float) -> ForwardMsg:
+        try:
+            content = self._socket.recv(timeout=max(0.0, deadline - time.perf_counter()))
+        except TimeoutError as error:
+            raise VisitFailed(f"{self._page}: no answer in {self.patience:g} s") from error
+        message = ForwardMsg()
+        message.ParseFromString(content if isinstance(content, bytes) else content.encode())
+        if message.WhichOneof("type") == "ref_hash":
+            message.ParseFromString(self._messages[message.ref_hash])
+        elif message.metadata.cacheable:
+            self._messages[message.hash] = message.SerializeToString()
+        return message
+
+    def _take_in(self, message: ForwardMsg) -> bool:
+        """Note what the page shows now; say whether the run is over."""
+        kind = message.WhichOneof("type")
+        if kind == "page_info_changed":
+            self.query = message.page_info_changed.query_string
+        elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+            self._note(message.delta.new_element, message.delta.fragment_id)
+        elif kind == "script_finished":
+            if message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
+                raise VisitFailed(f"{self._page}: the page does not compile")
+            return message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        return False
+
+    def _note(self, element: Any, fragment: str) -> None:
+        kind = element.WhichOneof("type")
+        content = getattr(element, kind)
+        if kind == "exception":
+            raise VisitFailed(f"{self._page}: {content.type} {content.message}")
+        if kind == "alert" and any(failure in content.body for failure in FAILURES):
+            raise VisitFailed(f"{self._page}: {content.body}")
+        if getattr(content, "id", "") and getattr(content, "label", ""):
+            self.widgets[content.label] = Widget(kind, content, fragment)
