@@ -13,12 +13,13 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUNTIME_STAMP := $(VENV)/.runtime-installed
 DEV_STAMP := $(VENV)/.dev-installed
+DOCS_STAMP := $(VENV)/.docs-installed
 
 # Lying beside a clone, the benchmark tables are found without a word; PMAE_DATA_DIR names them elsewhere.
 SHARED_DATASETS := $(wildcard $(abspath ../shared/datasets))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test browser lint format typecheck bench screenshots clean
+.PHONY: help run test browser lint format typecheck bench screenshots docs clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -55,6 +56,10 @@ bench: browser ## Run the benchmarks (BENCHMARKS="name ..." for some of them)
 screenshots: browser ## Take pictures of all pages into docs/screenshots
 	PYTHONPATH="$(CURDIR)" $(BIN)/python -m tools.screenshots
 
+docs: $(DOCS_STAMP) ## Build the documents into build/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "Open build/docs/index.html"
+
 clean: ## Remove the virtual environment and all caches
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -73,4 +78,9 @@ $(RUNTIME_STAMP): requirements.txt pyproject.toml | $(BIN)/python
 $(DEV_STAMP): requirements-dev.txt $(RUNTIME_STAMP)
 	@echo "Installing the development requirements ..."
 	$(PIP_INSTALL) -r requirements-dev.txt
+	@touch $@
+
+$(DOCS_STAMP): requirements-docs.txt $(RUNTIME_STAMP)
+	@echo "Installing what the documents need ..."
+	$(PIP_INSTALL) -r requirements-docs.txt
 	@touch $@

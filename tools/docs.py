@@ -1,0 +1,172 @@
+"""What MkDocs asks while it builds the documents (``make docs``): figures, results and names.
+
+Pages hold comments such as ``<!-- figure: masking_curve -->`` in place of what only the code knows.
+They are filled in when the site is built, so that no page shows what was true once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import plotly
+import plotly.graph_objects as go
+
+ROOT = Path(__file__).resolve().parents[1]
+# MkDocs loads this file by its path, from anywhere.
+sys.path.insert(0, str(ROOT))
+
+from dashboard.figures import lessons, masking  # noqa: E402
+from dashboard.labs.masking import (  # noqa: E402
+    UNIFORM_RATE,
+    Masking,
+    MaskingTable,
+    column_weights,
+    masking_table,
+)
+from dashboard.lessons.masking import make_trader, practise  # noqa: E402
+from pmae_core.amputation import ampute  # noqa: E402
+from pmae_core.table import Limits, Schema, load_dataset  # noqa: E402
+
+PLACEHOLDER = re.compile(r"<!-- (figure|reference|result): ([\w.]+) -->|<!-- (limits) -->")
+RESULTS = ROOT / "benchmarks" / "results"
+PLOTLY_SCRIPT = "assets/plotly.min.js"
+PAPER_MASKING = Masking("logit", {"a": 0.05, "b": 0.5})
+SHOWN_ROWS = 14
+SEED = 1
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Fill in the comments of a page."""
+    return PLACEHOLDER.sub(lambda found: filled_in(found, page.url), markdown)
+
+
+def on_post_build(config: Any, **_: Any) -> None:
+    """Put the script of the figures beside the pages: they can be read without a network."""
+    target = Path(config["site_dir"]) / PLOTLY_SCRIPT
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(Path(plotly.__file__).parent / "package_data" / "plotly.min.js", target)
+
+
+def filled_in(found: re.Match[str], url: str = "") -> str:
+    """Return what stands in place of a comment on the page of this address."""
+    kind, name = found[1] or found[3], found[2]
+    if kind == "figure":
+        return figure_html(FIGURES[name](), name, "../" * url.count("/"))
+    if kind == "reference":
+        return "\n\n".join(f"::: {path}" for path in public_names(name))
+    if kind == "result":
+        return RESULT_WORDS[name](RESULTS / f"{name}.json")
+    return limits_table()
+
+
+def figure_html(figure: go.Figure, name: str, to_root: str) -> str:
+    """Return a figure as part of a page, on the page's own background."""
+    figure.update_layout(paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)")
+    content = figure.to_html(
+        full_html=False,
+        include_plotlyjs=False,
+        div_id=name,
+        config={"displayModeBar": False, "responsive": True},
+    )
+    return f'<script src="{to_root}{PLOTLY_SCRIPT}"></script>\n{content}\n'
+
+
+# The figures of "How PMAE works", drawn by the dashboard's own functions
+
+
+def penguins_with_holes() -> MaskingTable:
+    """Return the sample table with holes, as the Masking lab sees it."""
+    complete = load_dataset("penguins").frame.dropna(ignore_index=True)
+    holes = ampute(complete, pattern="general", mechanism="MNAR", seed=SEED).incomplete
+    return masking_table(holes, Schema.infer(holes), seed=SEED)
+
+
+def practice_rows() -> go.Figure:
+    """Draw some rows with what is missing and what is hidden on top."""
+    table = penguins_with_holes()
+    hidden = table.masked(PAPER_MASKING.probability(table.p_obs))
+    states = masking.cell_states(table.observed[:SHOWN_ROWS], hidden[:SHOWN_ROWS])
+    return masking.cells_figure(states, table.names)
+
+
+def masking_curve() -> go.Figure:
+    """Draw the paper's masking function with the columns of a table on it."""
+    weights = column_weights(penguins_with_holes(), PAPER_MASKING)
+    curve = masking.curve_data(PAPER_MASKING.probability)
+    return masking.curve_figure(curve, weights, uniform=UNIFORM_RATE)
+
+
+def prediction_weights() -> go.Figure:
+    """Draw the weight of prediction and of reconstruction for each column."""
+    weights = column_weights(penguins_with_holes(), PAPER_MASKING)
+    return masking.weights_figure(weights, uniform=UNIFORM_RATE)
+
+
+def practice_looks_like_holes() -> go.Figure:
+    """Draw how many helpers are in sight in the holes and in the exercises of both maskings."""
+    return lessons.practice_figure(practise(make_trader(SEED), a=0.3, seed=SEED).in_sight)
+
+
+FIGURES: dict[str, Callable[[], go.Figure]] = {
+    function.__name__: function
+    for function in (practice_rows, masking_curve, prediction_weights, practice_looks_like_holes)
+}
+
+
+# Names, limits and results
+
+
+def public_names(module_name: str) -> list[str]:
+    """Return the full names of all classes and functions that a module offers."""
+    module = importlib.import_module(module_name)
+    offered = getattr(module, "__all__", None) or [
+        name
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module_name
+    ]
+    objects = [getattr(module, name) for name in offered]
+    return [
+        f"{thing.__module__}.{thing.__qualname__}"
+        for thing in objects
+        if inspect.isclass(thing) or inspect.isfunction(thing)
+    ]
+
+
+def limits_table() -> str:
+    """Return the limits of reading as a table."""
+    rows = [f"| `{field.name}` | {field.default:,} |" for field in fields(Limits)]
+    return "\n".join(["| Limit | Default |", "| --- | ---: |", *rows])
+
+
+def classroom_words(path: Path) -> str:
+    """Say what was measured with a class, or that nothing was yet."""
+    if not path.exists():
+        return "*Not measured yet for this version: `make bench BENCHMARKS=classroom_load`.*"
+    result = json.loads(path.read_text(encoding="utf-8"))
+    lesson, session, machine = result["class"], result["one_session"], result["machine"]
+    waits, memory = lesson["interactions"], lesson["memory_mb"]
+    rows = {
+        "Machine": f"{machine['cores']} cores, {machine['memory_gb']} GB",
+        "Students, of whom train": f"{lesson['students']}, {lesson['training_at_once']}",
+        "Interactions": f"{waits['count']:,} in {lesson['minutes']:g} minutes",
+        "Failures": f"{len(lesson['failures'])}",
+        "An interaction takes": f"{waits['median_seconds']:.2f} s (median), "
+        f"{waits['p95_seconds']:.2f} s (95th percentile)",
+        "Memory of the server": f"{memory['before']} MB before, {memory['most']} MB at most: "
+        f"{memory['a_session']:.1f} MB a session",
+        f"Growth over {session['reruns']} reruns": f"{session['grown_mb_since']:.1f} MB",
+    }
+    lines = [f"| {what} | {figure} |" for what, figure in rows.items()]
+    return "\n".join(["| | Measured |", "| --- | --- |", *lines])
+
+
+RESULT_WORDS: dict[str, Callable[[Path], str]] = {"classroom_load": classroom_words}
