@@ -2,26 +2,11 @@
 
 import pytest
 import torch
-from timm.layers import Mlp
 from torch import Tensor, nn
 
+from benchmarks._plain import PlainMixerBlock, PlainMixerNetwork
+from pmae_core.model import MaskedAutoencoder, NetworkConfig
 from pmae_core.model.blocks import FirstAxisNorm, MixerBlock, PooledDropout, TransformerBlock
-
-
-class PlainMixerBlock(nn.Module):
-    """The mixer block with the batch first and with ordinary layers."""
-
-    def __init__(self, *, width: int, n_tokens: int, mlp_ratio: float, dropout: float) -> None:
-        super().__init__()
-        self.norm_tokens = nn.LayerNorm(n_tokens)
-        self.mlp_tokens = Mlp(n_tokens, int(n_tokens * mlp_ratio), drop=dropout)
-        self.norm_channels = nn.LayerNorm(width)
-        self.mlp_channels = Mlp(width, int(width * mlp_ratio), drop=dropout)
-
-    def forward(self, x: Tensor) -> Tensor:
-        x = x + self.mlp_tokens(self.norm_tokens(x.transpose(1, 2))).transpose(1, 2)
-        return x + self.mlp_channels(self.norm_channels(x))
-
 
 SHAPE = {"width": 8, "n_tokens": 6, "mlp_ratio": 4.0}
 
@@ -54,6 +39,15 @@ def test_mixer_and_its_gradients_equal_the_plain_one():
     torch.testing.assert_close(x.grad, y.grad)
     for (name, mine), other in zip(block.named_parameters(), plain.parameters(), strict=True):
         torch.testing.assert_close(mine.grad, other.grad, msg=lambda text, n=name: f"{n}: {text}")
+
+
+def test_the_network_equals_the_plain_one():
+    config = NetworkConfig(dropout=0.0, encoder_depth=2, decoder_depth=1)
+    network = MaskedAutoencoder(config, [0] * 5)
+    plain = PlainMixerNetwork(config, [0] * 5)
+    plain.load_state_dict(network.state_dict())
+    values, kept = torch.rand(7, 5), torch.rand(7, 5) < 0.5
+    torch.testing.assert_close(network(values, kept).values, plain(values, kept).values)
 
 
 def test_gradients_with_dropout_are_the_same_in_expectation():
