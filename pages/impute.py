@@ -13,6 +13,7 @@ import streamlit as st
 from dashboard import estimates, jobs, session
 from dashboard.compare.plan import CONCLUSIONS, known_methods, number_columns
 from dashboard.figures.filling import biography_data, biography_figure, delta_figure
+from dashboard.figures.missingness import distribution_figure
 from dashboard.header import share_missing
 from dashboard.impute import cells, shift
 from dashboard.impute.choose import SECTION, choose_filling
@@ -482,6 +483,36 @@ def columns_view(filling: Filling) -> None:
             ),
             "Note": st.column_config.TextColumn(width="large"),
         },
+    )
+    if filling.filled_columns:
+        _show_distribution(filling)
+
+
+def _show_distribution(filling: Filling) -> None:
+    column = session.remembered(
+        st.selectbox,
+        "Look at one column",
+        section=SECTION,
+        name="looked_at",
+        default=filling.filled_columns[0],
+        options=filling.filled_columns,
+        help="The columns with filled cells.",
+    )
+    compared = cells.observed_and_filled(filling, column)
+    show_figure(
+        distribution_figure(compared, column=column, other=column, second=("filled", IMPUTED)),
+        question="Do the filled cells look like the observed ones?",
+        key="impute-distribution",
+        data=lambda: pd.DataFrame(
+            {
+                "value": compared.labels,
+                "share of observed": compared.share_observed,
+                "share of filled": compared.share_missing,
+            }
+        ),
+        caption="They need not: rows with holes may be others. Filled cells that crowd in one "
+        "place show that little is known about them."
+        + (" The first and last bar hold what lies beyond, too." if compared.clipped else ""),
     )
 
 

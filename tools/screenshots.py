@@ -123,11 +123,9 @@ def fill_sample(visitor: Visitor) -> None:
 
 def finish(visitor: Visitor, button: str) -> None:
     """Start a job and wait for its end."""
-    done = visitor.page.get_by_text(re.compile("^Done in"))
-    before = visitor.page.get_by_text("Cancel", exact=True)
     visitor.press_button(button)
-    before.wait_for()
-    done.wait_for()
+    visitor.page.get_by_role("button", name="Cancel").first.wait_for()
+    visitor.page.get_by_text(re.compile("^Done in")).first.wait_for()
     visitor.settle()
 
 

@@ -520,11 +520,20 @@ def _effect_range(panel: pd.DataFrame, value: str, chance: str, least: float) ->
     return [1.05 * min(values.min(), -reach.max(), -least), highest]
 
 
-def distribution_figure(compared: ValueDistribution, *, column: object, other: object) -> go.Figure:
-    """Draw the values of a column apart for rows in which another is observed and missing."""
+def distribution_figure(
+    compared: ValueDistribution,
+    *,
+    column: object,
+    other: object,
+    second: tuple[str, str] = ("missing", MISSING),
+) -> go.Figure:
+    """Draw the values of a column apart for rows in which another is observed and missing.
+
+    `second` is what to call the latter rows, and their colour.
+    """
     groups = [
         (compared.share_observed, compared.n_observed, "observed", OBSERVED),
-        (compared.share_missing, compared.n_missing, "missing", MISSING),
+        (compared.share_missing, compared.n_missing, *second),
     ]
     name = figure_text(column, 18)
     figure = go.Figure()

@@ -1,4 +1,4 @@
-"""One cell of a filling and the rows around it."""
+"""One cell of a filling, its column and the rows around it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from dashboard.text import cell_text
 from dashboard.theme import IMPUTED, MISSING, tint
 from pmae_core.explain import CellBiography, Neighbourhood, cell_biography
 from pmae_core.jobs.results import read_frame
+from pmae_core.missingness import ValueDistribution, compare_distributions
+from pmae_core.table import Schema
 
 ROWS_A_PAGE = 50
 MOST_COLUMNS = 50
@@ -86,6 +88,22 @@ def marked(filling: Filling, rows: Positions, columns: list[str]) -> Any:
 def _shown(cell: Any) -> str:
     is_decimal = isinstance(cell, float | np.floating)
     return f"{cell:.6g}" if is_decimal and abs(cell) < 1e6 else cell_text(cell)
+
+
+# A column
+
+
+def observed_and_filled(filling: Filling, column: str) -> ValueDistribution:
+    """Count the values of a column apart for observed and for filled cells."""
+    return _distribution(filling.key, column, filling)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _distribution(key: tuple[Any, ...], column: str, _filling: Filling) -> ValueDistribution:
+    before = f"{column} before"
+    both = pd.DataFrame({column: _filling.filled[column], before: _filling.frame[column]})
+    schema = Schema.infer(both, {column: _filling.schema.role(column)})
+    return compare_distributions(both, before, column, schema=schema)
 
 
 # The biography

@@ -44,6 +44,7 @@ def conclusion_stability(
     methods: Fillings,
     *,
     truth: pd.DataFrame | None = None,
+    complete_cases: bool = True,
     schema: Schema | None = None,
     n_draws: int = 20,
     confidence: float = 0.95,
@@ -67,6 +68,8 @@ def conclusion_stability(
         (several draws). A method that draws samples is pooled over `n_draws` draws.
     truth : DataFrame, optional
         The table without holes, for a row of reference.
+    complete_cases : bool, default True
+        Whether there is a row of reference for the rows without holes.
     schema : Schema, optional
         Roles of the columns; inferred where not given.
     n_draws : int, default 20
@@ -114,7 +117,9 @@ def conclusion_stability(
     reader = _Reader(schema, tuple(t for t in (frame, truth) if t is not None))
     progress = Progress(len(fillings), "method", callbacks, cancel or (lambda: False))
     progress.check()
-    rows = [_complete_cases(estimand, frame, reader, confidence) for estimand in asked]
+    rows = []
+    if complete_cases:
+        rows += [_complete_cases(estimand, frame, reader, confidence) for estimand in asked]
     if truth is not None:
         rows += _estimate_all(asked, TRUE_DATA, "reference", [truth], reader, confidence)
     for name, filling in fillings.items():

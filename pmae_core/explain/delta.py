@@ -227,10 +227,11 @@ class _Probe:
             self.frame,
             self.spec,
             {"shifted": moved},
+            complete_cases=False,
             schema=self.schema,
             confidence=self.confidence,
         )
-        found = stability[stability["method"] == "shifted"].iloc[0].to_dict()
+        found = stability.iloc[0].to_dict()
         if found["status"] != "done":
             raise ScoringError(str(found["error"]))
         side = "above" if found["low"] > self.null else "below"

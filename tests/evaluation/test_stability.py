@@ -269,3 +269,13 @@ def test_progress_and_cancel(frame):
 
 def test_estimands_in_words():
     assert Estimand.read(("correlation", "a", 3)).label == "correlation of a and 3"
+
+
+def test_complete_cases_can_be_left_out(frame):
+    usual = conclusion_stability(frame, ("mean", "y"), ["naive"])
+
+    alone = conclusion_stability(frame, ("mean", "y"), ["naive"], complete_cases=False)
+
+    assert usual["method"].tolist() == [COMPLETE_CASES, "naive"]
+    assert alone["method"].tolist() == ["naive"]
+    assert alone["estimate"].iloc[0] == usual["estimate"].iloc[1]

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from seen import buttons, calm, press, questions, shown, words
 
 from dashboard import estimates
 from dashboard.labs.scenario import Scenario
@@ -82,36 +83,6 @@ CONSEQUENCES = {
     ],
     "notes": ["Downstream: something was odd."],
 }  # fmt: skip
-
-
-def words(app):
-    kinds = (app.markdown, app.caption, app.info, app.success, app.warning, app.error)
-    return "\n".join(element.value for kind in kinds for element in kind)
-
-
-def questions(app):
-    return [heading.value for heading in app.subheader]
-
-
-def buttons(app):
-    return {button.label for button in app.button}
-
-
-def press(app, label):
-    (button,) = [button for button in app.button if button.label == label]
-    return button.click().run()
-
-
-def calm(app):
-    assert not app.exception
-    assert not app.error
-    return app
-
-
-def shown(app, label):
-    """Return the table on the page that has a column of this name."""
-    (found,) = [frame.value for frame in app.dataframe if label in frame.value.columns]
-    return found
 
 
 # Before any comparison

@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from seen import buttons, calm, press, questions, shown
+from seen import text as words
 
 from dashboard import estimates
 from dashboard.impute import cells
@@ -32,39 +34,9 @@ def table():
     return frame
 
 
-def words(app):
-    kinds = (app.markdown, app.caption, app.info, app.success, app.warning, app.error)
-    return "\n".join(element.value for kind in kinds for element in kind).replace("\\", "")
-
-
-def questions(app):
-    return [heading.value for heading in app.subheader]
-
-
-def buttons(app):
-    return {button.label for button in app.button}
-
-
-def press(app, label):
-    (button,) = [button for button in app.button if button.label == label]
-    return button.click().run()
-
-
-def calm(app):
-    assert not app.exception
-    assert not app.error
-    return app
-
-
 def view(app, name):
     app.session_state["impute:view"] = name
     return calm(app.run())
-
-
-def shown(app, label):
-    """Return the table on the page that has a column of this name."""
-    (found,) = [frame.value for frame in app.dataframe if label in frame.value.columns]
-    return found
 
 
 # Before any filling
@@ -424,6 +396,7 @@ def test_without_a_comparison_the_page_says_where_to_get_one(fill, table, open_p
     notes = shown(app, "Note")
     assert list(notes["Column"]) == ["y", "kind", "packs"]
     assert set(notes["Note"]) == {"Not judged yet."}
+    assert "Do the filled cells look like the observed ones?" in questions(app)
 
 
 def test_a_comparison_says_what_not_to_trust(fill, table, open_page, add_filling, add_job):

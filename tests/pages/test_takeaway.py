@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from seen import calm
+from seen import text as words
 
 from pmae_core.evaluation import compare
 from pmae_core.explain import find_structural_holes
@@ -24,27 +26,12 @@ def table():
     return frame
 
 
-def words(app):
-    kinds = (app.markdown, app.caption, app.info, app.success, app.warning, app.error)
-    return "\n".join(element.value for kind in kinds for element in kind).replace("\\", "")
-
-
-def questions(app):
-    return [heading.value for heading in app.subheader]
-
-
 def codes(app):
     return [code.value for code in app.code]
 
 
 def downloads(app):
     return {button.proto.label: button.proto for button in app.get("download_button")}
-
-
-def calm(app):
-    assert not app.exception
-    assert not app.error
-    return app
 
 
 def test_a_newcomer_is_sent_to_impute(open_page, store):

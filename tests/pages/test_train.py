@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from seen import buttons, calm, press, questions, words
 
 from dashboard import estimates
 from dashboard.jobs import STATE_WORDS
@@ -57,30 +58,6 @@ DONE = {
     "notes": [],
     "training": {"reason": "early", "step": 200, "best_step": 180, "best_score": 0.025},
 }
-
-
-def words(app):
-    kinds = (app.markdown, app.caption, app.info, app.success, app.warning, app.error)
-    return "\n".join(element.value for kind in kinds for element in kind)
-
-
-def questions(app):
-    return [heading.value for heading in app.subheader]
-
-
-def buttons(app):
-    return {button.label for button in app.button}
-
-
-def press(app, label):
-    (button,) = [button for button in app.button if button.label == label]
-    return button.click().run()
-
-
-def calm(app):
-    assert not app.exception
-    assert not app.error
-    return app
 
 
 # Before any run

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from dashboard.figures import missingness as figures
-from dashboard.theme import MISSING, OBSERVED
+from dashboard.theme import IMPUTED, MISSING, OBSERVED
 from pmae_core.missingness import (
     bin_nullity,
     cluster_columns,
@@ -190,6 +190,15 @@ def test_distributions_show_both_groups(mixed, other):
     assert (observed.marker.color, missing.marker.color) == (OBSERVED, MISSING)
     assert observed.name.startswith("&lt;b&gt;age")
     assert all(isinstance(text, str) for text in figure.layout.xaxis.ticktext)
+
+
+def test_the_second_group_can_be_that_of_filled_cells(mixed):
+    compared = compare_distributions(mixed, MARKUP, "town")
+    figure = figures.distribution_figure(
+        compared, column="x", other="x", second=("filled", IMPUTED)
+    )
+    assert figure.data[1].name.startswith("x filled (")
+    assert figure.data[1].marker.color == IMPUTED
 
 
 def test_dropping_shows_what_stays(df):

@@ -95,3 +95,17 @@ def test_donors_of_a_large_table_are_looked_for_among_some(frame, monkeypatch):
     donors = hood.donors(3, "b")["row"]
     assert len(donors) == 5
     assert frame["b"].iloc[donors].notna().all()
+
+
+def test_observed_and_filled_values_are_counted_apart(frame):
+    cells._distribution.clear()
+    frame["town"] = ["Ulm", "Bonn"] * 65
+    frame.loc[3::2, "town"] = None
+    filled = frame.fillna({"town": "Ulm", "b": 0.0, "c": 0.0})
+    imputed = frame.isna()
+    filling = Filling(Record(), frame, Schema.infer(frame), filled, imputed, imputed.sum())
+
+    compared = cells.observed_and_filled(filling, "town")
+
+    assert (compared.n_observed, compared.n_missing) == (66, 64)
+    assert dict(zip(compared.labels, compared.share_missing, strict=True)) == {"Ulm": 1, "Bonn": 0}
