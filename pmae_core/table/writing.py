@@ -95,7 +95,8 @@ def _check(df: pd.DataFrame) -> None:
         names = ", ".join(repr(str(name)) for name in repeated[:10])
         raise TableError(f"Column names must be unique to be written; these repeat: {names}.")
     for name, column in df.items():
-        if column.dtype.kind == "O" and any(isinstance(c, dict | list | set) for c in column):
+        # Columns of text say "O" too, but hold nothing else.
+        if column.dtype == object and any(isinstance(c, dict | list | set) for c in column):
             raise TableError(f"Column {str(name)!r} holds lists or other nested values.")
 
 
