@@ -20,6 +20,7 @@ from dashboard.impute.choose import SECTION, choose_filling
 from dashboard.impute.fillings import (
     Filling,
     all_fillings,
+    column_remarks,
     comparison_of,
     digest_of,
     is_done,
@@ -41,7 +42,7 @@ from dashboard.theme import IMPUTED
 from dashboard.widgets import calm, fragment, show_figure, shown_errors
 from dashboard.workspace import OpenTable
 from pmae_core.evaluation.stability import Estimand
-from pmae_core.explain import DeltaCurve, StructuralHole, column_notes
+from pmae_core.explain import DeltaCurve, StructuralHole
 from pmae_core.explain.donors import Support
 from pmae_core.jobs import JobKind, JobRecord
 
@@ -399,6 +400,9 @@ def _show_biography(filling: Filling, row: int, column: str) -> None:
     st.markdown(f"**{plain(said)}**")
     st.markdown(" ".join(plain(one) for one in others if one != support))
     _show_support(told.support)
+    remark = column_remarks(filling).get(column)
+    if remark and not told.observed:
+        st.warning(f"{code(column)}: {plain(remark)}", icon=":material/warning:")
     data = biography_data(told)
     if len(data):
         show_figure(
@@ -461,11 +465,10 @@ def columns_view(filling: Filling) -> None:
     if not names:
         st.markdown("No column had a hole.")
         return
-    notes = column_notes(comparison, filling.frame[names])
-    n_bad = sum(notes.get(name) is not None for name in names)
+    notes = column_remarks(filling)
     otherwise = "Nothing speaks against it." if comparison else "Not judged yet."
-    if n_bad:
-        needed = count(n_bad, "column needs", "columns need")
+    if notes:
+        needed = count(len(notes), "column needs", "columns need")
         st.markdown(f"{needed} care, of {len(names):,} with holes.")
     elif comparison:
         st.markdown(f"Nothing speaks against any of the {count(len(names), 'column')} with holes.")
@@ -517,17 +520,17 @@ def _show_distribution(filling: Filling) -> None:
 
 
 def _column_table(
-    filling: Filling, names: list[Any], notes: Mapping[Hashable, str | None], otherwise: str
+    filling: Filling, names: list[Any], notes: Mapping[Hashable, str], otherwise: str
 ) -> pd.DataFrame:
     """Return the columns with holes, those with a note first."""
     rows = [
         {
             "Column": str(name),
-            "Note": notes.get(name) or otherwise,
+            "Note": notes.get(name, otherwise),
             "Filled": int(filling.n_filled[name]),
             "Share of rows": 100 * float(filling.n_filled[name] / len(filling.frame)),
         }
-        for name in sorted(names, key=lambda name: notes.get(name) is None)
+        for name in sorted(names, key=lambda name: name not in notes)
     ]
     return pd.DataFrame(rows)
 
@@ -618,7 +621,8 @@ def _choose_shifted(columns: list[str]) -> str:
 
 
 def _choose_null(filling: Filling, conclusion: shift.Conclusion) -> float:
-    key = hashlib.sha256(repr(conclusion).encode()).hexdigest()[:12]
+    asked = repr((filling.record.spec.table, conclusion))  # another table, another mean
+    key = hashlib.sha256(asked.encode()).hexdigest()[:12]
     null = session.remembered(
         st.number_input,
         "Is it above or below",

@@ -17,7 +17,7 @@ from pmae_core.errors import ImputationError
 from pmae_core.evaluation import Comparison
 from pmae_core.jobs import JobRecord
 from pmae_core.jobs.recipes import MODEL_FILE, TABLE_FILE
-from pmae_core.takeaway import Recipe, command_line, reproduce_script
+from pmae_core.takeaway import MethodsText, Recipe, command_line, reproduce_script
 
 SECTION = "takeaway"
 EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -27,6 +27,7 @@ BYTES = "application/octet-stream"
 
 def show_filling(filling: Filling) -> None:
     comparison = comparison_of(filling.record)
+    how = exports.recipe(filling)
     n_filled = int(filling.n_filled.sum())
     st.markdown(
         f"{count(len(filling.filled), 'row')} and {count(filling.filled.shape[1], 'column')}, "
@@ -42,10 +43,10 @@ def show_filling(filling: Filling) -> None:
         "them, so that no spreadsheet runs them. Numbers stay as they are. Switch it off for "
         "files that programs read. Excel files are always safe.",
     )
-    show_everything(filling, comparison, is_escaped)
-    show_table_files(filling, is_escaped)
-    show_words(filling, comparison)
-    show_ways(filling)
+    show_everything(filling, how, comparison, is_escaped)
+    show_table_files(filling, how, is_escaped)
+    show_words(exports.methods_text(filling, how, comparison), is_judged=comparison is not None)
+    show_ways(filling, how)
 
 
 def download(
@@ -72,7 +73,9 @@ def download(
     )
 
 
-def show_everything(filling: Filling, comparison: Comparison | None, is_escaped: bool) -> None:
+def show_everything(
+    filling: Filling, how: Recipe, comparison: Comparison | None, is_escaped: bool
+) -> None:
     st.subheader("All in one", anchor=False)
     parts = ["the filled table in all formats", "the table with its holes", "script and command"]
     parts += ["words for a paper", "settings"]
@@ -84,7 +87,7 @@ def show_everything(filling: Filling, comparison: Comparison | None, is_escaped:
         parts.append("the report of your comparison")
     download(
         "Everything as zip",
-        lambda: exports.everything(filling, comparison, escaped=is_escaped),
+        lambda: exports.everything(filling, how, comparison, escaped=is_escaped),
         name=f"{exports.stem_of(filling)}-filled.zip",
         mime="application/zip",
         help="Unpack it anywhere: the script in it runs there.",
@@ -93,7 +96,7 @@ def show_everything(filling: Filling, comparison: Comparison | None, is_escaped:
     st.caption(f"In it: {', '.join(parts)}. Large tables take a while the first time.")
 
 
-def show_table_files(filling: Filling, is_escaped: bool) -> None:
+def show_table_files(filling: Filling, how: Recipe, is_escaped: bool) -> None:
     st.subheader("The filled table", anchor=False)
     stem = exports.stem_of(filling)
     objection = exports.excel_objection(filling)
@@ -107,7 +110,7 @@ def show_table_files(filling: Filling, is_escaped: bool) -> None:
         )
         download(
             "Table as Excel",
-            lambda: exports.excel_file(filling),
+            lambda: exports.excel_file(filling, how),
             name=f"{stem}-filled.xlsx",
             mime=EXCEL,
             help=objection or "Filled cells are green; a second sheet says what that means.",
@@ -151,15 +154,14 @@ def show_table_files(filling: Filling, is_escaped: bool) -> None:
     )
 
 
-def show_words(filling: Filling, comparison: Comparison | None) -> None:
+def show_words(text: MethodsText, *, is_judged: bool) -> None:
     st.subheader("Words for your paper", anchor=False)
-    text = exports.methods_text(filling, comparison)
     with st.container(border=True):
         st.markdown(text.markdown)
         st.markdown(
             "\n".join(f"{n}. {plain(work)}" for n, work in enumerate(text.references, start=1))
         )
-    if comparison is None:
+    if not is_judged:
         st.caption("Compare methods on this table, and the result is added to the paragraph.")
     with st.container(horizontal=True, gap="small"):
         for label, content, ending in (
@@ -175,9 +177,9 @@ def show_words(filling: Filling, comparison: Comparison | None) -> None:
             )
 
 
-def show_ways(filling: Filling) -> None:
+def show_ways(filling: Filling, how: Recipe) -> None:
     st.subheader("Do it again", anchor=False)
-    how = replace(exports.recipe(filling), sentinels=())  # the table beside the script lacks them
+    how = replace(how, sentinels=())  # the table beside the script lacks them
     files = [TABLE_FILE, *([MODEL_FILE] if how.model is not None else [])]
     st.markdown(
         f"Put the script beside {' and '.join(f'`{name}`' for name in files)}; in the zip they "

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from dashboard import jobs
@@ -44,9 +46,9 @@ def _recipe(key: tuple[Any, ...], _filling: Filling) -> Recipe:
     return recipe_of(spec, _filling.record.result or {}, _filling.frame, sentinels=sentinels)
 
 
-def methods_text(filling: Filling, comparison: Comparison | None) -> MethodsText:
+def methods_text(filling: Filling, how: Recipe, comparison: Comparison | None) -> MethodsText:
     """Return the paragraph for a paper."""
-    return methods_paragraph(recipe(filling), filling.frame, filling.filled, comparison=comparison)
+    return methods_paragraph(how, filling.frame, filling.filled, comparison=comparison)
 
 
 def stem_of(filling: Filling) -> str:
@@ -69,7 +71,8 @@ def excel_objection(filling: Filling) -> str | None:
     return None
 
 
-# Files, written when first asked for
+# Files, written when first asked for. That happens outside of any page: the session of a browser
+# is not at hand there, and all that is needed comes with the arguments.
 
 
 def csv_file(filling: Filling, *, escaped: bool) -> bytes:
@@ -81,9 +84,8 @@ def csv_file(filling: Filling, *, escaped: bool) -> bytes:
     return _kept(filling, "filled-escaped.csv" if escaped else "filled.csv", write)
 
 
-def excel_file(filling: Filling) -> bytes:
+def excel_file(filling: Filling, how: Recipe) -> bytes:
     """Return the filled table as a workbook with coloured cells."""
-    how = recipe(filling)
     about = {"Method": how.method, "Seed": str(how.seed)}
 
     def write(path: Path) -> None:
@@ -108,19 +110,20 @@ def holes_file(filling: Filling) -> bytes:
     return _kept(filling, TABLE_FILE, lambda path: write_table(filling.frame, path))
 
 
-def everything(filling: Filling, comparison: Comparison | None, *, escaped: bool) -> bytes:
+def everything(
+    filling: Filling, how: Recipe, comparison: Comparison | None, *, escaped: bool
+) -> bytes:
     """Return all of it in one zip file."""
     known = "" if comparison is None else comparison.to_json()
-    how = hashlib.sha256(f"{escaped}{known}".encode()).hexdigest()[:12]
+    version = hashlib.sha256(f"{escaped}{known}".encode()).hexdigest()[:12]
 
     def write(path: Path) -> None:
-        names = [str(name) for name in filling.filled.columns]
         write_bundle(
             path,
-            recipe(filling),
+            how,
             filling.frame,
             filling.filled,
-            draws=filling.draws(names),
+            draws=_Draws(filling),
             comparison=comparison,
             model=filling.model_file,
             formats=("csv", "parquet") if excel_objection(filling) else ("csv", "excel", "parquet"),
@@ -129,7 +132,22 @@ def everything(filling: Filling, comparison: Comparison | None, *, escaped: bool
             with_table=True,
         )
 
-    return _kept(filling, f"everything-{how}.zip", write)
+    return _kept(filling, f"everything-{version}.zip", write)
+
+
+@dataclass(frozen=True)
+class _Draws(Sequence[pd.DataFrame]):
+    """The draws of a filling, each read when its turn comes: together they may be too large."""
+
+    filling: Filling
+
+    def __len__(self) -> int:
+        return self.filling.n_draws
+
+    def __getitem__(self, number: Any) -> Any:
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        return self.filling.draw(number)
 
 
 def _kept(filling: Filling, name: str, write: Callable[[Path], None]) -> bytes:

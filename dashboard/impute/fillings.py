@@ -17,6 +17,7 @@ from dashboard.compare.standing import standing_of
 from dashboard.text import listing
 from dashboard.workspace import OpenTable
 from pmae_core.evaluation import Comparison
+from pmae_core.explain import column_notes
 from pmae_core.jobs import JobKind, JobRecord, JobState
 from pmae_core.jobs.frames import content_digest, to_arrow
 from pmae_core.jobs.recipes import MODEL_FILE
@@ -179,11 +180,12 @@ class Filling:
     def draws(self, columns: Sequence[str], most: int | None = None) -> list[pd.DataFrame]:
         """Return some columns of the draws."""
         n_read = self.n_draws if most is None else min(most, self.n_draws)
-        folder = result_folder(self.record)
-        return [
-            read_frame(folder / f"draw-{number}.parquet", columns)
-            for number in range(1, n_read + 1)
-        ]
+        return [self.draw(number, columns) for number in range(n_read)]
+
+    def draw(self, number: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return a draw by its number, the first is 0; all of its columns or some."""
+        path = result_folder(self.record) / f"draw-{number + 1}.parquet"
+        return read_frame(path, columns)
 
 
 def result_folder(record: JobRecord) -> Path:
@@ -242,14 +244,38 @@ def by_method(filling: Filling) -> dict[str, JobRecord]:
     return named
 
 
+# What a comparison says about them
+
+
 def comparison_of(record: JobRecord) -> Comparison | None:
     """Return the newest finished comparison of methods on the table of a filling."""
+    run = _comparison_run(record)
+    return None if run is None else _comparison((run.id, run.finished_at), run)
+
+
+def column_remarks(filling: Filling) -> dict[Hashable, str]:
+    """Return why not to trust some of the columns with holes, in words."""
+    run = _comparison_run(filling.record)
+    key = None if run is None else (run.id, run.finished_at)
+    return _remarks(filling.key, key, filling)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _remarks(
+    key: tuple[Any, ...], comparison_key: tuple[Any, ...] | None, _filling: Filling
+) -> dict[Hashable, str]:
+    with_holes = [name for name, cells in _filling.frame.items() if cells.isna().any()]
+    notes = column_notes(comparison_of(_filling.record), _filling.frame[with_holes])
+    return {name: note for name in with_holes if (note := notes.get(name)) is not None}
+
+
+def _comparison_run(record: JobRecord) -> JobRecord | None:
     runs = jobs.records(kinds=[JobKind.COMPARE], states=[JobState.SUCCEEDED], limit=MOST_FILLINGS)
     for run in runs:
         if run.spec.table == record.spec.table:
             comparison = _comparison((run.id, run.finished_at), run)
             if any(task.status == "done" for task in comparison.tasks):
-                return comparison
+                return run
     return None
 
 

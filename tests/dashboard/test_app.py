@@ -88,6 +88,10 @@ def test_a_damaged_table_leaves_a_way_out(workspace):
     assert not app.exception
     assert "Open it again" in app.error[0].value
     assert len(app.file_uploader) == 1
+    for page in ("impute.py", "takeaway.py"):
+        app = open_app(workspace.token).switch_page(f"../pages/{page}").run()
+        assert not app.exception
+        assert "Open it again" in app.error[0].value
 
 
 def test_a_page_that_fails_is_no_traceback(workspace, monkeypatch):

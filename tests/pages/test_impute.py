@@ -417,6 +417,11 @@ def test_a_comparison_says_what_not_to_trust(fill, table, open_page, add_filling
     assert notes["noise"] == "Do not trust: no method beats the mean here."
     assert "1 column needs care" in words(app)
     assert "No comparison" not in words(app)
+    app = view(app, "The table")
+    assert not any("Do not trust" in warning.value for warning in app.warning)
+    app.number_input(key="impute:row").set_value(1)
+    app = calm(app.selectbox(key="impute:column").select("noise").run())
+    assert any("`noise`: Do not trust" in warning.value for warning in app.warning)
 
 
 # What if

@@ -94,7 +94,10 @@ def run(command: list[str], folder: Path) -> None:
 def test_the_script_fills_the_same_table(make, tmp_path):
     (hole,) = find_structural_holes(make(method="naive").frame)
     filling = make(method="em", draws=2, leave_alone=[hole.to_dict()])
-    folder = unpacked(exports.everything(filling, None, escaped=True), tmp_path / "bundle")
+    folder = unpacked(
+        exports.everything(filling, exports.recipe(filling), None, escaped=True),
+        tmp_path / "bundle",
+    )
 
     run([sys.executable, "reproduce.py"], folder)
 
@@ -111,7 +114,10 @@ def test_the_script_fills_the_same_table(make, tmp_path):
 def test_script_and_command_repeat_a_trained_model(make, tmp_path):
     trained = make("train", method="pmae-mix", params=QUICK, seed=5)
     filling = make(model=trained.record.id, draws=1, seed=9)
-    folder = unpacked(exports.everything(filling, None, escaped=False), tmp_path / "bundle")
+    folder = unpacked(
+        exports.everything(filling, exports.recipe(filling), None, escaped=False),
+        tmp_path / "bundle",
+    )
     assert exports.recipe(filling).model_seed == 5
 
     run([sys.executable, "reproduce.py"], folder)
@@ -129,7 +135,10 @@ def test_script_and_command_repeat_a_trained_model(make, tmp_path):
 def test_the_zip_holds_everything(make, tmp_path):
     filling = make(method="em", draws=1)
 
-    folder = unpacked(exports.everything(filling, None, escaped=True), tmp_path / "bundle")
+    folder = unpacked(
+        exports.everything(filling, exports.recipe(filling), None, escaped=True),
+        tmp_path / "bundle",
+    )
 
     assert {path.name for path in folder.iterdir()} == {
         *("filled.csv", "filled.xlsx", "filled.parquet", "imputed.csv", "imputed.parquet"),
@@ -151,7 +160,7 @@ def test_tables_are_safe_for_spreadsheets(make):
     assert "\n=" not in safe and ",=" not in safe
     assert ",'=Ulm()," in safe and ",'=y," in safe
     pd.testing.assert_frame_equal(read_table(io.BytesIO(exact), format="csv"), filling.filled)
-    book = openpyxl.load_workbook(io.BytesIO(exports.excel_file(filling)))
+    book = openpyxl.load_workbook(io.BytesIO(exports.excel_file(filling, exports.recipe(filling))))
     cell = book.worksheets[0]["B2"]  # "=y" of row 0, which was filled
     assert cell.fill.fgColor.rgb.endswith("009E73")
     assert book.worksheets[0]["A2"].fill.fgColor.rgb == "00000000"
