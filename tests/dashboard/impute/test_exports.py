@@ -206,3 +206,21 @@ def test_names_of_files_come_from_the_table(make, monkeypatch):
     monkeypatch.setattr(jobs, "origin", lambda digest: jobs.Origin("<>"))
 
     assert exports.stem_of(filling) == "table"
+
+
+def test_files_are_made_without_a_session(make, monkeypatch):
+    filling = make(method="naive")
+    how = exports.recipe(filling)
+    exports._recipe.clear()
+    monkeypatch.setattr(jobs, "origin", lambda digest: pytest.fail("no session is at hand"))
+
+    made = [
+        exports.everything(filling, how, None, escaped=True),
+        exports.csv_file(filling, escaped=True),
+        exports.excel_file(filling, how),
+        exports.parquet_file(filling),
+        exports.mask_file(filling, "csv"),
+        exports.holes_file(filling),
+    ]
+
+    assert all(made)
