@@ -126,7 +126,7 @@ def _dots(
             "symbol": symbol,
             "size": size,
             "color": colour,
-            "opacity": 0.6 if faint else 1.0,
+            "opacity": 0.85 if faint else 1.0,
             "line": {"width": 2, "color": colour},
         },
         text=hover_names(rows["who"].tolist()),
