@@ -122,7 +122,8 @@ def agreement(both: pd.DataFrame) -> str:
         return ""
     differences = known["difference"]
     near = (differences.abs() <= 2).mean()
+    median = round(differences.median(), 1) + 0.0  # never "-0.0"
     return (
         f"Of {count(len(known), 'figure')}, {percent(near)} lie within 2 points of the printed "
-        f"ones; the median difference is {differences.median():+.1f} points (ours minus printed)."
+        f"ones; the median difference is {median:+.1f} points (ours minus printed)."
     )

@@ -69,6 +69,8 @@ def test_agreement_is_a_share_and_a_median():
         "+5.5 points (ours minus printed)."
     )
     assert agreement(both.iloc[2:]) == ""
+    nearly = pd.DataFrame({"mean": [1.0], "printed": [1.01], "difference": [-0.01]})
+    assert "median difference is +0.0 points" in agreement(nearly)
 
 
 def test_the_reasons_of_the_protocol_are_there():
