@@ -26,7 +26,6 @@ from pmae_core.training.checkpoint import TensorGroups, read_tensors, write_tens
 from pmae_core.training.device import choose_device
 from pmae_core.training.validation import HeldOut
 
-CELLS_PER_CHUNK = 200_000
 RESIDUALS_PER_COLUMN = 500
 ROWS_OF_THE_START = 5000
 # Expectation maximisation is a little better and grows with the cube of the coordinates.
@@ -144,7 +143,7 @@ class FittedNetwork:
             yield self._to_encoded(filled)
 
     def _chunks(self, rows: np.ndarray) -> Iterator[np.ndarray]:
-        size = max(1, CELLS_PER_CHUNK // max(1, len(self.columns)))
+        size = self.network.rows_at_a_time
         for start in range(0, len(rows), size):
             yield rows[start : start + size]
 

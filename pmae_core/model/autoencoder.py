@@ -19,6 +19,11 @@ from pmae_core.model.tokens import (
     sincos_positions,
 )
 
+# So many cells, hidden layers and all, stay in a processor's cache; more at a time take twice as
+# long. Fewer rows than the least are not worth a call.
+CELLS_AT_A_TIME = 2000
+LEAST_ROWS_AT_A_TIME = 64
+
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkConfig:
@@ -197,6 +202,11 @@ class MaskedAutoencoder(nn.Module):
     def is_softmax(self) -> bool:
         """Whether categorical columns have embeddings and softmax heads."""
         return self.config.categorical == "softmax"
+
+    @property
+    def rows_at_a_time(self) -> int:
+        """In pieces of how many rows a long table is best predicted."""
+        return max(LEAST_ROWS_AT_A_TIME, CELLS_AT_A_TIME // len(self.center))
 
     def first_guess(self, values: Tensor, kept: Tensor) -> Start | None:
         """Return what the Gaussian says of every cell, ``None`` for a network without one."""
