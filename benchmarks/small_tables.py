@@ -1,10 +1,12 @@
 """All methods on the small tables of the paper, our figures beside the printed ones.
 
 Diabetes, wine and obesity; monotone, quasi-monotone and general holes; nested, MNAR. Every finished
-task is kept under build/, so that the same command goes on where it was stopped. For the larger
-tables and the other experiments of the paper there is `pmae benchmark`.
+task is kept under build/, so that the same command goes on where it was stopped, and beside the
+results, so that it does so on another machine. After a change to a method, name it in --anew. For
+the larger tables and the other experiments of the paper there is `pmae benchmark`.
 
     PMAE_DATA_DIR=<folder of the benchmark tables> python -m benchmarks.small_tables
+    PMAE_DATA_DIR=<folder of the benchmark tables> python -m benchmarks.small_tables --anew pmae-mix
 """
 
 from __future__ import annotations
@@ -169,6 +171,31 @@ def write(rows: list[dict[str, Any]], options: argparse.Namespace, command: str)
     return result
 
 
+def unpack_tasks(options: argparse.Namespace) -> None:
+    """Lay out finished tasks that are kept beside the results, but those to be run anew."""
+    if not options.tasks.exists():
+        return
+    for line in options.tasks.read_text(encoding="utf-8").splitlines():
+        task = json.loads(line)
+        path = options.results_dir / task["folder"] / task["file"]
+        method = path.stem.rpartition("-seed")[0]
+        if method not in options.anew and not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(task["content"]), encoding="utf-8")
+
+
+def pack_tasks(options: argparse.Namespace) -> None:
+    """Keep all finished tasks beside the results, a line each, without their single cells."""
+    lines = []
+    for path in sorted(options.results_dir.glob("*/*.json")):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if "result" in content:
+            content["result"]["points"] = {}
+        task = {"folder": path.parent.name, "file": path.name, "content": content}
+        lines.append(json.dumps(task, ensure_ascii=False))
+    options.tasks.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -186,6 +213,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="tasks at a time (default 1)")
     parser.add_argument("--results-dir", type=Path, help="where finished tasks are kept")
     parser.add_argument("--output", type=Path, help="the CSV to write; the JSON lies beside it")
+    parser.add_argument("--anew", default="", help="methods whose kept results no longer hold")
     parser.add_argument("--retry-failed", action="store_true", help="run again what failed")
     parser.add_argument(
         "--quick", action="store_true", help="one table, one pattern, one seed, tiny networks"
@@ -198,6 +226,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     finished = ROOT / "benchmarks" / "results" / "small_tables.csv"
     smoke = ROOT / "build" / folder / "small_tables.csv"
     options.output = options.output or (smoke if options.quick else finished)
+    options.tasks = options.output.with_name(f"{options.output.stem}_tasks.jsonl")
+    options.anew = options.anew.split(",")
     return options
 
 
@@ -209,6 +239,7 @@ def main(arguments: list[str] | None = None) -> int:
     known = [info.name for info in list_imputers()]
     methods = options.methods.split(",") if options.methods else known
     variants = variants_of(methods, options.quick)
+    unpack_tasks(options)
     rows: list[dict[str, Any]] = []
     result: dict[str, Any] = {}
     for dataset in options.datasets.split(","):
@@ -216,6 +247,7 @@ def main(arguments: list[str] | None = None) -> int:
             cell = Cell(dataset, pattern)
             rows += tidy_rows(cell, variants, compared(cell, variants, options))
             result = write(rows, options, command)
+            pack_tasks(options)
     print(f"{'method':14}{'mean rank':>10}{'with ties':>10}{'accuracy':>10}{'tables':>8}")
     for row in result["mean_ranks"]:
         accuracy = row["mean_accuracy_x100"]

@@ -56,6 +56,24 @@ def test_a_quick_run_writes_figures_beside_the_papers_and_resumes(tmp_path, caps
     assert "seed 0" not in capsys.readouterr().out
 
 
+def test_tasks_kept_beside_the_results_are_not_run_again(tmp_path, capsys):
+    def arguments(folder: str, *more: str) -> list[str]:
+        output = ("--output", str(tmp_path / "out.csv"))
+        tasks = ("--results-dir", str(tmp_path / folder))
+        return ["--quick", "--methods", "naive,em", *tasks, *output, *more]
+
+    assert main(arguments("here")) == 0
+    before = pd.read_csv(tmp_path / "out.csv")
+    capsys.readouterr()
+    assert main(arguments("elsewhere", "--anew", "em")) == 0
+    told = capsys.readouterr().out
+    assert "em, seed 0" in told
+    assert "naive, seed 0" not in told
+    after = pd.read_csv(tmp_path / "out.csv")
+    scores = ["method", "rank", "band", "imputation_accuracy_x100", "rmse"]
+    pd.testing.assert_frame_equal(before[scores], after[scores])
+
+
 def test_a_method_without_a_result_keeps_its_row(tmp_path, monkeypatch):
     from pmae_core.imputers.naive import NaiveImputer
 
