@@ -30,7 +30,9 @@ from pmae_core.cli_common import (
     Roles,
     Sentinels,
     as_text,
+    count,
     given,
+    print_json,
     read_params,
     read_roles,
     say,
@@ -296,8 +298,8 @@ def _imputation_sentence(frame: pd.DataFrame, imputed: pd.DataFrame, output: Pat
     n_missing, n_imputed = int(frame.isna().sum().sum()), int(imputed.sum().sum())
     n_columns = int(imputed.any().sum())
     return (
-        f"Filled {n_imputed:,} of {_count(n_missing, 'missing cell')} "
-        f"in {_count(n_columns, 'column')}; wrote {as_text(str(output))}."
+        f"Filled {n_imputed:,} of {count(n_missing, 'missing cell')} "
+        f"in {count(n_columns, 'column')}; wrote {as_text(str(output))}."
     )
 
 
@@ -466,8 +468,8 @@ def ampute(
     if not quiet:
         n_removed, n_dropped = int(holes.missing.sum().sum()), len(frame) - len(holes.truth)
         say(
-            f"Removed {n_removed:,} of {_count(holes.truth.size, 'cell')} and dropped "
-            f"{_count(n_dropped, 'row')} that lost all; wrote {as_text(str(output))}."
+            f"Removed {n_removed:,} of {count(holes.truth.size, 'cell')} and dropped "
+            f"{count(n_dropped, 'row')} that lost all; wrote {as_text(str(output))}."
         )
 
 
@@ -513,7 +515,7 @@ def score(
         say("[yellow]Note:[/] without --missing all cells count, also those never missing.")
     result = score_imputation(true_frame, imputed_frame, cells, _schema(true_frame, role))
     if as_json:
-        _print_json(result.to_dict())
+        print_json(result.to_dict())
     else:
         _print_score(result)
 
@@ -564,7 +566,7 @@ def describe(
             {**column.to_dict(), "name": str(column.name), "p_obs": float(p_obs)}
             for column, p_obs in zip(schema.columns, summary.per_column["p_obs"], strict=True)
         ]
-        _print_json(
+        print_json(
             {
                 "sentence": summary.sentence(),
                 "columns": columns,
@@ -629,7 +631,7 @@ def datasets(
         return
     infos = [load_dataset(name).info] if name else list_datasets()
     if as_json:
-        _print_json([asdict(info) for info in infos])
+        print_json([asdict(info) for info in infos])
     elif name:
         _print_table(["", name], [(key, str(value)) for key, value in asdict(infos[0]).items()])
     else:
@@ -658,20 +660,6 @@ _METRIC_TITLES = {
     "mae": "MAE",
     "wasserstein": "Wasserstein",
 }
-
-
-def _print_json(data: Any) -> None:
-    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
-    typer.echo(text)
-
-
-def _plain(value: Any) -> Any:
-    """Return NumPy's scalars as Python's, and what JSON does not know as text."""
-    return value.item() if hasattr(value, "item") else str(value)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _figure(value: float) -> str:

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.markup import escape
 
 from pmae_core.cli_common import (
     MethodParams,
+    as_text,
     read_method_params,
     read_methods,
     read_seconds,
@@ -204,12 +204,12 @@ def _run(runner: Any, plan: Plan, quiet: bool) -> int:
             row = event.rows[0]
             n_results += row["status"] == "done"
             if not (quiet or event.from_disk):
-                say(escape(f"{name} {_count(event)}: {_words(row)}"))
+                say(as_text(f"{name} {_count(event)}: {_words(row)}"))
 
     results = replace(runner, callbacks=(hear,)).run(plan)
     say(
         f"{name}: {n_results:,} of {plan.n_tasks:,} tasks have a result; wrote "
-        f"{escape(str(results.path))} and the CSV beside it."
+        f"{as_text(str(results.path))} and the CSV beside it."
     )
     return n_results
 

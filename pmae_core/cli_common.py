@@ -147,3 +147,25 @@ def show(output: RenderableType) -> None:
     """Print a result on stdout, wide enough for a table where no terminal sets the width."""
     width = None if sys.stdout.isatty() else WIDTH_OF_A_PIPE
     Console(width=width, highlight=False).print(output)
+
+
+def print_json(data: Any) -> None:
+    """Print a result on stdout for other programs."""
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
+    typer.echo(text)
+
+
+def _plain(value: Any) -> Any:
+    """Return NumPy's scalars as Python's, and what JSON does not know as text."""
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> count(1, "row"), count(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

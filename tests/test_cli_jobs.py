@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from pmae_core import cli_jobs
+from pmae_core import cli_jobs, cli_submit
 from pmae_core.cli import app
 from pmae_core.errors import Cancelled, PMAEError
 from pmae_core.evaluation import Comparison
@@ -68,7 +68,8 @@ class InlineEngine:
 @pytest.fixture
 def store(tmp_path, monkeypatch) -> JobStore:
     monkeypatch.setenv("PMAE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(cli_jobs, "_engine", lambda store, name=None: InlineEngine(store))
+    for module in (cli_jobs, cli_submit):
+        monkeypatch.setattr(module, "engine_of", lambda store, name=None: InlineEngine(store))
     return JobStore()
 
 
@@ -120,7 +121,12 @@ def test_roles_sentinels_and_settings_reach_the_document(store, holes):
     )
 
     spec = store.job(job_id).spec
-    assert spec.params == {"method": "knn", "params": {"n_neighbors": 2}, "draws": 0}
+    assert spec.params == {
+        "method": "knn",
+        "params": {"n_neighbors": 2},
+        "draws": 0,
+        "leave_alone": [],
+    }
     assert [column["role"] for column in spec.schema["columns"]][-1] == "ignored"
     assert spec.resources == Resources(threads=3, memory_mb=900)
     assert store.get_table(spec.table)["kind"].isna().any()
@@ -135,7 +141,7 @@ def test_a_trained_model_fills_other_rows(store, holes, tmp_path):
 
     filled = submitted("impute", holes, "--model", trained[:8], "--draws", 2, "--wait")
 
-    assert store.job(filled).spec.params == {"model": trained, "draws": 2}
+    assert store.job(filled).spec.params == {"model": trained, "draws": 2, "leave_alone": []}
     run("result", filled, "--file", "draw-2.parquet", "-o", tmp_path / "draw.csv")
     assert not read_table(tmp_path / "draw.csv").isna().any(axis=None)
 

@@ -16,6 +16,8 @@ CORE_LAYERS = (
     ("__main__",),
     ("cli",),
     ("cli_benchmark", "cli_compare", "cli_jobs", "cli_serve"),
+    ("cli_submit",),
+    ("cli_job_words",),
     ("cli_common",),
     ("pmae_core",),  # its __init__, which names what the layers below offer
     ("jobs",),
