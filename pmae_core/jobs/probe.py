@@ -15,7 +15,7 @@ import pandas as pd
 from pmae_core.errors import Cancelled, PMAEError
 from pmae_core.evaluation.memory import PeakMemory
 from pmae_core.events import Event, FitProgress, TrainingStarted
-from pmae_core.imputers import make_imputer
+from pmae_core.imputers import BaseImputer, make_imputer
 from pmae_core.table import Schema
 
 FIRST_ROWS = 200
@@ -274,13 +274,22 @@ class Probe:
         is_warm_up: bool = False,
     ) -> Look | None:
         """Run the method until it ends or the time is up; None, with the reason, if it fails."""
-        names = set(sample.columns)
-        schema = Schema(tuple(column for column in self.schema if column.name in names))
-        watch = _Watch()
-        finished = False
+        try:
+            return self._watched_run(sample, deadline, is_glance, is_warm_up)
+        except Cancelled:
+            raise
+        except PMAEError as error:
+            self.error = str(error)
+        except Exception as error:
+            # As in a comparison, a broken method is a row with its reason.
+            self.error = f"The method broke: {type(error).__name__}: {error}"
+        return None
 
-        started = fitted = time.perf_counter()
-        cpu = time.process_time()
+    def _watched_run(
+        self, sample: pd.DataFrame, deadline: float, is_glance: bool, is_warm_up: bool
+    ) -> Look:
+        watch = _Watch()
+        started, cpu = time.perf_counter(), time.process_time()
 
         def stop() -> bool:
             watch.tick()
@@ -289,29 +298,12 @@ class Probe:
             is_warm = is_warm_up and watch.n_asked > 1
             return self.cancel() or now >= deadline or (is_glance and has_told) or is_warm
 
-        try:
-            imputer = make_imputer(
-                self.method, **{**self.params, "schema": schema, "random_state": 0}
-            )
-            with warnings.catch_warnings(), PeakMemory() as peak:
-                warnings.simplefilter("ignore")
-                try:
-                    imputer.fit(sample, callbacks=(watch,), cancel=stop)
-                    fitted = time.perf_counter()
-                    imputer.transform(sample)
-                    finished = True
-                except Cancelled:
-                    if self.cancel():
-                        raise Cancelled(STOPPED) from None
-        except Cancelled:
-            raise
-        except PMAEError as error:
-            self.error = str(error)
-            return None
-        except Exception as error:
-            # As in a comparison, a broken method is a row with its reason.
-            self.error = f"The method broke: {type(error).__name__}: {error}"
-            return None
+        imputer = self._imputer_for(sample)
+        with warnings.catch_warnings(), PeakMemory() as peak:
+            warnings.simplefilter("ignore")
+            fitted = _fit_and_fill(imputer, sample, watch, stop)
+        if fitted is None and self.cancel():
+            raise Cancelled(STOPPED)
         ended = time.perf_counter()
         return Look(
             n_rows=len(sample),
@@ -320,15 +312,20 @@ class Probe:
             marks=[(done, then - started) for done, then in watch.marks],
             total=watch.total,
             unit=watch.unit,
-            finished=finished,
+            finished=fitted is not None,
             seconds=ended - started,
-            filling_seconds=ended - fitted if finished else 0.0,
+            filling_seconds=0.0 if fitted is None else ended - fitted,
             cpu_seconds=time.process_time() - cpu,
             memory_mb=peak.megabytes or 0.0,
             earliest_end=_earliest_end(imputer, watch.total),
             # A training of so many steps, each of so many rows, does not grow with the table.
             usual_growth=0.0 if getattr(imputer, "settings_", {}).get("steps") else 1.0,
         )
+
+    def _imputer_for(self, sample: pd.DataFrame) -> BaseImputer:
+        names = set(sample.columns)
+        schema = Schema(tuple(column for column in self.schema if column.name in names))
+        return make_imputer(self.method, **{**self.params, "schema": schema, "random_state": 0})
 
     # ------------------------------------------------------------ what the looks tell
 
@@ -480,6 +477,19 @@ class _Watch:
 
     def _note(self, done: int) -> None:
         self.marks.append((done, time.perf_counter()))
+
+
+def _fit_and_fill(
+    imputer: BaseImputer, sample: pd.DataFrame, watch: _Watch, stop: Callable[[], bool]
+) -> float | None:
+    """Return when the fit was over, None if it was stopped before the sample was filled."""
+    try:
+        imputer.fit(sample, callbacks=(watch,), cancel=stop)
+        fitted = time.perf_counter()
+        imputer.transform(sample)
+    except Cancelled:
+        return None
+    return fitted
 
 
 def _n_with_holes(frame: pd.DataFrame) -> int:
