@@ -84,3 +84,11 @@ def schema_of(df: pd.DataFrame, schema: Schema | None) -> Schema:
 
 def _holds_times(series: pd.Series, role: Role) -> bool:
     return role is Role.DATETIME or cell_kind(series) is CellKind.DURATION
+
+
+def has_telling_mean(series: pd.Series, role: Role) -> bool:
+    """Say whether the mean of a column tells people anything.
+
+    That of a date would be a number of days since the first one.
+    """
+    return role is Role.NUMERICAL and series.dtype.kind != "m"

@@ -15,6 +15,7 @@ from pmae_core.missingness._columns import (
     LABEL_ROLES,
     NUMBER_ROLES,
     chi_squared_bound,
+    has_telling_mean,
     missing_rows,
     number_words,
     read_labels,
@@ -107,8 +108,7 @@ def _compare_numbers(series: pd.Series, role: Role, missing: BoolArray) -> dict[
     if min(len(one), len(other)) < 2:
         return result
     mean_one, mean_other = float(one.mean()), float(other.mean())
-    if role is Role.NUMERICAL and series.dtype.kind != "m":
-        # The mean of a date would be a number of days since the first one: no use to anybody.
+    if has_telling_mean(series, role):
         result |= {"mean_observed": mean_one, "mean_missing": mean_other}
     deviation = np.sqrt((one.var(ddof=1) + other.var(ddof=1)) / 2)
     if deviation > 0:

@@ -13,6 +13,7 @@ from pmae_core.missingness._columns import (
     LABEL_ROLES,
     NUMBER_ROLES,
     chi_squared_bound,
+    has_telling_mean,
     read_labels,
     read_numbers,
     schema_of,
@@ -160,8 +161,7 @@ def _shift_of_numbers(series: pd.Series, role: Role, stays: BoolArray) -> dict[s
     if not len(after):
         return result
     mean_before, mean_after = float(before.mean()), float(after.mean())
-    if role is Role.NUMERICAL and series.dtype.kind != "m":
-        # The mean of a date would be a number of days since the first one: no use to anybody.
+    if has_telling_mean(series, role):
         result |= {"mean_observed": mean_before, "mean_kept": mean_after}
     deviation = before.std(ddof=1) if len(before) > 1 else 0.0
     result["shift"] = float((mean_after - mean_before) / deviation) if deviation > 0 else 0.0
