@@ -1,12 +1,12 @@
 # The dashboard:            docker build -t pmae .
 # The same as a Ray node:   docker build -t pmae-ray --target ray .
-# With CUDA:                docker build -t pmae-gpu --build-arg TORCH_INDEX= .   (run with --gpus all)
+# Smaller, for CPUs alone:  docker build -t pmae --build-arg TORCH_INDEX=https://download.pytorch.org/whl/cpu .
 
 FROM python:3.11-slim AS build
 
-# The CPU build of torch is much smaller. Without an index of its own pip takes the wheel with CUDA,
-# which brings all it needs but the driver.
-ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+# Without an index of its own pip takes torch's wheel with CUDA, which brings all it needs but the
+# driver and runs on CPUs, too; the CPU build is much smaller.
+ARG TORCH_INDEX=
 
 ENV PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1
