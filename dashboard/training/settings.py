@@ -309,7 +309,7 @@ PRECISION = Setting(
 def preset_values(preset: str, n_rows: int) -> dict[str, Any]:
     """Return every setting of a preset as its widget shows it; none of "no such thing" is 0."""
     values = resolve_settings(preset, {}, n_rows)
-    for name in ("patience", "average_decay"):
+    for name in ("patience", "average_decay", "mixing_width"):
         values[name] = values[name] or 0
     return values
 

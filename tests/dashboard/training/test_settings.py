@@ -44,6 +44,14 @@ def test_every_setting_has_a_sentence():
 
 
 @pytest.mark.parametrize("preset", PRESETS)
+def test_every_setting_of_a_preset_can_be_shown(preset):
+    values = preset_values(preset, 500)
+    shown = [*LENGTHS[length_unit(values)], *(one for group in GROUPS.values() for one in group)]
+
+    assert [setting.name for setting in shown if values[setting.name] is None] == []
+
+
+@pytest.mark.parametrize("preset", PRESETS)
 def test_the_values_of_a_preset_fit_their_widgets(preset):
     values = preset_values(preset, 500)
     for setting in ALL:
