@@ -26,6 +26,7 @@ FIRST_SAMPLE = "penguins"
 
 _TOKEN_KEY = "_workspace_token"
 _NOTICES_KEY = "_notices"
+_TIMES_DRAWN_ANEW_KEY = "_times_drawn_anew"
 _SETTING_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _LONGEST_SHARED = 8_000
 _SWEEP_SECONDS = 3600
@@ -186,15 +187,22 @@ def remembered(
 
 
 def remember(section: str, **values: Any) -> None:
-    """Set remembered values, for presets and links. Call it in a callback (``on_click``)."""
+    """Set remembered values, for presets and links. Call it in a callback (``on_click``).
+
+    A widget whose value is set is drawn as a new one. Parts of a page that refresh by themselves
+    send the values of all widgets along, and may have sent the old value a moment ago.
+    """
     workspace().update(section, **values)
+    drawn = st.session_state.setdefault(_TIMES_DRAWN_ANEW_KEY, {})
     for name, value in values.items():
-        st.session_state[setting_key(section, name)] = value
+        if st.session_state.get(setting_key(section, name)) != value:
+            drawn[section, name] = drawn.get((section, name), 0) + 1
 
 
 def setting_key(section: str, name: str) -> str:
-    """Return the key of a remembered widget."""
-    return f"{section}:{name}"
+    """Return the key of a remembered widget, as it is drawn now."""
+    times = st.session_state.get(_TIMES_DRAWN_ANEW_KEY, {}).get((section, name), 0)
+    return f"{section}:{name}:{times}" if times else f"{section}:{name}"
 
 
 def _keep(section: str, name: str, then: Callable[[], None] | None) -> None:

@@ -231,6 +231,18 @@ def test_presets_move_widgets_and_are_kept():
     assert Workspace.open(app.query_params["w"]).get("lab") == {"a": 0.75, "on": True}
 
 
+def test_a_message_sent_before_a_preset_arrived_does_not_take_it_back():
+    app = run(show_widgets)
+    app.slider[0].set_value(0.5).run()
+    sent_before = app._tree.get_widget_states()
+    app.button[0].click().run()
+
+    app._run(sent_before)
+
+    assert values_of(app)["a"] == 0.75
+    assert Workspace.open(app.query_params["w"]).get("lab") == {"a": 0.75, "on": True}
+
+
 # Links
 
 

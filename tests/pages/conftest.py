@@ -1,6 +1,7 @@
 """Pages under test: each runs alone, in a workspace of its own."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,17 @@ def edit() -> Callable[..., AppTest]:
         return app._run(states)
 
     return edit_cells
+
+
+@pytest.fixture
+def drawn() -> Callable[..., Any]:
+    """Return a function that finds a widget that remembers, also when code set its value since."""
+
+    def find(widgets: Sequence[Any], key: str) -> Any:
+        (found,) = [one for one in widgets if re.fullmatch(rf"{re.escape(key)}(:\d+)?", one.key)]
+        return found
+
+    return find
 
 
 # Jobs, written into the store by hand: no worker is started

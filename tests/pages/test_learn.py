@@ -56,7 +56,8 @@ def shared(app):
 
 
 def guess(app, name, answer):
-    return app.radio(key=f"learn:{name}_answer").set_value(answer).run()
+    (question,) = [radio for radio in app.radio if radio.key.startswith(f"learn:{name}_answer")]
+    return question.set_value(answer).run()
 
 
 def reveal(app):
@@ -142,7 +143,9 @@ def test_a_wrong_guess_is_told_the_answer(workspace, open_page, lesson):
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
-def test_the_solution_survives_a_reload_and_goes_with_another_table(workspace, open_page, lesson):
+def test_the_solution_survives_a_reload_and_goes_with_another_table(
+    drawn, workspace, open_page, lesson
+):
     app = open_lesson(workspace, open_page, lesson.name, seed=SEED)
     reveal(guess(app, lesson.name, ANSWERS[lesson.name][0]))
 
@@ -151,8 +154,8 @@ def test_the_solution_survives_a_reload_and_goes_with_another_table(workspace, o
 
     again.button(key="learn:another").click().run()
     assert calm(again)
-    assert again.number_input(key=f"learn:{lesson.name}_seed").value == SEED + 1
-    assert again.radio(key=f"learn:{lesson.name}_answer").value is None
+    assert drawn(again.number_input, f"learn:{lesson.name}_seed").value == SEED + 1
+    assert drawn(again.radio, f"learn:{lesson.name}_answer").value is None
     assert lesson.takeaways[0] not in text_of(again)
 
 
@@ -189,7 +192,7 @@ def test_a_pupil_who_opens_the_link_sees_the_teachers_exercise(workspace, open_p
     assert mechanisms.LESSON.takeaways[0] not in text_of(pupil)
 
 
-def test_a_change_of_the_exercise_opens_the_question_again(workspace, open_page):
+def test_a_change_of_the_exercise_opens_the_question_again(drawn, workspace, open_page):
     app = open_lesson(workspace, open_page, "slopes")
     reveal(guess(app, "slopes", "same"))
     assert app.success
@@ -198,19 +201,19 @@ def test_a_change_of_the_exercise_opens_the_question_again(workspace, open_page)
 
     assert calm(app)
     assert not app.success
-    assert app.radio(key="learn:slopes_answer").value is None
+    assert drawn(app.radio, "learn:slopes_answer").value is None
     reveal(guess(app, "slopes", "flatter"))
     assert app.success[0].value == "Right: **Flatter**."
 
 
-def test_guess_again_keeps_the_table(workspace, open_page):
+def test_guess_again_keeps_the_table(drawn, workspace, open_page):
     app = open_lesson(workspace, open_page, "worlds", seed=SEED)
     reveal(guess(app, "worlds", "1"))
 
     app.button(key="learn:again").click().run()
 
     assert app.number_input(key="learn:worlds_seed").value == SEED
-    assert app.radio(key="learn:worlds_answer").value is None
+    assert drawn(app.radio, "learn:worlds_answer").value is None
 
 
 @pytest.mark.parametrize("column", reasons.DECIDED_BY)
@@ -228,14 +231,14 @@ def test_every_kind_of_hole_is_explained(workspace, open_page, column):
     assert reasons.cell_story(clinic, row, column) in text_of(app)
 
 
-def test_a_click_on_a_question_mark_chooses_the_cell(workspace, open_page, click):
+def test_a_click_on_a_question_mark_chooses_the_cell(drawn, workspace, open_page, click):
     app = open_page(PAGE)
     row, column = reasons.holes(make_clinic(seed=0))[-1]
 
     click(app, "lesson-reasons", [{"customdata": [row, column]}])
 
     assert calm(app)
-    assert app.selectbox(key="learn:reasons_cell").value == f"{row}:{column}"
+    assert drawn(app.selectbox, "learn:reasons_cell").value == f"{row}:{column}"
 
 
 def test_a_click_on_a_known_value_changes_nothing(workspace, open_page, click):

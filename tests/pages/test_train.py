@@ -119,7 +119,7 @@ def test_start_hands_in_what_is_set(fill, table, open_page, store, workspace):
     assert "It is the next in the queue" in words(app)
 
 
-def test_settings_survive_a_reload(fill, table, open_page, store):
+def test_settings_survive_a_reload(drawn, fill, table, open_page, store):
     fill(table)
     app = open_page("train.py")
     app.selectbox(key="train:preset").select("fast").run()
@@ -131,7 +131,7 @@ def test_settings_survive_a_reload(fill, table, open_page, store):
     assert again.number_input(key="train:fast__width").value == 64
     assert "Different from the preset: `width`" in words(again)
     again = calm(press(again, "Back to the preset"))
-    assert again.number_input(key="train:fast__width").value == 32
+    assert drawn(again.number_input, "train:fast__width").value == 32
 
 
 def test_the_masking_of_the_lab_is_taken(fill, table, open_page, store, workspace):
