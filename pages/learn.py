@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -229,6 +230,28 @@ def _show_foot(lesson: Lesson, seed: int, exercise: Exercise) -> None:
             st.code(session.share_link(SECTION, settings), language=None, wrap_lines=True)
 
 
+def _show_luck(
+    lesson: Lesson,
+    estimate: str,
+    *,
+    of: str,
+    redrawn: np.ndarray,
+    truth: float,
+    filled: tuple[str, float],
+    how: str,
+) -> None:
+    """Draw what an estimate is when everything is left to chance again, many times."""
+    words, value = filled
+    marks = {"truth": (truth, NEUTRAL, "dash"), words: (value, IMPUTED, "solid")}
+    show_figure(
+        figures.redraws_figure(redrawn, marks, f"{estimate} of {of}"),
+        question="Was it luck?",
+        key=f"lesson-{lesson.name}-luck",
+        data=pd.DataFrame({estimate: redrawn}),
+        caption=f"{how} Luck scatters the {estimate}; a bias moves all of it away from the truth.",
+    )
+
+
 # 1. What is missing data?
 
 
@@ -348,20 +371,14 @@ def _ask_for_direction(lesson: Lesson, seed: int, picture: Any, controls: Any) -
                 caption="The lines are the means.",
             )
         with right:
-            show_figure(
-                figures.redraws_figure(
-                    lost.redrawn_means,
-                    {
-                        "truth": (lost.true_mean, NEUTRAL, "dash"),
-                        "filled by age": (lost.filled_mean, IMPUTED, "solid"),
-                    },
-                    "mean of what is left",
-                ),
-                question="Was it luck?",
-                key="lesson-mechanisms-luck",
-                data=pd.DataFrame({"mean": lost.redrawn_means}),
-                caption=f"The same rule, {len(lost.redrawn_means)} times. Luck scatters the mean; "
-                "a bias moves all of it away from the truth.",
+            _show_luck(
+                lesson,
+                "mean",
+                of="what is left",
+                redrawn=lost.redrawn_means,
+                truth=lost.true_mean,
+                filled=("filled by age", lost.filled_mean),
+                how=f"The same rule, {len(lost.redrawn_means)} times.",
             )
 
     return Exercise(lost.direction, solve, {"mechanism": mechanism})
@@ -465,20 +482,14 @@ def _ask_for_slope(lesson: Lesson, seed: int, picture: Any, controls: Any) -> Ex
                 data=made.truth.assign(stays=made.kept),
             )
         with right:
-            show_figure(
-                figures.redraws_figure(
-                    made.redrawn_slopes,
-                    {
-                        "truth": (made.population_slope, NEUTRAL, "dash"),
-                        "this table, holes filled": (made.filled_slope, IMPUTED, "solid"),
-                    },
-                    "slope of the rows that stay",
-                ),
-                question="Was it luck?",
-                key="lesson-slopes-luck",
-                data=pd.DataFrame({"slope": made.redrawn_slopes}),
-                caption=f"The same rule in {len(made.redrawn_slopes)} tables of other patients. "
-                "Luck scatters the slope; a bias moves all of it away from the truth.",
+            _show_luck(
+                lesson,
+                "slope",
+                of="the rows that stay",
+                redrawn=made.redrawn_slopes,
+                truth=made.population_slope,
+                filled=("this table, holes filled", made.filled_slope),
+                how=f"The same rule in {len(made.redrawn_slopes)} tables of other patients.",
             )
 
     return Exercise(made.cause.effect, solve, {"cause": cause, "strength": strength})

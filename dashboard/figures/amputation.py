@@ -12,6 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.figures.labels import hover_names, name_ticks
+from dashboard.figures.shares import shares_figure
 from dashboard.figures.style import styled
 from dashboard.text import figure_text
 from dashboard.theme import MISSING, NEUTRAL, OBSERVED, tint
@@ -248,47 +249,17 @@ def truths_figure(
     data: pd.DataFrame, name: str, scale: str, *, revision: str = "truths"
 ) -> go.Figure:
     """Draw the truths that are left beside the truths that are lost, each group as shares."""
-    groups = (("left", "left", OBSERVED), ("lost", "lost (true values)", MISSING))
-    layout: dict[str, Any] = {
-        "xaxis": {"title": {"text": figure_text(name)}},
-        "yaxis": {
-            "title": {"text": "share of the group"},
-            "tickformat": ".0%",
-            "rangemode": "tozero",
-        },
-        "uirevision": revision,
-    }
-    if scale == "category":
-        labels = hover_names(list(data["category"]))
-        traces = [
-            go.Bar(
-                x=np.arange(len(data)),
-                y=data[key],
-                name=title,
-                marker={"color": colour},
-                customdata=labels,
-                hovertemplate=f"%{{customdata}}: %{{y:.1%}}<extra>{title}</extra>",
-            )
-            for key, title, colour in groups
-        ]
-        layout["barmode"] = "group"
-        layout["xaxis"] |= name_ticks(list(data["category"]), most=MOST_CATEGORIES + 1)
-    else:
+    edges = None
+    if scale != "category":
         edges = _as_axis(np.append(data["from"], data["to"].iloc[-1:]), scale)
-        traces = [
-            go.Scatter(
-                x=edges,
-                y=np.append(data[key], data[key].iloc[-1:]),
-                name=title,
-                mode="lines",
-                line={"color": colour, "width": 2, "shape": "hv"},
-                fill="tozeroy",
-                fillcolor=tint(colour, 0.25),
-                hovertemplate=f"%{{y:.1%}} from %{{x}}<extra>{title}</extra>",
-            )
-            for key, title, colour in groups
-        ]
-    return styled(go.Figure(traces, layout), height=340)
+    return shares_figure(
+        data,
+        (("left", "left", OBSERVED), ("lost", "lost (true values)", MISSING)),
+        name=name,
+        share_of="the group",
+        edges=edges,
+        revision=revision,
+    )
 
 
 def _as_axis(values: np.ndarray, scale: str) -> Any:
