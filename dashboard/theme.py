@@ -16,7 +16,7 @@ COLOUR_OF = {"observed": OBSERVED, "missing": MISSING, "imputed": IMPUTED, "mask
 
 # As dashboard/.streamlit/config.toml has them.
 LIGHT_BACKGROUND, LIGHT_TEXT = "#FFFFFF", "#1F2430"
-DARK_BACKGROUND, DARK_TEXT = "#12141C", "#E9EBF2"
+DARK_BACKGROUND, DARK_TEXT = "#040507", "#E9EBF2"
 
 
 def tint(colour: str, opacity: float) -> str:

@@ -40,9 +40,9 @@ def test_words_can_be_read(mode):
         assert contrast(colours["textColor"], colours[ground]) >= 7
         assert contrast(colours["linkColor"], colours[ground]) >= 4.5
         assert contrast(colours["primaryColor"], colours[ground]) >= 3
-    # It is both a ground for white words and the colour of words: no colour can do better in dark.
-    assert contrast(colours["primaryColor"], "#FFFFFF") >= 4
-    assert contrast(colours["primaryColor"], colours["backgroundColor"]) >= 4
+    # It is both the ground of white words, on buttons, and the colour of words, on tabs.
+    assert contrast(colours["primaryColor"], "#FFFFFF") >= 4.5
+    assert contrast(colours["primaryColor"], colours["backgroundColor"]) >= 4.5
     assert contrast(colours["codeTextColor"], colours["codeBackgroundColor"]) >= 7
 
 
