@@ -38,6 +38,7 @@ def main() -> None:
     """Draw the page that the address names."""
     st.set_page_config(page_title="PMAE Studio", page_icon="🧩", layout="wide")
     st.logo((HERE / "logo.svg").read_text(encoding="utf-8"), size="large")
+    st.html(HERE / "style.css")
     with shown_errors():
         if access.admitted():
             show_studio()

@@ -131,6 +131,24 @@ def test_nothing_sticks_out_of_the_window(new_visitor, width):
         assert main.evaluate("main => main.scrollWidth - main.clientWidth") <= 1, path
 
 
+def test_on_a_telephone_no_camera_covers_a_legend(new_visitor):
+    visitor = new_visitor(width=390)
+    for path in PATHS:
+        visitor.open(path)
+        assert visitor.page.get_by_role("main").evaluate(COVERED_LEGENDS) == [], path
+
+
+COVERED_LEGENDS = """
+main => [...main.querySelectorAll('.js-plotly-plot')]
+    .filter(figure => {
+        const legend = figure.querySelector('.legend')?.getBoundingClientRect();
+        const camera = figure.querySelector('.modebar-btn')?.getBoundingClientRect();
+        return legend && camera && legend.right > camera.left && legend.top < camera.bottom;
+    })
+    .map(figure => figure.innerText)
+"""
+
+
 def test_every_control_has_a_name(visitor):
     for path in PATHS:
         visitor.open(path)
