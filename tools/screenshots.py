@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from tools.chromium import launch_chromium
 from tools.studio import ROOT, StudioServer, Visitor
@@ -34,8 +34,8 @@ MISSINGNESS_VIEWS = {
     "dropping-rows": "Dropping rows",
     "pictures": "Pictures",
 }
-# Besides the table, with which the page begins.
-IMPUTE_VIEWS = {"columns": "Columns to trust", "what-if": "What if"}
+IMPUTE_VIEWS = {"table": "The table", "columns": "Columns to trust", "what-if": "What if"}
+LONGEST_JOB_SECONDS = 600
 
 
 def main(folder: Path = FOLDER) -> None:
@@ -48,11 +48,13 @@ def main(folder: Path = FOLDER) -> None:
         sync_playwright() as playwright,
     ):
         browser = launch_chromium(playwright)
+        address = prepared_workspace(browser, server.url)
         for width, height in WIDTHS.items():
             for scheme in COLOR_SCHEMES:
                 visitor = Visitor(
                     browser, server.url, width=width, height=height, color_scheme=scheme
                 )
+                visitor.open(address)
                 for name, show in views():
                     show(visitor)
                     path = folder / f"{name}-{scheme}-{width}.png"
@@ -69,27 +71,72 @@ def main(folder: Path = FOLDER) -> None:
 
 def views() -> Iterator[tuple[str, Callable[[Visitor], None]]]:
     """Yield the name of each view and how to come to it from the one before."""
-    yield "data", open_sample
+    yield "data", page_view("Data")
     for name, choice in MISSINGNESS_VIEWS.items():
-        yield f"missingness-{name}", missingness_view(choice)
+        yield f"missingness-{name}", choice_view("Missingness", "What do you want to know?", choice)
     for page in ("Masking lab", "Amputation lab", "Train", "Compare"):
         yield page.lower().replace(" ", "-"), page_view(page)
-    yield "impute-table", fill_sample
     for name, choice in IMPUTE_VIEWS.items():
-        yield f"impute-{name}", impute_view(choice)
+        yield f"impute-{name}", choice_view("Impute", "What do you want to see?", choice)
     for page in ("Takeaway", "Learn", "Paper"):
         yield page.lower(), page_view(page)
 
 
+def prepared_workspace(browser: Browser, url: str) -> str:
+    """Do once what an analyst does, and return the address of the workspace with all results."""
+    visitor = Visitor(browser, url)
+    open_sample(visitor)
+    train(visitor)
+    compare(visitor)
+    fill(visitor)
+    address = visitor.page.url
+    visitor.close()
+    return address
+
+
 def open_sample(visitor: Visitor) -> None:
-    """Open the sample whose holes have reasons, and leave out the notice that it is open."""
+    """Open the sample whose holes have reasons."""
     visitor.open()
     visitor.page.get_by_role("tab", name="A sample").click()
     visitor.choose("Table", SAMPLE)
     visitor.press_button("Open this table")
     visitor.page.get_by_role("link", name=SAMPLE).wait_for()
     visitor.settle()
-    visitor.open(visitor.page.url)
+
+
+def train(visitor: Visitor) -> None:
+    """Train a small network."""
+    visitor.go_to("Train")
+    visitor.choose("Preset", "Fast")
+    finish(visitor, "Start training")
+
+
+def compare(visitor: Visitor) -> None:
+    """Compare some quick methods, and watch what follows for a mean."""
+    visitor.go_to("Compare")
+    visitor.press_button("Quick")
+    visitor.settle()
+    visitor.page.get_by_text("What follows from the fillings?").click()
+    visitor.press_button("Add this conclusion")
+    visitor.settle()
+    finish(visitor, "Start comparison")
+
+
+def fill(visitor: Visitor) -> None:
+    """Fill the sample by two methods."""
+    visitor.go_to("Impute")
+    for method in ("Nearest neighbours", "Expectation maximisation"):
+        visitor.choose("Fill with", method)
+        finish(visitor, "Start filling")
+
+
+def finish(visitor: Visitor, button: str) -> None:
+    """Start a job and wait for its end."""
+    visitor.press_button(button)
+    visitor.page.get_by_role("button", name="Cancel").first.wait_for()
+    done = visitor.page.get_by_text(re.compile("^Done in")).first
+    done.wait_for(timeout=1000 * LONGEST_JOB_SECONDS)
+    visitor.settle()
 
 
 def page_view(title: str) -> Callable[[Visitor], None]:
@@ -97,41 +144,15 @@ def page_view(title: str) -> Callable[[Visitor], None]:
     return lambda visitor: visitor.go_to(title)
 
 
-def missingness_view(choice: str) -> Callable[[Visitor], None]:
-    """Return the way to one of the views of Missingness."""
+def choice_view(title: str, question: str, choice: str) -> Callable[[Visitor], None]:
+    """Return the way to one of the views of a page."""
 
     def show(visitor: Visitor) -> None:
-        if not visitor.heading("Missingness", level=1).is_visible():
-            visitor.go_to("Missingness")
-        visitor.pick("What do you want to know?", choice)
+        if not visitor.heading(title, level=1).is_visible():
+            visitor.go_to(title)
+        visitor.pick(question, choice)
 
     return show
-
-
-def fill_sample(visitor: Visitor) -> None:
-    """Compare some quick methods and fill the sample: Impute shows what came out."""
-    visitor.go_to("Compare")
-    visitor.press_button("Quick")
-    visitor.settle()
-    finish(visitor, "Start comparison")
-    visitor.go_to("Impute")
-    for method in ("Nearest neighbours", "Expectation maximisation"):
-        visitor.choose("Fill with", method)
-        finish(visitor, "Start filling")
-    visitor.open(visitor.page.url)  # without the notices that jobs are done
-
-
-def finish(visitor: Visitor, button: str) -> None:
-    """Start a job and wait for its end."""
-    visitor.press_button(button)
-    visitor.page.get_by_role("button", name="Cancel").first.wait_for()
-    visitor.page.get_by_text(re.compile("^Done in")).first.wait_for()
-    visitor.settle()
-
-
-def impute_view(choice: str) -> Callable[[Visitor], None]:
-    """Return the way to one of the views of a filling."""
-    return lambda visitor: visitor.pick("What do you want to see?", choice)
 
 
 def whole_page(visitor: Visitor) -> bytes:
