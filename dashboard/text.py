@@ -16,6 +16,8 @@ from collections.abc import Iterable
 _JOINER = "\u2060"
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#+.!|~$:@&=-])")
 _READ_LATER = re.compile(r"(\\[:@](?=\S)|www(?=\\\.)|\\[<>=~-](?=\\[<>=~-]))", re.IGNORECASE)
+# A stretch of code, a sign behind a backslash, or the stars of bold words.
+_SIGNS = re.compile(r"(`+)(.*?)\1|\\([^\w\s]|_)|\*\*")
 _BLANKS = re.compile(r"\s+")
 _ELLIPSIS = "…"
 
@@ -44,6 +46,18 @@ def code(text: object) -> str:
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
     space = " " if "`" in line else ""
     return f"{fence}{space}{line}{space}{fence}"
+
+
+def spoken(markdown: str) -> str:
+    """Return Markdown of ours without its signs, for what screen readers read out.
+
+    Examples
+    --------
+    >>> spoken(f"Does the **mean** of {plain('body_mass')} follow {code('sex')}?")
+    'Does the mean of body_mass follow sex?'
+    """
+    bare = _SIGNS.sub(lambda sign: (sign[2] or sign[3] or "").strip(), markdown)
+    return bare.replace(_JOINER, "")
 
 
 def figure_text(text: object, longest: int = 28) -> str:
@@ -102,19 +116,32 @@ def count(number: int, noun: str = "", plural: str | None = None) -> str:
 def percent(share: float) -> str:
     """Return a share in percent: never 0 % for something, never 100 % for not quite all.
 
+    No line breaks between the number and its sign.
+
     Examples
     --------
-    >>> percent(0.2553), percent(0.034), percent(0.0002), percent(0.9999), percent(1)
-    ('26 %', '3.4 %', '< 0.1 %', '> 99.9 %', '100 %')
+    >>> [percent(share) for share in (0.2553, 0.034, 0.0002, 0.9999, 1)]
+    ['26\\xa0%', '3.4\\xa0%', '<\\xa00.1\\xa0%', '>\\xa099.9\\xa0%', '100\\xa0%']
     """
     if math.isnan(share):
         return "–"
     if 0 < share < 0.001:
-        return "< 0.1 %"
+        return "<\u00a00.1\u00a0%"
     if 0.999 < share < 1:
-        return "> 99.9 %"
+        return ">\u00a099.9\u00a0%"
     digits = 1 if 0 < share < 0.0995 or 0.995 <= share < 1 else 0
-    return f"{100 * share:.{digits}f} %"
+    return f"{100 * share:.{digits}f}\u00a0%"
+
+
+def unbroken(sentence: str) -> str:
+    """Return a sentence in which no line breaks between a number and its %.
+
+    Examples
+    --------
+    >>> unbroken("In 12 % of rows.")
+    'In 12\\xa0% of rows.'
+    """
+    return re.sub(r"(?<=\d) (?=%)", "\u00a0", sentence)
 
 
 def duration(seconds: float) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import session
 from dashboard.figures import missingness as figures
 from dashboard.figures.missingno_pictures import available_views, missingno_picture
-from dashboard.text import code, count, listing, percent, plain, shorten
+from dashboard.text import code, count, listing, percent, plain, shorten, unbroken
 from dashboard.widgets import fragment, show_figure
 from dashboard.workspace import OpenTable
 from pmae_core.errors import TableError
@@ -685,7 +685,7 @@ def main() -> None:
             icon=":material/check_circle:",
         )
         return
-    st.markdown(summary.sentence())
+    st.markdown(unbroken(summary.sentence()))
     chosen = _choice(
         "What do you want to know?",
         "view",

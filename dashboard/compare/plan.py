@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from dashboard.labs.scenario import Scenario, base_table
+from dashboard.text import percent
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation import HoldoutPlan
 from pmae_core.imputers import ImputerInfo, list_imputers
@@ -178,7 +179,7 @@ def holes_words(params: Mapping[str, Any]) -> str:
     if amputation:
         words = [amputation.get(name) for name in ("pattern", "mechanism", "coupling")]
         return f"holes made on purpose: {', '.join(filter(None, words))}"
-    return f"{100 * params['holdout_share']:.0f} % of the observed cells, hidden like its own holes"
+    return f"{percent(params['holdout_share'])} of the observed cells, hidden like its own holes"
 
 
 def job_words(plan: Plan, table_name: str, titles: Mapping[str, str]) -> str:

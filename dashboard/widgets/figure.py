@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
+from dashboard.text import spoken
+
 if TYPE_CHECKING:  # it is slow to import, and not every page has figures
     import plotly.graph_objects as go
 
@@ -54,7 +56,7 @@ def show_figure(
             on_select=on_select or "ignore",
             selection_mode="points",
             config=_config(key),
-            alt=question,
+            alt=spoken(question),
         )
         if caption:
             st.caption(caption)

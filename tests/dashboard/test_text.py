@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.text import cell_text, code, count, figure_text, listing, percent, plain, shorten
+from dashboard.text import (
+    cell_text,
+    code,
+    count,
+    figure_text,
+    listing,
+    percent,
+    plain,
+    shorten,
+    spoken,
+)
 
 MARKUP = [
     "*a*",
@@ -68,6 +78,12 @@ def test_code_around_backticks_has_a_longer_fence():
     assert code("a`b``c") == "``` a`b``c ```"
 
 
+@pytest.mark.parametrize("text", [*MARKUP, ":smile:", "a--b", "a`b``c", "**a**", "a\\b"])
+def test_names_are_read_out_as_they_are(text):
+    assert spoken(f"Who **lacks** {plain(text)}?") == f"Who lacks {text}?"
+    assert spoken(f"Who **lacks** {code(text)}?") == f"Who lacks {text}?"
+
+
 def test_figures_get_no_html():
     assert figure_text("<a href='x'>&</a>", 40) == "&lt;a href='x'&gt;&amp;&lt;/a&gt;"
 
@@ -80,13 +96,13 @@ def test_shorten_keeps_its_promise(text, longest):
 @pytest.mark.parametrize(
     ("share", "words"),
     [
-        (0, "0 %"),
-        (1e-9, "< 0.1 %"),
-        (0.005, "0.5 %"),
-        (0.0996, "10 %"),
-        (0.26, "26 %"),
-        (0.9999, "> 99.9 %"),
-        (1, "100 %"),
+        (0, "0\u00a0%"),
+        (1e-9, "<\u00a00.1\u00a0%"),
+        (0.005, "0.5\u00a0%"),
+        (0.0996, "10\u00a0%"),
+        (0.26, "26\u00a0%"),
+        (0.9999, ">\u00a099.9\u00a0%"),
+        (1, "100\u00a0%"),
         (float("nan"), "–"),
     ],
 )
@@ -96,8 +112,8 @@ def test_percent(share, words):
 
 @given(st.floats(0, 1))
 def test_percent_says_nothing_and_everything_only_when_it_is_so(share):
-    assert (percent(share) == "0 %") == (share == 0)
-    assert (percent(share) == "100 %") == (share == 1)
+    assert (percent(share) == "0\u00a0%") == (share == 0)
+    assert (percent(share) == "100\u00a0%") == (share == 1)
 
 
 def test_count_and_listing():

@@ -20,7 +20,7 @@ def show_one_figure():
 
     selection = show_figure(
         styled(go.Figure(go.Bar(x=[1], y=[2]))),
-        question="How much is missing?",
+        question="How much of `age` is missing?",
         key="share",
         data=lambda: pd.DataFrame({"x": [1]}),
         caption="One bar.",
@@ -32,9 +32,10 @@ def test_a_figure_stands_below_its_question_and_can_be_taken_away():
     app = AppTest.from_function(show_one_figure, default_timeout=30).run()
 
     assert not app.exception
-    assert app.subheader[0].value == "How much is missing?"
+    assert app.subheader[0].value == "How much of `age` is missing?"
     assert app.caption[0].value == "One bar."
     (chart,) = app.get("plotly_chart")
+    assert chart.proto.alt == "How much of age is missing?"
     config = json.loads(chart.proto.config)
     assert config["toImageButtonOptions"] == {"format": "png", "filename": "share", "scale": 3}
     assert len(app.get("download_button")) == 1

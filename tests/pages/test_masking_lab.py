@@ -49,21 +49,21 @@ def test_the_sample_is_shown_with_five_figures(open_page):
     assert calm(app)
     assert app.title[0].value == "Masking lab"
     assert len(app.get("plotly_chart")) == 5
-    assert "Column `sex` is observed in 97 % of rows" in text_of(app)
+    assert "Column `sex` is observed in 97\u00a0% of rows" in text_of(app)
 
 
 def test_the_sentence_of_the_column_follows_the_sliders(fill, open_page):
     fill(insulin())
 
     app = open_page(PAGE)
-    assert "observed in 26 % of rows: 55 % of its cells will be masked" in text_of(app)
+    assert "observed in 26\u00a0% of rows: 55\u00a0% of its cells will be masked" in text_of(app)
 
     app.slider(key="masking_lab:a").set_value(0.2).run()
     assert calm(app)
-    assert "observed in 26 % of rows: 71 % of its cells will be masked" in text_of(app)
+    assert "observed in 26\u00a0% of rows: 71\u00a0% of its cells will be masked" in text_of(app)
 
     app.slider(key="masking_lab:b").set_value(0.3).run()
-    assert "observed in 26 % of rows: 51 % of its cells will be masked" in text_of(app)
+    assert "observed in 26\u00a0% of rows: 51\u00a0% of its cells will be masked" in text_of(app)
 
 
 def test_the_points_and_cells_move_with_the_sliders(fill, open_page):
@@ -101,15 +101,17 @@ def test_each_function_has_its_sliders_and_its_formula(fill, open_page, function
         ("Upside down", "logit", {"a": -0.1, "b": 0.5}, "The curve rises"),
     ],
 )
-def test_a_preset_sets_function_and_sliders(fill, open_page, preset, function, params, words):
+def test_a_preset_sets_function_and_sliders(
+    drawn, fill, open_page, preset, function, params, words
+):
     fill(insulin())
     app = open_page(PAGE)
 
     app.button(key=f"masking_lab:preset:{preset}").click().run()
 
     assert calm(app)
-    assert app.selectbox(key="masking_lab:function").value == function
-    assert {n: app.slider(key=f"masking_lab:{n}").value for n in params} == params
+    assert drawn(app.selectbox, "masking_lab:function").value == function
+    assert {n: drawn(app.slider, f"masking_lab:{n}").value for n in params} == params
     assert words in text_of(app)
 
 
