@@ -33,6 +33,7 @@ _FROM_OBSERVED_TO_MISSING = [[0, OBSERVED], [1, MISSING]]
 _APART_OR_TOGETHER = [[0, OBSERVED], [0.5, FAINT], [1, MISSING]]
 _SHARES = {"tickformat": ".0%", "range": [0, 1], "tickvals": [0, 0.25, 0.5, 0.75, 1]}
 _WRITTEN_UP_TO = 10  # columns whose correlations are written as numbers
+_CLOSE_HEIGHT = 0.06  # of points whose labels would touch
 _TICKS = 25  # names that have room side by side
 
 
@@ -420,15 +421,17 @@ def _point_label(columns: list[Any], p_obs: float) -> str:
 
 
 def _beside(points: pd.DataFrame) -> list[str]:
-    """Return sides for labels: the second of two points close above each other goes left."""
-    furthest = max(0.2, points["influx"].max())
+    """Return sides for labels: right of a point; of points at one height, on their outer sides."""
     sides = np.full(len(points), "middle right", dtype=object)
-    last_height, last_side = np.inf, ""
-    for point in np.argsort(-points["outflux"].to_numpy(), kind="stable"):
-        height, reach = points["outflux"].iloc[point], points["influx"].iloc[point] / furthest
-        if last_height - height < 0.06 and last_side == "middle right":
-            sides[point] = "middle left" if reach > 0.3 else "bottom right"
-        last_height, last_side = height, sides[point]
+    heights, reaches = points["outflux"].to_numpy(), points["influx"].to_numpy()
+    from_top = np.argsort(-heights, kind="stable")
+    is_lower = -np.diff(heights[from_top]) >= _CLOSE_HEIGHT
+    for close in np.split(from_top, np.flatnonzero(is_lower) + 1):
+        from_left = close[np.argsort(reaches[close], kind="stable")]
+        for place, point in enumerate(from_left[:-1]):
+            has_room = reaches[point] > 0.3 * max(0.2, reaches.max())
+            outside = "middle left" if has_room else "top right"
+            sides[point] = ("bottom center", "top center")[place % 2] if place else outside
     return list(sides)
 
 

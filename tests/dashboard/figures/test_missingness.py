@@ -126,7 +126,7 @@ def test_patterns_are_bars_with_points_below(df):
     assert list(zip(missing.x, missing.y, strict=True)) == [(0, 0), (1, 0), (1, 1)]
     assert len(observed.x) == 3
     assert list(stems.x) == [1, 1, None]
-    assert list(figure.layout.yaxis2.ticktext) == ["b (75 %)", "c (25 %)"]
+    assert list(figure.layout.yaxis2.ticktext) == ["b (75\u00a0%)", "c (25\u00a0%)"]
 
 
 def test_only_some_patterns_and_columns_are_drawn():
@@ -138,6 +138,26 @@ def test_only_some_patterns_and_columns_are_drawn():
 
 def test_patterns_of_a_complete_table_have_one_bar():
     assert list(figures.patterns_figure(find_patterns(table(np.zeros((3, 2))))).data[0].y) == [3]
+
+
+def test_labels_of_close_points_lie_on_their_outer_sides():
+    names = ["complete", "left", "right", "between", "alone"]
+    flux = pd.DataFrame(
+        {
+            "influx": [0.0, 0.30, 0.40, 0.35, 0.32],
+            "outflux": [1.0, 0.70, 0.72, 0.71, 0.4],
+            "p_obs": 0.8,
+        },
+        index=names,
+    )
+
+    (points,) = figures.flux_figure(flux).data
+
+    sides = dict(zip((text.strip() for text in points.text), points.textposition, strict=True))
+    assert [sides[label] for label in sides if label.startswith("complete")] == ["middle right"]
+    assert sides["left"] == "middle left"
+    assert sides["right"] == sides["alone"] == "middle right"
+    assert sides["between"] == "top center"
 
 
 def test_columns_with_equal_flux_share_a_point():
