@@ -68,6 +68,7 @@ from pmae_core.errors import PMAEError
 from pmae_core.jobs import JobKind, JobRecord
 from pmae_core.jobs.consequences import Consequences, read_consequences
 from pmae_core.jobs.params import MAX_CONCLUSIONS
+from pmae_core.table import Role, Schema
 
 SECTION = "compare"
 OWN_CELLS = ""
@@ -76,6 +77,18 @@ MOST_RUNS = 50
 MOST_SEEDS = 10
 LARGEST_SEED = 2**31 - 1
 BUDGETS = {0: "No limit", 60: "1 min", 300: "5 min", 900: "15 min", 3600: "1 h", 28800: "8 h"}
+BOARD_COLUMNS = (
+    "rank",
+    "method",
+    "imputation_accuracy",
+    "r2_unclipped",
+    "accuracy",
+    "rmse",
+    "wasserstein",
+    "seconds",
+    "memory_mb",
+    "seeds",
+)
 MODELS = {"linear": "A linear model", "boosting": "Gradient boosted trees"}
 
 
@@ -267,12 +280,14 @@ def _choose_consequences(table: OpenTable) -> dict[str, Any]:
             help="A model is trained on each filled table and predicts this column in rows held "
             "out. No method sees it: it counts as the label of a later prediction.",
         )
-        conclusions = _choose_conclusions(number_columns(table.frame, table.schema))
+        conclusions = _choose_conclusions(table)
         st.caption("Each of them fits every method again, after the comparison.")
     return {"target": target or None, "conclusions": conclusions}
 
 
-def _choose_conclusions(columns: list[str]) -> tuple[tuple[str, ...], ...]:
+def _choose_conclusions(table: OpenTable) -> tuple[tuple[str, ...], ...]:
+    columns = number_columns(table.frame, table.schema)
+    with_holes = [name for name in columns if table.frame[name].isna().any()]
     kept = [
         tuple(one)
         for one in session.workspace().get(SECTION).get("conclusions", [])
@@ -295,7 +310,8 @@ def _choose_conclusions(columns: list[str]) -> tuple[tuple[str, ...], ...]:
         options = [name for name in columns if name not in names]
         key = f"{SECTION}:new_column_{place}"
         if st.session_state.get(key) not in options:
-            st.session_state[key] = options[0]
+            # What has no holes is the same by every method.
+            st.session_state[key] = next((n for n in with_holes if n in options), options[0])
         names.append(side.selectbox(label, options, key=key))
     new = (kind, *names)
     st.button(
@@ -473,7 +489,7 @@ def _show_standing(run: JobRecord, standing: Standing) -> None:
     if standing.has_scores:
         _show_board(standing)
         _show_columns(standing)
-        _show_cells(standing)
+        _show_cells(standing, dates=_dates_of(run))
     elif run.state in jobs.ACTIVE:
         st.info("The board fills here as soon as the first method is done.")
     else:
@@ -525,16 +541,7 @@ def _show_board(standing: Standing) -> None:
         width="stretch",
         key=f"{SECTION}:board",
         column_order=[
-            "rank",
-            "method",
-            "imputation_accuracy",
-            "r2_unclipped",
-            "accuracy",
-            "rmse",
-            "wasserstein",
-            "seconds",
-            "memory_mb",
-            "seeds",
+            name for name in BOARD_COLUMNS if name == "seeds" or board[name].notna().any()
         ],
         column_config={
             "rank": st.column_config.NumberColumn("Rank", width="small"),
@@ -545,7 +552,7 @@ def _show_board(standing: Standing) -> None:
             "rmse": _number("RMSE", "Root mean squared error of scaled numbers: 0 is perfect."),
             "wasserstein": _number("Wasserstein", "Distance of distributions: 0 is perfect."),
             "seconds": st.column_config.NumberColumn(
-                "Seconds", format="%.1f", help="To fit and fill, median over seeds."
+                "Seconds", format="%.2f", help="To fit and fill, median over seeds."
             ),
             "memory_mb": st.column_config.NumberColumn("Memory, MB", format="%.0f"),
             "seeds": "Seeds done",
@@ -589,7 +596,13 @@ def _show_columns(standing: Standing) -> None:
         )
 
 
-def _show_cells(standing: Standing) -> None:
+def _dates_of(run: JobRecord) -> set[str]:
+    """Return the columns of points in time, which are judged in seconds."""
+    schema = Schema.from_dict(dict(run.spec.schema or {"columns": []}))
+    return {str(column.name) for column in schema if column.role is Role.DATETIME}
+
+
+def _show_cells(standing: Standing, *, dates: set[str]) -> None:
     comparison = standing.ranked
     done = [t for t in comparison.tasks if t.status == "done" and t.points]
     if not done:
@@ -638,7 +651,8 @@ def _show_cells(standing: Standing) -> None:
             + (
                 "The larger a dot, the more cells of a true category were filled so."
                 if categories
-                else "On the dashed line a filling is right. Dates are seconds since the first."
+                else "On the dashed line a filling is right."
+                + (" Dates are counted in seconds since the first." if column in dates else "")
             ),
         )
     with right:
@@ -674,7 +688,7 @@ def _show_failures(standing: Standing) -> None:
 
 
 def _show_downstream(run: JobRecord, consequences: Consequences) -> None:
-    scores = consequences.downstream
+    scores = _with_titles(consequences.downstream)
     if scores.empty:
         return
     target = str(run.spec.params["target"])
@@ -706,7 +720,7 @@ def _show_downstream(run: JobRecord, consequences: Consequences) -> None:
 
 
 def _show_conclusions(run: JobRecord, consequences: Consequences) -> None:
-    conclusions = consequences.conclusions
+    conclusions = _with_titles(consequences.conclusions)
     if conclusions.empty:
         return
     known = conclusions.dropna(subset="estimand") if "estimand" in conclusions else conclusions[:0]
@@ -725,6 +739,11 @@ def _show_conclusions(run: JobRecord, consequences: Consequences) -> None:
         )
         st.markdown(conclusion_sentence(rows))
     _show_reasons(conclusions, "conclusions-failed")
+
+
+def _with_titles(rows: pd.DataFrame) -> pd.DataFrame:
+    """Call methods as everywhere on the page; what is no method keeps its name."""
+    return rows if rows.empty else rows.assign(method=rows["method"].replace(titles()))
 
 
 def _show_reasons(rows: pd.DataFrame, key: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from dashboard.compare.standing import Standing
-from dashboard.text import code, count, listing, plain
+from dashboard.text import code, count, listing, percent, plain
 from pmae_core.evaluation import Comparison
 from pmae_core.evaluation.ranking import MIN_SEEDS
 
@@ -84,12 +84,12 @@ def columns_sentence(winners: pd.DataFrame) -> str:
         return "In every column some method beats filling with the mean or most frequent category."
     if len(hopeless) == len(winners):
         return (
-            "**No method beats the mean here**, in any column: filling with the mean or the most "
-            "frequent category is as good as anything."
+            "**No method beats the mean here** by more than chance, in any column: filling with "
+            "the mean or the most frequent category may be as good as anything."
         )
     return (
-        f"**No method beats the mean** in {listing(hopeless)}: what a method fills in there is "
-        "worth no more than the mean or the most frequent category."
+        f"**No method beats the mean** by more than chance in {listing(hopeless)}: what a method "
+        "fills in there may be worth no more than the mean or the most frequent category."
     )
 
 
@@ -99,15 +99,16 @@ def cells_sentence(cells: pd.DataFrame, column: str, method: str, *, categories:
         return f"There is no hidden cell of {code(column)} to show."
     if categories:
         share = (cells["truth"] == cells["imputed"]).mean()
-        return f"{plain(method)} fills {share:.0%} of these cells of {code(column)} rightly."
+        return f"{plain(method)} fills {percent(share)} of these cells of {code(column)} rightly."
     truth, imputed = (cells[kind].astype(float) for kind in ("truth", "imputed"))
     if truth.std() == 0 or len(truth) < 2:
         return f"These cells of {code(column)} are all alike."
     ratio = imputed.std() / truth.std()
     if ratio < 0.8:
         return (
-            f"The imputed values of {code(column)} vary only {ratio:.0%} as much as the true ones: "
-            "good guesses lie nearer to the mean than real values do. For spread, take draws."
+            f"The imputed values of {code(column)} vary only {percent(ratio)} as much as the true "
+            "ones: good guesses lie nearer to the mean than real values do. The draws on the page "
+            "Impute vary as real values do."
         )
     return f"The imputed values of {code(column)} vary about as much as the true ones."
 

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.figures.labels import WORSE_TO_BETTER, hover_names, name_ticks
+from dashboard.figures.shares import shares_figure
 from dashboard.figures.style import styled
 from dashboard.text import figure_text
 from dashboard.theme import FAINT, IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
@@ -334,47 +335,13 @@ def density_data(cells: pd.DataFrame) -> pd.DataFrame:
 
 def densities_figure(data: pd.DataFrame, column: str, *, revision: str = "density") -> go.Figure:
     """Draw how true and imputed cells are spread, one over the other."""
-    groups = (("truth", "true values", OBSERVED), ("imputed", "imputed values", IMPUTED))
-    layout: dict[str, Any] = {
-        "xaxis": {"title": {"text": figure_text(column)}},
-        "yaxis": {
-            "title": {"text": "share of the hidden cells"},
-            "tickformat": ".0%",
-            "rangemode": "tozero",
-        },
-        "uirevision": revision,
-    }
-    traces: list[Any]
-    if "category" in data:
-        layout["xaxis"] |= name_ticks(list(data["category"]), most=MOST_CATEGORIES)
-        layout["barmode"] = "group"
-        traces = [
-            go.Bar(
-                x=np.arange(len(data)),
-                y=data[key],
-                name=name,
-                marker={"color": colour},
-                customdata=hover_names(list(data["category"])),
-                hovertemplate=f"%{{customdata}}: %{{y:.1%}}<extra>{name}</extra>",
-            )
-            for key, name, colour in groups
-        ]
-    else:
-        edges = np.append(data["from"], data["to"].iloc[-1:])
-        traces = [
-            go.Scatter(
-                x=edges,
-                y=np.append(data[key], data[key].iloc[-1:]),
-                name=name,
-                mode="lines",
-                line={"color": colour, "width": 2, "shape": "hv"},
-                fill="tozeroy",
-                fillcolor=tint(colour, 0.22),
-                hovertemplate=f"%{{y:.1%}} from %{{x:.4g}}<extra>{name}</extra>",
-            )
-            for key, name, colour in groups
-        ]
-    return styled(go.Figure(traces, layout), height=380)
+    return shares_figure(
+        data,
+        (("truth", "true values", OBSERVED), ("imputed", "imputed values", IMPUTED)),
+        name=column,
+        share_of="the hidden cells",
+        revision=revision,
+    )
 
 
 # What follows
