@@ -411,7 +411,7 @@ def _show_scenarios(scenario: Scenario, *, keepable: bool) -> None:
     st.subheader("Keep it as a scenario", anchor=False)
     st.caption(
         "A scenario is these settings under a name. It makes the same holes again: in the Masking "
-        "lab now, and wherever methods are trained and compared."
+        "lab, and on Compare, where methods are judged by how well they fill them."
     )
     with (
         st.form(f"{SECTION}:keep", border=False, clear_on_submit=True),

@@ -45,6 +45,11 @@ HEADERS = {"found out": None, "names of columns": True, "data already": False}
 def show() -> None:
     own = session.workspace()
     st.title("Data", anchor=False)
+    st.markdown(
+        "Begin here: open a table with holes, or stay with the sample. Then **Missingness** shows "
+        "what is missing and why, **Compare** which method suits it, and **Impute** fills it. "
+        "If all of this is new to you, begin with **Learn**."
+    )
     opening, seeing = st.columns([2, 3], gap="large")
     with opening, shown_errors():
         show_opening(own)

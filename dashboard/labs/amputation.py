@@ -28,7 +28,7 @@ PATTERN_WORDS: Mapping[str, tuple[str, str]] = {
         "Quasi-monotone",
         "Some columns lose much, the others only 1 to 5 % of their cells.",
     ),
-    "general": ("General", "Every column has holes, some few and some many."),
+    "general": ("General", "Any column may lose cells, some few and some many."),
 }
 
 MECHANISM_WORDS: Mapping[str, tuple[str, str]] = {
