@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import socket
@@ -16,6 +17,7 @@ from typing import Any, Self
 
 import psutil
 from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 ROOT = Path(__file__).resolve().parents[1]
 # Chosen for a machine that does much else at the same time; nothing waits longer than it must.
@@ -98,6 +100,19 @@ class StudioServer:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._process = None
+
+    def crash(self) -> None:
+        """End it and all that it started, at once and without a word, as a power cut does."""
+        if self._process is None:
+            return
+        family = psutil.Process(self._process.pid).children(recursive=True)
+        self._process.kill()
+        self._process.wait()
+        for process in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(family, timeout=15)
         self._process = None
 
     def restart(self) -> None:
@@ -233,8 +248,9 @@ class Visitor:
     def figure_data(self, question: str) -> list[dict[str, Any]]:
         """Return the traces of the figure that answers a question: names, x and y as lists."""
         figure = self.page.get_by_role("figure", name=question)
-        expect(figure.locator(".js-plotly-plot")).to_be_visible(timeout=1000 * PATIENCE_SECONDS)
-        return list(figure.locator(".js-plotly-plot").evaluate(_TRACES))
+        plot = figure.locator(".js-plotly-plot")
+        expect(plot).to_be_visible(timeout=1000 * PATIENCE_SECONDS)
+        return list(plot.evaluate(_TRACES))
 
     def grid(self, *headers: str) -> Grid:
         """Return the table on the page that has these columns."""
@@ -247,9 +263,18 @@ class Visitor:
         self.page.locator("input[type=file]").first.set_input_files(path)
 
     def choose(self, label: str, option: str) -> None:
-        """Choose in a list."""
-        self.page.get_by_role("combobox", name=label, exact=True).click()
-        self.page.get_by_role("option", name=option).first.click()
+        """Choose in a list, which is opened again if something that refreshes closes it."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        box = self.page.get_by_role("combobox", name=label, exact=True)
+        while True:
+            box.click()
+            try:
+                self.page.get_by_role("option", name=option).first.click(timeout=5_000)
+                break
+            except PlaywrightTimeoutError:
+                if time.monotonic() > deadline:
+                    raise
+                box.press("Escape")
         self.settle()
 
     def pick(self, label: str, option: str) -> None:
@@ -290,11 +315,11 @@ class Grid:
             )
         )
 
-    def select(self, row: int) -> None:
-        """Put the cursor on the first cell of a row."""
+    def select(self, row: int, x: float = 30) -> None:
+        """Put the cursor on the cell of a row that lies at x: the first one, if x is small."""
         self.canvas.scroll_into_view_if_needed()
         # Forced: what scrolls lies above the canvas and hands the clicks on.
-        self.canvas.click(position={"x": 30, "y": self.ROW_HEIGHT * (row + 1) + 18}, force=True)
+        self.canvas.click(position={"x": x, "y": self.ROW_HEIGHT * (row + 1) + 18}, force=True)
 
     def press(self, *keys: str) -> None:
         """Press keys, one after the other."""
@@ -316,11 +341,16 @@ working => {
 }
 """
 
-# Plotly's own copy of the traces: what the server sends may be packed.
+# Plotly's own copy of the traces: what the server sends may be packed. It has none at first.
 _TRACES = """
-figure => figure._fullData.map(trace => ({
-    name: trace.name ?? '',
-    x: Array.from(trace.x ?? []),
-    y: Array.from(trace.y ?? []),
-}))
+async figure => {
+    while (!figure._fullData) {
+        await new Promise(resolve => setTimeout(resolve, 50));
+    }
+    return figure._fullData.map(trace => ({
+        name: trace.name ?? '',
+        x: Array.from(trace.x ?? []),
+        y: Array.from(trace.y ?? []),
+    }));
+}
 """

@@ -1,0 +1,207 @@
+"""The way of an analyst to a filled table, in a real browser: train, compare, crash, go on."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+
+SMALL, ENDLESS = "on patients.parquet, fast, seed 0", "on patients.parquet, paper, seed 0"
+# On a machine that does much else; each takes some seconds by itself.
+LONGEST_JOB_SECONDS = 300
+LOSSES = "Does it learn to predict what it cannot see?"
+N_SEEDS = 2
+COMPARISON = f"on patients.parquet, {N_SEEDS} seeds"
+BOARD = "Which method comes closest to the truth?"
+METHODS = ("Mean / mode", "Expectation maximisation", "MissForest")
+
+
+@pytest.fixture(scope="module")
+def patients(tmp_path_factory):
+    """A small file with holes in columns of every kind; its format keeps the types."""
+    rng = np.random.default_rng(0)
+    n_rows = 80
+    age = rng.integers(20, 80, n_rows)
+    frame = pd.DataFrame(
+        {
+            "patient": [f"P{number:03}" for number in range(n_rows)],
+            "age": pd.array(age, dtype="Int64"),
+            "pressure": (90 + 0.6 * age + rng.normal(0, 5, n_rows)).round(1),
+            "city": pd.Categorical(rng.choice(["Lima", "Oslo", "Rome"], n_rows)),
+            "smoker": pd.array(rng.random(n_rows) < 0.4, dtype="boolean"),
+            "visit": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 99, n_rows), "D"),
+        }
+    )
+    for column in ("age", "pressure", "city", "smoker", "visit"):
+        frame.loc[rng.choice(n_rows, 12, replace=False), column] = None
+    path = tmp_path_factory.mktemp("files") / "patients.parquet"
+    frame.to_parquet(path)
+    return path
+
+
+def test_from_a_file_to_a_filled_table(visitor, server, patients):
+    visitor.open()
+    visitor.upload(patients)
+    expect(visitor.page.get_by_text("patients.parquet is open.")).to_be_visible()
+    expect(visitor.page.get_by_text("80 rows × 6 columns, 12 % missing")).to_be_visible()
+
+    start_two_trainings(visitor)
+    find_both_after_a_reload(visitor)
+    cancel_the_endless_one(visitor)
+    see_the_small_one_done(visitor)
+
+    start_a_comparison(visitor)
+    known = wait_for_part_of_the_board(visitor)
+    address = visitor.page.url
+    server.crash()
+    server.start()
+    visitor.open(address)
+    find_what_was_known(visitor, known)
+    resume_to_the_end(visitor, known)
+
+    holes = pd.read_parquet(patients)
+    read_the_story_of_a_cell(visitor, holes)
+    check_the_filled_table(holes, download_the_filled_table(visitor))
+
+
+# Training
+
+
+def start_two_trainings(visitor) -> None:
+    visitor.go_to("Train")
+    for preset, title in ((SMALL, "Fast"), (ENDLESS, "Paper, to the letter")):
+        visitor.choose("Preset", title)
+        visitor.press_button("Start training")
+        expect_job(visitor, preset, "Running")
+    expect(visitor.page.get_by_text("2 jobs running")).to_be_visible()
+
+
+def find_both_after_a_reload(visitor) -> None:
+    visitor.page.reload()
+    expect(visitor.page.get_by_text("2 jobs running")).to_be_visible()
+    expect_job(visitor, ENDLESS, "Running")
+    # It moves before our eyes: steps are counted, and a curve grows from them.
+    expect(visitor.page.get_by_text(re.compile(r"[Ss]tep [\d,]+ of [\d,]+, about"))).to_be_visible()
+    assert visitor.figure_data(LOSSES)
+
+
+def cancel_the_endless_one(visitor) -> None:
+    visitor.press_button("Cancel")
+    expect_job(visitor, ENDLESS, "Cancelled")
+    expect(visitor.page.get_by_role("button", name="Resume", exact=True)).to_be_visible()
+
+
+def see_the_small_one_done(visitor) -> None:
+    visitor.choose("Which run?", SMALL)
+    expect_job(visitor, SMALL, "Done")
+    expect(visitor.page.get_by_text("60 holes filled")).to_be_visible()
+    visitor.settle()
+    # The newest run is the other one: what is looked at stays when something else is chosen.
+    visitor.choose("One column closely", "city")
+    expect_job(visitor, SMALL, "Done")
+    assert visitor.figure_data("How does it learn city?")
+
+
+def expect_job(visitor, name: str, state: str) -> None:
+    """Wait until the job of this name is the one looked at, and in this state."""
+    main = visitor.page.get_by_role("main")
+    expect(main.get_by_role("strong").filter(has_text=name).first).to_be_visible()
+    shown_state = main.get_by_text(re.compile(f"{state}$")).first
+    expect(shown_state).to_be_visible(timeout=1000 * LONGEST_JOB_SECONDS)
+
+
+# Comparing
+
+
+def start_a_comparison(visitor) -> None:
+    visitor.go_to("Compare")
+    visitor.press_button("Quick")
+    visitor.settle()
+    for method in ("Nearest neighbours", "SoftImpute"):
+        visitor.press_button(f"Remove {method}")
+        visitor.settle()
+    visitor.choose("Methods", METHODS[-1])
+    visitor.page.keyboard.press("Escape")
+    expect(visitor.page.get_by_role("button", name=f"Remove {METHODS[-1]}")).to_be_visible()
+    visitor.settle()
+    seeds = visitor.page.get_by_role("spinbutton", name="Seeds", exact=True)
+    seeds.fill(str(N_SEEDS))
+    seeds.press("Enter")
+    visitor.settle()
+    visitor.press_button("Start comparison")
+    expect_job(visitor, COMPARISON, "Running")
+
+
+def wait_for_part_of_the_board(visitor) -> set[float]:
+    """Wait for the first results and return them; the slowest method is not done then."""
+    expect(visitor.page.get_by_text("Provisional:")).to_be_visible()
+    rows = visitor.grid("Method", "seed 0").rows()
+    cells = [cell for _, *seeds in rows for cell in seeds]
+    known = {float(cell) for cell in cells if re.fullmatch(r"-?\d\.\d+", cell)}
+    assert 0 < len(known) < len(cells)
+    return known
+
+
+def find_what_was_known(visitor, known: set[float]) -> None:
+    expect_job(visitor, COMPARISON, "Interrupted")
+    expect(visitor.page.get_by_text("The runs that ended are kept")).to_be_visible()
+    expect(visitor.heading("What gave no result, and why")).to_be_visible()
+    visitor.settle()
+    assert known <= set(scores_on_the_board(visitor))
+
+
+def resume_to_the_end(visitor, known: set[float]) -> None:
+    visitor.press_button("Resume")
+    expect_job(visitor, COMPARISON, "Done")
+    visitor.settle()
+    rows = visitor.grid("Rank", "Method").rows()
+    assert {method for _, method, *_ in rows} == set(METHODS)
+    scores = scores_on_the_board(visitor)
+    assert len(scores) == N_SEEDS * len(METHODS)
+    assert known <= set(scores)
+
+
+def scores_on_the_board(visitor) -> list[float]:
+    """Return the accuracy of each method and seed, as the figure draws it."""
+    (seeds,) = [trace for trace in visitor.figure_data(BOARD) if trace["name"] == "one seed"]
+    return [round(x, 3) for x in seeds["x"]]
+
+
+# Filling
+
+
+def read_the_story_of_a_cell(visitor, holes: pd.DataFrame) -> None:
+    """Click into the filled table, then ask for one hole: the training filled them all."""
+    visitor.go_to("Impute")
+    expect(visitor.page.get_by_text("60 holes in 5 columns filled by PMAE")).to_be_visible()
+    table = visitor.grid("age", "pressure")
+    third_row = table.rows()[2][0]
+    table.select(row=2, x=150)
+    row = visitor.page.get_by_role("spinbutton", name="Row", exact=True)
+    expect(row).to_have_value(third_row)
+
+    hole = int(holes["pressure"].isna().argmax())
+    row.fill(str(hole))
+    row.press("Enter")
+    visitor.settle()
+    visitor.choose("Column", "pressure")
+    story = f"Who says what about pressure of row {hole}?"
+    expect(visitor.heading(story)).to_be_visible()
+    assert visitor.figure_data(story)
+
+
+def download_the_filled_table(visitor) -> pd.DataFrame:
+    visitor.go_to("Takeaway")
+    with visitor.page.expect_download() as download:
+        visitor.press_button("Table as Parquet")
+    assert download.value.suggested_filename == "patients-filled.parquet"
+    return pd.read_parquet(download.value.path())
+
+
+def check_the_filled_table(holes: pd.DataFrame, filled: pd.DataFrame) -> None:
+    assert filled.notna().all(axis=None)
+    assert filled.dtypes.equals(holes.dtypes)
+    for column in holes:
+        observed = holes[column].notna()
+        pd.testing.assert_series_equal(filled.loc[observed, column], holes.loc[observed, column])
