@@ -6,8 +6,19 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-PAGES = ("Data", "Missingness", "Masking lab", "Amputation lab", "Train", "Compare", "Learn")
-PATHS = ("/", "/missingness", "/masking_lab", "/amputation_lab", "/train", "/compare", "/learn")
+PAGES = (
+    "Data",
+    "Missingness",
+    "Masking lab",
+    "Amputation lab",
+    "Train",
+    "Compare",
+    "Impute",
+    "Takeaway",
+    "Learn",
+    "Paper",
+)
+PATHS = ("/", *(f"/{page.lower().replace(' ', '_')}" for page in PAGES[1:]))
 VIEWS = ("How much", "Where", "Together", "Patterns", "Why", "Dropping rows", "Pictures")
 
 
