@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ MOST_COLUMNS = 50
 ROW_HEIGHT, HIGHEST = 35, 422  # pixels; the first is Streamlit's own
 # Among so many rows donors are looked for; ranks of a million rows take long.
 DONOR_ROWS = 20_000
+MOST_IN_FULL = 1e6  # numbers from here on are written as they are
 
 FILLED_STYLE = f"background-color: {tint(IMPUTED, 0.35)}; font-weight: bold"
 EMPTY_STYLE = f"background-color: {tint(MISSING, 0.35)}"
@@ -82,12 +84,27 @@ def marked(filling: Filling, rows: Positions, columns: list[str]) -> Any:
     empty = part.isna().to_numpy()
     styles = np.where(imputed, FILLED_STYLE, np.where(empty, EMPTY_STYLE, ""))
     table = pd.DataFrame(styles, index=part.index, columns=part.columns)
-    return part.style.format(_shown, na_rep="").apply(lambda _: table, axis=None)
+    formats = {
+        name: functools.partial(_shown, decimals=_decimals(part.iloc[~imputed[:, j], j]))
+        for j, name in enumerate(columns)
+    }
+    return part.style.format(formats, na_rep="").apply(lambda _: table, axis=None)
 
 
-def _shown(cell: Any) -> str:
-    is_decimal = isinstance(cell, float | np.floating)
-    return f"{cell:.6g}" if is_decimal and abs(cell) < 1e6 else cell_text(cell)
+def _shown(cell: Any, decimals: int | None) -> str:
+    if not isinstance(cell, float | np.floating) or abs(cell) >= MOST_IN_FULL:
+        return cell_text(cell)
+    return f"{cell:.6g}" if decimals is None else f"{cell:.{decimals}f}"
+
+
+def _decimals(observed: pd.Series) -> int | None:
+    """Return with how many decimals observed numbers are written; None where nothing tells."""
+    if not pd.api.types.is_float_dtype(observed):
+        return None
+    texts = [f"{value:.6g}" for value in observed.dropna() if abs(value) < MOST_IN_FULL]
+    if not texts or any("e" in text for text in texts):
+        return None
+    return max(len(text.partition(".")[2]) for text in texts)
 
 
 # A column

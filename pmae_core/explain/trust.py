@@ -60,7 +60,7 @@ def _scored_cells(comparison: Comparison) -> dict[Any, int]:
 
 def _note_on_result(winner: pd.Series, n_scored: int) -> str | None:
     if winner["best"] is None:
-        return "Do not trust: no method beats the mean here."
+        return "Do not trust: no method beats the mean here by more than chance."
     if n_scored < FEW_SCORED:
         return f"Take care: the methods were judged by {n_scored} hidden cells only."
     if winner["skill"] < LOW_SKILL:

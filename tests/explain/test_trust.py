@@ -33,7 +33,7 @@ def test_only_columns_with_a_reason_get_a_note(table, comparison):
     notes = column_notes(comparison)
 
     assert notes["good"] is None
-    assert notes["noise"] == "Do not trust: no method beats the mean here."
+    assert notes["noise"] == "Do not trust: no method beats the mean here by more than chance."
 
 
 def test_little_skill_is_told(table):
@@ -66,7 +66,7 @@ def test_the_table_adds_what_the_comparison_could_not_judge(table, comparison):
     assert notes["late"] == "Take care: no method was judged on this column."
     assert notes["id"] is None
     assert notes["good"] is None
-    assert notes["noise"] == "Do not trust: no method beats the mean here."
+    assert notes["noise"] == "Do not trust: no method beats the mean here by more than chance."
 
 
 def test_without_a_comparison_the_table_alone_speaks(table):

@@ -414,7 +414,7 @@ def test_a_comparison_says_what_not_to_trust(fill, table, open_page, add_filling
     app = view(open_page(PAGE), "Columns to trust")
 
     notes = shown(app, "Note").set_index("Column")["Note"]
-    assert notes["noise"] == "Do not trust: no method beats the mean here."
+    assert notes["noise"] == "Do not trust: no method beats the mean here by more than chance."
     assert "1 column needs care" in words(app)
     assert "No comparison" not in words(app)
     app = view(app, "The table")
