@@ -40,7 +40,7 @@ def patients(tmp_path_factory):
     return path
 
 
-# On a quiet machine the page sometimes stops answering when it is reloaded beside a running training.
+# On a quiet machine the page sometimes stops answering when reloaded beside a running training.
 @pytest.mark.unsteady
 def test_from_a_file_to_a_filled_table(visitor, server, patients):
     visitor.open()
