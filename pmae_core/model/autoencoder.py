@@ -19,8 +19,8 @@ from pmae_core.model.tokens import (
     sincos_positions,
 )
 
-# So many cells, hidden layers and all, stay in a processor's cache; more at a time take twice as
-# long. Fewer rows than the least are not worth a call.
+# So many cells, hidden layers and all, stay in a processor's cache; more at a time take longer a
+# row. Fewer rows than the least are not worth a call.
 CELLS_AT_A_TIME = 2000
 LEAST_ROWS_AT_A_TIME = 64
 

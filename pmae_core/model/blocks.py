@@ -161,7 +161,7 @@ def _linear_first_axis(layer: nn.Module, x: Tensor) -> Tensor:
 class PooledDropout(nn.Dropout):
     """Dropout that reads its random numbers from a pool instead of drawing them.
 
-    On a CPU, drawing takes longer than everything else in a mixer's step. Here each call takes a
+    On a CPU, drawing takes a third or more of a mixer's step. Here each call takes a
     run of a pool of ready masks from a random place on, so every cell is dropped with the same
     probability as ever and gradients are the same in expectation. Other devices draw. The input
     is overwritten, which is for layers before it whose gradient does not need their output.
