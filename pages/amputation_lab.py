@@ -173,6 +173,7 @@ def _choose_amount(
         name="columns",
         default=[],
         options=list(facts.columns),
+        wrap=True,
         placeholder="All columns",
         help="Leave it empty for all columns that are neither identifiers nor ignored.",
     )

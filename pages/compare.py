@@ -124,6 +124,7 @@ def _choose_methods() -> list[str]:
         name="methods",
         default=sets["Usual"],
         options=list(infos),
+        wrap=True,
         format_func=lambda name: infos[name].title,
         help="All of them fill the same holes. Keep the mean among them: it is the yardstick.",
     )

@@ -489,6 +489,7 @@ def little(table: OpenTable, patterns: MissingPatterns) -> None:
         name="little_columns",
         default=[],
         options=numerical,
+        wrap=True,
         format_func=lambda name: shorten(name, 40),
         placeholder="All numerical columns"
         if len(suggested) == len(numerical)
@@ -530,6 +531,7 @@ def dropping(table: OpenTable, patterns: MissingPatterns) -> None:
         name="needed",
         default=[],
         options=names,
+        wrap=True,
         format_func=lambda name: shorten(name, 40),
         placeholder="All columns",
         help="A row is dropped if one of these is missing. None chosen means all columns.",

@@ -11,12 +11,12 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import psutil
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -207,8 +207,8 @@ class Visitor:
         unfold = self.page.get_by_role("button", name="Expand sidebar")
         if unfold.is_visible():
             unfold.click()
-        self.page.get_by_role("link", name=title, exact=True).first.click()
-        expect(self.heading(title, level=1)).to_be_visible(timeout=1000 * PATIENCE_SECONDS)
+        link = self.page.get_by_role("link", name=title, exact=True).first
+        self._until_done(link.click, self.heading(title, level=1).wait_for)
         self.settle()
 
     def settle(self, seconds: float = 0.4) -> None:
@@ -247,10 +247,14 @@ class Visitor:
 
     def figure_data(self, question: str) -> list[dict[str, Any]]:
         """Return the traces of the figure that answers a question: names, x and y as lists."""
-        figure = self.page.get_by_role("figure", name=question)
-        plot = figure.locator(".js-plotly-plot")
-        expect(plot).to_be_visible(timeout=1000 * PATIENCE_SECONDS)
-        return list(plot.evaluate(_TRACES))
+        plot = self.page.get_by_role("figure", name=question).locator(".js-plotly-plot")
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        # Looked up each time: a page that refreshes itself may put another one in its place.
+        while (traces := plot.evaluate(_TRACES)) is None:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"The figure stays empty: {question}")
+            self.page.wait_for_timeout(50)
+        return list(traces)
 
     def grid(self, *headers: str) -> Grid:
         """Return the table on the page that has these columns."""
@@ -264,18 +268,21 @@ class Visitor:
 
     def choose(self, label: str, option: str) -> None:
         """Choose in a list, which is opened again if something that refreshes closes it."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
         box = self.page.get_by_role("combobox", name=label, exact=True)
+        self._until_done(box.click, self.page.get_by_role("option", name=option).first.click)
+        self.settle()
+
+    def _until_done(self, begin: Callable[[], None], finish: Callable[..., None]) -> None:
+        """Do something in two steps, again from the first if a refresh undid it between."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
-            box.click()
+            begin()
             try:
-                self.page.get_by_role("option", name=option).first.click(timeout=5_000)
-                break
+                return finish(timeout=5_000)
             except PlaywrightTimeoutError:
                 if time.monotonic() > deadline:
                     raise
-                box.press("Escape")
-        self.settle()
+                self.page.keyboard.press("Escape")
 
     def pick(self, label: str, option: str) -> None:
         """Pick one of the choices that stand side by side or one below the other."""
@@ -343,14 +350,11 @@ working => {
 
 # Plotly's own copy of the traces: what the server sends may be packed. It has none at first.
 _TRACES = """
-async figure => {
-    while (!figure._fullData) {
-        await new Promise(resolve => setTimeout(resolve, 50));
-    }
-    return figure._fullData.map(trace => ({
+figure => figure._fullData
+    ? figure._fullData.map(trace => ({
         name: trace.name ?? '',
         x: Array.from(trace.x ?? []),
         y: Array.from(trace.y ?? []),
-    }));
-}
+    }))
+    : null
 """

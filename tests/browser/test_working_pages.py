@@ -40,8 +40,8 @@ def patients(tmp_path_factory):
     return path
 
 
-# On a quiet machine the page sometimes stops answering when reloaded beside a running training.
-@pytest.mark.unsteady
+# Four jobs one after the other, each of which may wait for a busy machine.
+@pytest.mark.timeout(900)
 def test_from_a_file_to_a_filled_table(visitor, server, patients):
     visitor.open()
     visitor.upload(patients)
