@@ -481,7 +481,9 @@ def _show_facts(run: JobRecord, curves: Curves) -> None:
     if curves.device is not None:
         place = "a node of the Ray cluster" if run.engine == "ray" else "this computer"
         device = "the processor" if curves.device == "cpu" else f"the GPU ({plain(curves.device)})"
-        facts.append(f"on {device} of {place}, in {plain(curves.precision)}")
+        facts.append(f"on {device} of {place}")
+        if curves.precision != "float32":
+            facts.append(f"numbers in {plain(curves.precision)}")
         facts.append(f"{count(curves.n_parameters or 0, 'weight')} in the network")
     if curves.rows_per_second and run.state is JobState.RUNNING:
         facts.append(f"{curves.rows_per_second:,.0f} rows a second")
