@@ -88,6 +88,11 @@ def test_jobs_do_not_fight_for_cores(store, spec, monkeypatch):
         kill(store.job(records[0].id))
 
 
+def test_pages_come_before_jobs_on_a_busy_machine(engine, store, spec):
+    worker = psutil.Process(store.job(engine.submit(spec).id).worker.pid)
+    assert worker.nice() == max(local.NICENESS, psutil.Process().nice())
+
+
 def test_an_interrupted_job_is_resumed_with_a_new_claim(engine, store, spec):
     record = engine.submit(spec)
     first = store.job(record.id)

@@ -33,6 +33,7 @@ SILENCE_SECONDS = 60.0
 ESTIMATE_SECONDS = 3.0
 # A process' time of creation is counted from the boot, whose time moves when the clock is set.
 CLOCK_TOLERANCE_SECONDS = 2.0
+NICENESS = 10
 TOKEN_VARIABLE = "PMAE_JOB_TOKEN"
 _POLL_SECONDS = 0.2
 HOST = socket.gethostname()
@@ -41,6 +42,14 @@ _PACKAGE_FOLDER = Path(__file__).parents[3]
 # Workers that this process started: only their parent can clear them away when they are dead.
 _children: dict[int, subprocess.Popen[bytes]] = {}
 _children_lock = threading.Lock()
+
+
+def _let_pages_go_first(pid: int) -> None:
+    """Lower the priority of a worker: people wait for pages, and see that a job takes its time."""
+    with contextlib.suppress(psutil.Error, OSError):
+        psutil.Process(pid).nice(max(NICENESS, psutil.Process().nice()))
+        # Where Linux weighs whole sessions against each other, the worker's own counts instead.
+        Path(f"/proc/{pid}/autogroup").write_text(str(NICENESS))
 
 
 class LocalEngine:
@@ -201,6 +210,7 @@ class LocalEngine:
             )
         with _children_lock:
             _children[child.pid] = child
+        _let_pages_go_first(child.pid)
         return child.pid
 
     def _command(self, record: JobRecord) -> list[str]:
