@@ -68,7 +68,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             digest TEXT NOT NULL,
             workspace TEXT NOT NULL,
             put_at REAL NOT NULL,
-            pinned INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (digest, workspace)
         ) WITHOUT ROWID
         """,

@@ -61,7 +61,7 @@ class Collector:
         connection.executemany("DELETE FROM jobs WHERE id = ?", [(job_id,) for job_id in jobs])
         known = _known_tables(connection)
         connection.execute(
-            "DELETE FROM tables WHERE pinned = 0 AND put_at < ? AND NOT EXISTS ("
+            "DELETE FROM tables WHERE put_at < ? AND NOT EXISTS ("
             "SELECT 1 FROM job_tables JOIN jobs ON jobs.id = job_tables.job_id "
             "WHERE job_tables.digest = tables.digest AND jobs.workspace = tables.workspace)",
             (self._now - GRACE_SECONDS,),
@@ -152,7 +152,7 @@ class _Usage:
         self._users = Counter(
             row["digest"]
             for row in connection.execute(
-                "SELECT digest FROM tables WHERE pinned OR put_at >= ?", (now - GRACE_SECONDS,)
+                "SELECT digest FROM tables WHERE put_at >= ?", (now - GRACE_SECONDS,)
             )
         )
         for row in connection.execute("SELECT job_id, digest FROM job_tables"):

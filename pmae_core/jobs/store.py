@@ -115,22 +115,6 @@ class JobStore:
             _check_owned(connection, digest, workspace)
         return self._tables.get(digest)
 
-    def pin_table(self, digest: str, workspace: str = WORKSPACE) -> None:
-        """Keep a table although no job needs it."""
-        self._set_pinned(digest, workspace, True)
-
-    def unpin_table(self, digest: str, workspace: str = WORKSPACE) -> None:
-        """Let the clean-up remove a table once no job needs it."""
-        self._set_pinned(digest, workspace, False)
-
-    def _set_pinned(self, digest: str, workspace: str, pinned: bool) -> None:
-        with self._database.writing() as connection:
-            _check_owned(connection, digest, workspace)
-            connection.execute(
-                "UPDATE tables SET pinned = ? WHERE digest = ? AND workspace = ?",
-                (pinned, digest, workspace),
-            )
-
     # Submitting and looking
 
     def submit(

@@ -176,8 +176,6 @@ def test_a_workspace_reads_only_its_own_tables(store, spec, small_table):
         store.get_table(spec.table, "other")
     with pytest.raises(JobError, match="no table"):
         store.submit(spec, "other")
-    with pytest.raises(JobError, match="no table"):
-        store.pin_table(spec.table, "other")
     assert store.put_table(small_table, "other") == spec.table
     assert store.submit(spec, "other").workspace == "other"
     assert len(list(store.paths.tables.iterdir())) == 1
@@ -523,10 +521,7 @@ def test_a_table_stays_while_anybody_needs_it(store, small_table, spec):
     later = time.time() + 2 * retention.GRACE_SECONDS
     digest = store.put_table(small_table.head(5))
     assert store.collect_garbage().tables == []  # just put, and about to be used
-    store.pin_table(digest)
     used = run_through(store, spec)
-    assert store.collect_garbage(now=later).tables == []
-    store.unpin_table(digest)
     assert store.collect_garbage(now=later).tables == [digest]
     store.delete(used)
     assert store.collect_garbage(now=later).tables == [spec.table]
