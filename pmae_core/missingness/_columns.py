@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from pmae_core.errors import TableError
-from pmae_core.missingness.patterns import BoolArray, FloatArray
+from pmae_core.missingness.patterns import BoolArray, FloatArray, IntArray
 from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
 from pmae_core.table.schema import Role, Schema
 
@@ -75,6 +75,18 @@ def missing_rows(df: pd.DataFrame, column: Hashable) -> BoolArray:
             f"Column {column!r} has no observed cells, so there is nothing to compare."
         )
     return missing
+
+
+def places_of(names: pd.Index, columns: Iterable[Hashable] | None = None) -> IntArray:
+    """Return at which places of a table some columns (all, if not given) stand."""
+    if columns is None:
+        return np.arange(len(names))
+    wanted = list(columns)
+    places = names.get_indexer(pd.Index(wanted, dtype=object))
+    if (places < 0).any():
+        unknown = ", ".join(repr(wanted[i]) for i in np.flatnonzero(places < 0))
+        raise TableError(f"The table has no column {unknown}.")
+    return places.astype(np.int64)
 
 
 def schema_of(df: pd.DataFrame, schema: Schema | None) -> Schema:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pmae_core.errors import TableError
 from pmae_core.missingness._columns import (
     LABEL_ROLES,
     NUMBER_ROLES,
     chi_squared_bound,
     has_telling_mean,
+    places_of,
     read_labels,
     read_numbers,
     schema_of,
@@ -34,7 +34,7 @@ def count_complete_rows(
     (1, 2)
     """
     patterns = find_patterns(table)
-    needed = _places(patterns.columns, columns)
+    needed = places_of(patterns.columns, columns)
     return int(patterns.counts[~patterns.missing[:, needed].any(axis=1)].sum())
 
 
@@ -67,7 +67,7 @@ def dropping_path(
     [1, 2, 3]
     """
     patterns = find_patterns(table)
-    kept = list(_places(patterns.columns, columns))
+    kept = list(places_of(patterns.columns, columns))
     n_holes = patterns.missing[:, kept].sum(axis=1)
     steps = [(None, len(kept), int(patterns.counts[n_holes == 0].sum()))]
     while steps[-1][2] < patterns.n_rows:
@@ -128,7 +128,7 @@ def dropping_shift(
     [2.5, 1.5]
     """
     schema = schema_of(df, schema)
-    needed = df.columns[_places(df.columns, columns)]
+    needed = df.columns[places_of(df.columns, columns)]
     stays = ~df[needed].isna().any(axis=1).to_numpy()
     names = schema.names(*NUMBER_ROLES, *LABEL_ROLES)
     found = [
@@ -187,14 +187,3 @@ def _shift_of_labels(series: pd.Series, stays: BoolArray) -> dict[str, Any]:
     bound = chi_squared_bound(n_labels - 1) if n_labels > 1 else 0.0
     result["by_chance"] = float(np.sqrt(bound * variance) / 2)
     return result
-
-
-def _places(names: pd.Index, columns: Iterable[Hashable] | None) -> IntArray:
-    if columns is None:
-        return np.arange(len(names))
-    wanted = list(columns)
-    places = names.get_indexer(pd.Index(wanted, dtype=object))
-    if (places < 0).any():
-        unknown = ", ".join(repr(wanted[i]) for i in np.flatnonzero(places < 0))
-        raise TableError(f"The table has no column {unknown}.")
-    return places.astype(np.int64)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from pmae_core.errors import TableError
 from pmae_core.gaussian import GaussianModel
-from pmae_core.missingness._columns import read_numbers, schema_of
+from pmae_core.missingness._columns import places_of, read_numbers, schema_of
 from pmae_core.missingness.patterns import BoolArray, FloatArray, MissingPatterns, find_patterns
 from pmae_core.table.schema import Role, Schema
 
@@ -182,7 +182,7 @@ def suggest_little_columns(
         Columns at most; 8 have at most 256 patterns.
     """
     patterns = find_patterns(table)
-    places = patterns.columns.get_indexer(pd.Index(list(columns), dtype=object))
+    places = places_of(patterns.columns, columns)
     n_missing = patterns.n_missing[places]
     places = places[np.argsort(-n_missing, kind="stable")]
     places = places[patterns.n_missing[places] < patterns.n_rows][:max_columns]

@@ -149,6 +149,11 @@ def test_suggested_columns_can_be_tested():
         little_test(df)
 
 
+def test_an_unknown_column_is_not_taken_for_another():
+    with pytest.raises(TableError, match="no column 'z'"):
+        suggest_little_columns(pd.DataFrame({"x": [1.0, None], "y": [None, 2.0]}), ["z"])
+
+
 def test_no_more_columns_are_suggested_than_asked_for():
     df = correlated(500, 5, np.random.default_rng(7))
     df.loc[0, "x4"] = np.nan
