@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,10 @@ class Sampler(Protocol):
 
     def sample(self, observed: BoolArray, rng: np.random.Generator) -> BoolArray:
         """Return the cells of a batch to mask; each of them is observed."""
+        ...
+
+    def settings(self) -> dict[str, Any]:
+        """Return as JSON-able data what tells this sampler from another."""
         ...
 
 
@@ -115,6 +119,16 @@ class MaskSampler:
             hidden = np.where(copies, self.donor_missing_[donors], hidden)
         return hidden & observed
 
+    def settings(self) -> dict[str, Any]:
+        """Return the masking function with all its parameters, and how it is used."""
+        params = self._masking_function.parameters | self.params
+        return {
+            "function": self.function,
+            "params": {name: float(value) for name, value in params.items()},
+            "p_obs": self.p_obs,
+            "copy_share": float(self.copy_share),
+        }
+
     def _probability(self, observed: BoolArray) -> FloatArray:
         if self.p_obs == "table":
             self._check_fitted()
@@ -163,3 +177,7 @@ class RandomKeepSampler:
         draws = np.where(observed, rng.random(observed.shape), 1.0)
         threshold = np.partition(draws, n_kept - 1, axis=1)[:, n_kept - 1 : n_kept]
         return observed & (draws > threshold)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the share of the columns that a row may keep."""
+        return {"keep": float(self.keep)}

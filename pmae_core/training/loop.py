@@ -99,7 +99,7 @@ def train(
         Where to save, and look for, a checkpoint.
     """
     run = _Run(network, values, observed, sampler, config, held_out, callbacks, checkpoint_dir)
-    with torch.random.fork_rng(devices=run.random_devices, enabled=True):
+    with torch.random.fork_rng(devices=run.random_devices):
         return run.until_done(cancel or (lambda: False))
 
 
@@ -306,6 +306,7 @@ class _Run:
         settings = {
             "training": asdict(replace(self.config, device="", log_every=1, checkpoint_every=1)),
             "network": asdict(self.network.config),
+            "masking": self.sampler.settings(),
         }
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
         digest.update(self.values.tobytes())

@@ -1,3 +1,4 @@
+import json
 import time
 
 import numpy as np
@@ -49,6 +50,14 @@ def test_columns_are_masked_at_their_rate(function, p_obs):
     np.testing.assert_allclose(
         rate, masking_probability(observed.mean(axis=0), function), atol=0.025
     )
+
+
+def test_settings_tell_samplers_apart_and_can_be_written():
+    texts = [json.dumps(make().settings(), sort_keys=True) for make in SAMPLERS]
+    assert len(set(texts)) == len(SAMPLERS)
+    given = MaskSampler(params={"a": np.float32(0.25)}).settings()
+    assert json.loads(json.dumps(given))["params"] == {"a": 0.25, "b": 0.5}
+    assert MaskSampler(params={"a": 0.05}).settings() == MaskSampler().settings()
 
 
 def test_fully_observed_is_judged_by_the_batch_or_by_the_table():

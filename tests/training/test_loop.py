@@ -131,6 +131,8 @@ def test_a_checkpoint_of_other_data_or_settings_is_refused(table, tmp_path):
     values, observed = table
     with pytest.raises(ValueError, match="other data or settings"):
         run((values + 1, observed), checkpoint_dir=tmp_path)
+    with pytest.raises(ValueError, match="other data or settings"):
+        run(table, checkpoint_dir=tmp_path, checkpoint_every=5, masking="constant")
 
 
 def test_events_tell_the_whole_story(table, tmp_path):
