@@ -23,3 +23,24 @@ def check_choices(config: Any) -> None:
         if get_origin(hint) is Literal and value not in get_args(hint):
             choices = ", ".join(repr(choice) for choice in get_args(hint))
             raise ValueError(f"{field.name} must be one of {choices}, not {value!r}.")
+
+
+def check_at_least(config: Any, **least: float) -> None:
+    """Refuse numbers of a dataclass that are smaller than they can be; None passes.
+
+    Parameters
+    ----------
+    config : dataclass instance
+        The settings.
+    **least
+        The least value of each field.
+
+    Raises
+    ------
+    ValueError
+        Naming the field, its least value and its value.
+    """
+    for name, bound in least.items():
+        value = getattr(config, name)
+        if value is not None and value < bound:
+            raise ValueError(f"{name} must be at least {bound}, got {value}.")

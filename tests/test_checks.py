@@ -5,12 +5,12 @@ from typing import Literal
 
 import pytest
 
-from pmae_core.checks import check_choices
+from pmae_core.checks import check_at_least, check_choices
 
 
 @dataclass
 class Settings:
-    size: int = 3
+    size: int | None = 3
     colour: Literal["red", "blue"] = "red"
 
 
@@ -18,3 +18,10 @@ def test_only_the_choices_pass():
     check_choices(Settings(size=-1, colour="blue"))
     with pytest.raises(ValueError, match="colour must be one of 'red', 'blue', not 'green'"):
         check_choices(Settings(colour="green"))
+
+
+def test_only_numbers_that_are_large_enough_pass():
+    check_at_least(Settings(size=2), size=2)
+    check_at_least(Settings(size=None), size=2)
+    with pytest.raises(ValueError, match="size must be at least 2, got 1"):
+        check_at_least(Settings(size=1), size=2)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pmae_core.checks import check_choices
+from pmae_core.checks import check_at_least, check_choices
 from pmae_core.model.blocks import MixerBlock, TransformerBlock
 from pmae_core.model.start import GaussianStart, Start, log_probabilities
 from pmae_core.model.tokens import (
@@ -62,6 +62,11 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         """Refuse what no network can have."""
         check_choices(self)
+        check_at_least(self, encoder_depth=0, decoder_depth=0, heads=1, mixing_width=1)
+        if self.mlp_ratio <= 0:
+            raise ValueError(f"mlp_ratio must be positive, got {self.mlp_ratio}.")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be at least 0 and below 1, got {self.dropout}.")
         if self.width % 2 or self.width < 2:
             raise ValueError(f"width must be an even number of at least 2, got {self.width}.")
         if self.architecture == "transformer" and self.width % self.heads:

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from pmae_core.checks import check_choices
+from pmae_core.checks import check_at_least, check_choices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,12 +67,9 @@ class TrainingConfig:
             raise ValueError("Give either steps or epochs, not both and not neither.")
         if self.learning_rate <= 0:
             raise ValueError(f"learning_rate must be positive, got {self.learning_rate}.")
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, got {self.batch_size}.")
-        if self.steps is not None and self.steps < 0:
-            raise ValueError(f"steps must not be negative, got {self.steps}.")
-        if self.epochs is not None and self.epochs < 0:
-            raise ValueError(f"epochs must not be negative, got {self.epochs}.")
+        check_at_least(self, steps=0, epochs=0, warmup_steps=0, warmup_epochs=0)
+        check_at_least(self, batch_size=1, validate_every=1, patience=1)
+        check_at_least(self, log_every=1, checkpoint_every=1)
 
     def batches_per_epoch(self, n_rows: int) -> int:
         """Return the number of batches that show every row once."""

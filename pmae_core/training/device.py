@@ -11,7 +11,7 @@ def choose_device(device: str = "auto") -> torch.device:
     Raises
     ------
     ValueError
-        If the device is named but not there.
+        If torch does not know the device, or it is not there.
     """
     if device == "auto":
         if torch.cuda.is_available():
@@ -19,7 +19,10 @@ def choose_device(device: str = "auto") -> torch.device:
         if torch.backends.mps.is_available():
             return torch.device("mps")
         return torch.device("cpu")
-    chosen = torch.device(device)
+    try:
+        chosen = torch.device(device)
+    except RuntimeError as error:
+        raise ValueError(f"There is no device {device!r}; try 'auto', 'cpu' or 'cuda'.") from error
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"device={device!r} was asked for, but torch sees no CUDA device.")
     if chosen.type == "mps" and not torch.backends.mps.is_available():

@@ -35,11 +35,16 @@ def test_warm_up_in_epochs_depends_on_the_table():
         {"steps": -1},
         {"epochs": -1},
         {"steps": 1, "batch_size": 0},
+        {"steps": 1, "validate_every": 0},
+        {"steps": 1, "patience": -1},
+        {"steps": 1, "log_every": 0},
+        {"steps": 1, "checkpoint_every": 0},
+        {"steps": 1, "warmup_steps": -1},
         {"steps": 1, "learning_rate": 0.0},
         {"steps": 1, "loss": "magic"},
         {"steps": 1, "precision": "float8"},
     ],
 )
 def test_settings_that_describe_no_training_are_refused(settings):
-    with pytest.raises(ValueError, match=r"steps|epochs|batch_size|learning_rate|must be one of"):
+    with pytest.raises(ValueError, match=r"steps or epochs|must be (at least|positive|one of)"):
         TrainingConfig(**settings)

@@ -32,6 +32,11 @@ def test_a_named_device_that_is_absent_is_an_error(accelerators, name):
         choose_device(name)
 
 
+def test_a_device_that_torch_does_not_know_is_an_error():
+    with pytest.raises(ValueError, match="no device 'banana'"):
+        choose_device("banana")
+
+
 def test_mixed_precision_only_where_it_pays(accelerators):
     accelerators(cuda=True, capability=(8, 6))
     assert choose_precision("auto", torch.device("cuda")) == "bfloat16"
