@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pandas as pd
 
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation.tasks import TaskResult
+from pmae_core.files import write_whole
 
 SPECIFICATION = "specification.json"
 
@@ -103,7 +103,5 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write a file of results, all or nothing."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    unfinished.write_text(text + "\n", encoding="utf-8")
-    os.replace(unfinished, path)
+    write_whole(path, text + "\n")

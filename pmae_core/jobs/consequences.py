@@ -18,8 +18,8 @@ import pandas as pd
 
 from pmae_core.errors import Cancelled, PMAEError
 from pmae_core.events import FitProgress
+from pmae_core.files import write_whole
 from pmae_core.jobs.context import JobContext, PhaseStarted
-from pmae_core.jobs.paths import write_whole
 
 FOLDER = "consequences"
 FILE = "consequences.json"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from pathlib import Path
 
@@ -81,18 +80,3 @@ def _inside(path: Path) -> Path:
     if path.resolve() != path:
         raise JobError(f"{path} is a link that leads elsewhere; remove it.")
     return path
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file all or nothing: readers see the old one or the new one."""
-    unfinished = unfinished_beside(path)
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def unfinished_beside(path: Path) -> Path:
-    """Return a name in the same folder that no other process uses."""
-    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")

@@ -17,11 +17,12 @@ from typing import Any
 import pandas as pd
 
 from pmae_core.errors import JobError
+from pmae_core.files import write_whole
 from pmae_core.home import pmae_home
 from pmae_core.jobs import retention
 from pmae_core.jobs.database import Database
 from pmae_core.jobs.params import JobKind
-from pmae_core.jobs.paths import JobPaths, new_job_id, write_whole
+from pmae_core.jobs.paths import JobPaths, new_job_id
 from pmae_core.jobs.records import (
     GarbageReport,
     JobEvent,

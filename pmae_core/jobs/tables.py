@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pmae_core.errors import JobError
+from pmae_core.files import replacing
 from pmae_core.jobs.frames import content_digest, from_arrow, to_arrow
-from pmae_core.jobs.paths import JobPaths, unfinished_beside
+from pmae_core.jobs.paths import JobPaths
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,11 @@ class TableStore:
         path = self.path(encoded.digest)
         if path.exists():
             return
-        unfinished = unfinished_beside(path)
         try:
-            pq.write_table(encoded.table, unfinished, compression="zstd")
-            os.replace(unfinished, path)
+            with replacing(path) as unfinished:
+                pq.write_table(encoded.table, unfinished, compression="zstd")
         except OSError as error:
             raise JobError(f"The table cannot be written to {path}: {error}.") from error
-        finally:
-            unfinished.unlink(missing_ok=True)
 
     def get(self, digest: str) -> pd.DataFrame:
         """Return a table, after a look whether it still is what it was.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pandas as pd
 
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation.store import read_json
+from pmae_core.files import write_whole
 from pmae_core.replication.experiments import EXPERIMENTS
 
 Row = dict[str, Any]
@@ -101,8 +101,8 @@ class ResultFile:
         lines = ",\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
         head = json.dumps({**content, "rows": []}, indent=1, ensure_ascii=False)
         text = head.removesuffix("[]\n}") + f"[\n{lines}\n]\n}}\n"
-        _put(self.path, text)
-        _put(self.path.with_suffix(".csv"), pd.DataFrame(rows).to_csv(index=False))
+        write_whole(self.path, text)
+        write_whole(self.path.with_suffix(".csv"), pd.DataFrame(rows).to_csv(index=False))
 
 
 def _by_task(rows: Iterable[Row]) -> dict[tuple[Any, ...], list[Row]]:
@@ -133,9 +133,3 @@ def _plain(value: Any) -> Any:
 
 def _order(row: Row) -> tuple[str, ...]:
     return tuple(str(row.get(name)) for name in TASK_KEY)
-
-
-def _put(path: Path, text: str) -> None:
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    unfinished.write_text(text, encoding="utf-8")
-    os.replace(unfinished, path)

@@ -1,7 +1,6 @@
 """Checkpoints from which training goes on to the same result: safetensors and JSON."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,8 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
+
+from pmae_core.files import replacing
 
 FORMAT_VERSION = 1
 
@@ -24,12 +25,8 @@ def write_tensors(path: Path, groups: TensorGroups, state: dict[str, Any]) -> No
     }
     metadata = {"state": json.dumps({"version": FORMAT_VERSION, **state})}
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    with replacing(path) as unfinished:
         save_file(flat, unfinished, metadata=metadata)
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def read_tensors(path: Path) -> tuple[TensorGroups, dict[str, Any]]:

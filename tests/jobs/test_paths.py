@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmae_core.errors import JobError
-from pmae_core.jobs.paths import JobPaths, new_job_id, write_whole
+from pmae_core.jobs.paths import JobPaths, new_job_id
 
 ID = "0123456789abcdef" * 2
 
@@ -94,20 +94,3 @@ def test_a_home_that_cannot_be_made_is_a_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(JobError, match="Set PMAE_HOME"):
         JobPaths(tmp_path / "file").make()
-
-
-def test_write_whole_replaces_and_leaves_nothing_beside(tmp_path):
-    path = tmp_path / "text"
-    write_whole(path, "one")
-    write_whole(path, "two")
-    assert path.read_text() == "two"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_failed_write_keeps_the_old_file(tmp_path):
-    path = tmp_path / "text"
-    write_whole(path, "old")
-    with pytest.raises(UnicodeEncodeError):
-        write_whole(path, "new \ud800")
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pmae_core.errors import Cancelled, JobError, PMAEError
 from pmae_core.events import Callback, CheckpointSaved, Event
+from pmae_core.files import replacing
 from pmae_core.jobs.context import JobContext, PhaseStarted
 from pmae_core.jobs.engines.ray_cluster import (
     MAX_RETRIES,
@@ -332,6 +332,5 @@ def _contents(folder: Path) -> dict[str, bytes]:
 
 def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    unfinished.write_bytes(content)
-    os.replace(unfinished, path)
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(content)
