@@ -19,6 +19,7 @@ _READ_LATER = re.compile(r"(\\[:@](?=\S)|www(?=\\\.)|\\[<>=~-](?=\\[<>=~-]))", r
 # A stretch of code, a sign behind a backslash, or the stars of bold words.
 _SIGNS = re.compile(r"(`+)(.*?)\1|\\([^\w\s]|_)|\*\*")
 _BLANKS = re.compile(r"\s+")
+_NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 _ELLIPSIS = "…"
 
 
@@ -84,6 +85,17 @@ def shorten(text: object, longest: int) -> str:
         return line
     end = (longest - 1) // 2
     return line[: longest - 1 - end] + _ELLIPSIS + line[len(line) - end :]
+
+
+def file_stem(name: str, otherwise: str) -> str:
+    """Return a name as the beginning of a file's name, for every system; `otherwise` if empty.
+
+    Examples
+    --------
+    >>> file_stem("my visits (2024)", "table")
+    'my-visits-2024'
+    """
+    return _NOT_IN_FILE_NAMES.sub("-", name).strip("-")[:60] or otherwise
 
 
 def cell_text(cell: object) -> str:

@@ -1,7 +1,6 @@
 """Amputation lab: make holes on purpose, see what they do, keep them for a contest."""
 
 import json
-import re
 
 import numpy as np
 import pandas as pd
@@ -38,8 +37,8 @@ from dashboard.labs.amputation import (
 from dashboard.labs.caches import facts_of, made_in
 from dashboard.labs.focus import choose_column
 from dashboard.labs.scenario import Scenario, TableFacts, base_sentence
-from dashboard.text import count, percent, plain
-from dashboard.widgets import fragment, share_button, show_figure, shown_errors
+from dashboard.text import count, file_stem, percent, plain
+from dashboard.widgets import choose_seed, fragment, share_button, show_figure, shown_errors
 from dashboard.widgets.errors import sentence_of
 from dashboard.workspace import OpenTable
 from pmae_core.amputation import Amputation
@@ -50,7 +49,6 @@ SECTION = "amputation_lab"
 KINDS = {"pattern": "By pattern and mechanism", "like-mine": "Like those of my table"}
 BASES = {"complete-rows": "Its complete rows", "completed": "All rows, holes filled first"}
 PROPORTIONS = {"drawn": "As the pattern has it", "one": "One for all", "by_hand": "By hand"}
-LARGEST_SEED = 2**31 - 1
 _SAID = f"{SECTION}:said"
 
 
@@ -111,18 +109,11 @@ def _choose_scenario(table: OpenTable, facts: TableFacts) -> Scenario:
         chosen = _choose_rule()
         with st.expander("Which columns, and how much of them?"):
             chosen |= _choose_amount(table, facts, chosen["pattern"], chosen["mechanism"])
-    seed = session.remembered(
-        st.number_input,
-        "Seed",
+    seed = choose_seed(
         section=SECTION,
-        name="seed",
-        default=0,
-        min_value=0,
-        max_value=LARGEST_SEED,
-        step=1,
         help="The same seed makes the same holes again; another one draws others.",
     )
-    return Scenario(kind=kind, base=base, seed=int(seed), **chosen)
+    return Scenario(kind=kind, base=base, seed=seed, **chosen)
 
 
 def _choose_rule() -> dict[str, str]:
@@ -378,7 +369,7 @@ def _show_truths(table: OpenTable, columns: list[str], made: Amputation) -> None
 
 def _show_downloads(table: OpenTable, scenario: Scenario, made: Amputation) -> None:
     st.subheader("Take it away", anchor=False)
-    stem = re.sub(r"[^A-Za-z0-9_-]+", "-", table.name.rsplit(".", 1)[0]).strip("-") or "table"
+    stem = file_stem(table.name.rsplit(".", 1)[0], "table")
     files = {
         "Table with holes": (f"{stem}-incomplete.csv", lambda: _csv(made.incomplete), "text/csv"),
         "Which cells are missing": (f"{stem}-missing.csv", lambda: _csv(made.missing), "text/csv"),

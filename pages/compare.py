@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -60,8 +59,8 @@ from dashboard.figures.comparison import (
 )
 from dashboard.labs.amputation import scenario_words
 from dashboard.labs.scenario import Scenario
-from dashboard.text import code, duration, plain
-from dashboard.widgets import calm, show_figure, shown_errors
+from dashboard.text import code, duration, file_stem, plain
+from dashboard.widgets import calm, choose_seed, show_figure, shown_errors
 from dashboard.widgets.errors import sentence_of
 from dashboard.workspace import OpenTable
 from pmae_core.errors import PMAEError
@@ -75,7 +74,6 @@ OWN_CELLS = ""
 NO_TARGET = ""
 MOST_RUNS = 50
 MOST_SEEDS = 10
-LARGEST_SEED = 2**31 - 1
 BUDGETS = {0: "No limit", 60: "1 min", 300: "5 min", 900: "15 min", 3600: "1 h", 28800: "8 h"}
 BOARD_COLUMNS = (
     "rank",
@@ -248,18 +246,8 @@ def _choose_extent(*, has_scenario: bool) -> dict[str, Any]:
         )
     chosen: dict[str, Any] = {"n_seeds": int(n_seeds), "budget_seconds": float(budget) or None}
     if not has_scenario:
-        chosen["seed"] = int(
-            session.remembered(
-                st.number_input,
-                "First seed",
-                section=SECTION,
-                name="seed",
-                default=0,
-                min_value=0,
-                max_value=LARGEST_SEED,
-                step=1,
-                help="The same seeds hide the same cells again.",
-            )
+        chosen["seed"] = choose_seed(
+            "First seed", section=SECTION, help="The same seeds hide the same cells again."
         )
     return chosen
 
@@ -767,7 +755,7 @@ def _show_reasons(rows: pd.DataFrame, key: str) -> None:
 def _show_exports(run: JobRecord, standing: Standing, consequences: Consequences) -> None:
     st.subheader("Take it away", anchor=False)
     whole = as_complete(standing.comparison, standing.pending)
-    stem = re.sub(r"[^A-Za-z0-9_-]+", "-", (run.name or "comparison")).strip("-")[:60]
+    stem = file_stem(run.name or "", "comparison")
     files: dict[str, tuple[str, Callable[[], bytes], str, str]] = {
         "Report": (
             f"{stem}.html",

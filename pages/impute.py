@@ -39,7 +39,7 @@ from dashboard.impute.plan import (
 )
 from dashboard.text import code, count, duration, listing, plain, shorten
 from dashboard.theme import IMPUTED
-from dashboard.widgets import calm, fragment, show_figure, shown_errors
+from dashboard.widgets import calm, choose_seed, fragment, show_figure, shown_errors
 from dashboard.workspace import OpenTable
 from pmae_core.evaluation.stability import Estimand
 from pmae_core.explain import DeltaCurve, StructuralHole
@@ -47,7 +47,6 @@ from pmae_core.explain.donors import Support
 from pmae_core.jobs import JobKind, JobRecord
 
 MOST_DRAWS = 50
-LARGEST_SEED = 2**31 - 1
 TABLE, COLUMNS, WHAT_IF = "The table", "Columns to trust", "What if"
 
 
@@ -115,21 +114,14 @@ def _choose_source(table: OpenTable) -> Source:
 def _choose_numbers(source: Source) -> tuple[int, int]:
     left, right = st.columns(2)
     with right:
-        seed = session.remembered(
-            st.number_input,
-            "Seed",
+        seed = choose_seed(
             section=SECTION,
-            name="seed",
-            default=0,
-            min_value=0,
-            max_value=LARGEST_SEED,
-            step=1,
             help="Everything random follows from it: the same seed fills the same values.",
         )
     with left:
         if not source.draws_samples:
             st.caption("This method has one answer: there are no draws to show how sure it is.")
-            return 0, int(seed)
+            return 0, seed
         draws = session.remembered(
             st.number_input,
             "Draws",
@@ -142,7 +134,7 @@ def _choose_numbers(source: Source) -> tuple[int, int]:
             help="Several plausible fillings besides the best one. Where they differ much, "
             "little is known. 0 makes none and is faster.",
         )
-    return int(draws), int(seed)
+    return int(draws), seed
 
 
 def _choose_left_alone(table: OpenTable) -> tuple[StructuralHole, ...]:

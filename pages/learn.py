@@ -14,7 +14,7 @@ from dashboard import session
 from dashboard.figures import lessons as figures
 from dashboard.figures.amputation import hole_picture, holes_figure
 from dashboard.figures.masking import weights_figure
-from dashboard.figures.missingness import effects_figure
+from dashboard.figures.missingness import differences_figure
 from dashboard.lessons import (
     LARGEST_SEED,
     LESSONS,
@@ -28,7 +28,7 @@ from dashboard.lessons import (
 )
 from dashboard.text import code, count, percent
 from dashboard.theme import IMPUTED, MISSING, NEUTRAL, OBSERVED
-from dashboard.widgets import calm, fragment, show_figure
+from dashboard.widgets import calm, choose_seed, fragment, show_figure
 from pmae_core.table.clinic import Clinic, make_clinic
 
 SECTION = "learn"
@@ -97,19 +97,13 @@ def _done() -> list[str]:
 
 
 def _choose_seed(lesson: Lesson) -> int:
-    seed = session.remembered(
-        st.number_input,
-        "Seed",
+    return choose_seed(
         section=SECTION,
         name=f"{lesson.name}_seed",
-        default=0,
-        min_value=0,
-        max_value=LARGEST_SEED,
-        step=1,
+        largest=LARGEST_SEED,
         on_change=lambda: _start_again(lesson),
         help="The same seed makes the same table for everybody; another one makes another table.",
     )
-    return int(seed)
 
 
 def _choose_setting(
@@ -296,16 +290,7 @@ def _ask_for_reason(lesson: Lesson, seed: int, picture: Any, controls: Any) -> E
         st.markdown(f"{reasons.reason(column)} {reasons.cell_story(clinic, row, column)}")
         st.markdown(f"This kind is called **{reasons.kind_of(column)}**.")
         show_figure(
-            effects_figure(
-                reasons.clues(clinic, column),
-                value="effect",
-                chance="by_chance",
-                titles={
-                    "numerical": "difference of means, in standard deviations",
-                    "categorical": "Cramér's V: 0 no relation, 1 complete",
-                },
-                least=0.5,
-            ),
+            differences_figure(reasons.clues(clinic, column)),
             question=f"How do patients who lack {code(column)} differ from the others?",
             key="lesson-reasons-clues",
             data=lambda: reasons.clues(clinic, column).rename_axis("column").reset_index(),

@@ -20,6 +20,7 @@ from dashboard.figures.masking import (
 from dashboard.labs.caches import columns_of
 from dashboard.labs.focus import choose_column
 from dashboard.labs.masking import (
+    NOTHING_TO_LEARN,
     PICTURE_ROWS,
     PRESETS,
     UNIFORM_RATE,
@@ -32,11 +33,10 @@ from dashboard.labs.masking import (
     table_sentence,
 )
 from dashboard.labs.scenario import Scenario
-from dashboard.labs.sliders import choose_params
+from dashboard.labs.sliders import choose_function, choose_params
 from dashboard.text import code, count, percent, plain, shorten
 from dashboard.widgets import calm, fragment, share_button, show_figure
 from dashboard.workspace import OpenTable
-from pmae_core.masking import list_masking_functions
 
 SECTION = "masking_lab"
 OPEN_TABLE = "The open table as it is"
@@ -50,10 +50,7 @@ def lab(table: OpenTable) -> None:
         columns = columns_of(table, scenario)
         masking = _choose_masking()
     if not columns.names:
-        st.info(
-            "No column of this table can be learned: all are identifiers, ignored, empty or "
-            "constant. Change their roles on the Data page, or open another table."
-        )
+        st.info(NOTHING_TO_LEARN)
         return
     weights = column_weights(columns, masking)
     with controls:
@@ -91,23 +88,16 @@ def _choose_holes() -> Scenario | None:
 
 
 def _choose_masking() -> Masking:
-    functions = {function.name: function for function in list_masking_functions()}
-    name = session.remembered(
-        st.selectbox,
-        "Masking function",
+    function = choose_function(
         section=SECTION,
-        name="function",
-        default="logit",
-        options=list(functions),
-        format_func=lambda key: functions[key].title,
         help="How the share of cells to mask in a column (M_j) follows from the share of rows in "
         "which the column is observed (p_obs).",
     )
-    function = functions[name]
     st.caption(
-        f"M_j = {code(function.formula)}. {plain(function.explanation)} {paper_sentence(name)}"
+        f"M_j = {code(function.formula)}. {plain(function.explanation)} "
+        f"{paper_sentence(function.name)}"
     )
-    return Masking(name, choose_params(function, section=SECTION))
+    return Masking(function.name, choose_params(function, section=SECTION))
 
 
 def _choose_focus(weights: pd.DataFrame) -> str:

@@ -383,16 +383,7 @@ def _show_comparison(table: OpenTable, column: str) -> None:
         "or by no more than chance."
     )
     show_figure(
-        figures.effects_figure(
-            compared,
-            value="effect",
-            chance="by_chance",
-            titles={
-                "numerical": "difference of means, in standard deviations",
-                "categorical": "Cramér's V: 0 no relation, 1 complete",
-            },
-            least=0.5,
-        ),
+        figures.differences_figure(compared),
         question=f"How do rows that miss {code(shorten(column, 40))} differ from the others?",
         key="missingness-effects",
         data=lambda: compared.rename_axis("column").reset_index(),
@@ -568,16 +559,7 @@ def _show_shift(table: OpenTable, needed: tuple[str, ...]) -> None:
     if shift["shift"].notna().sum() == 0:
         return
     show_figure(
-        figures.effects_figure(
-            shift,
-            value="shift",
-            chance="by_chance",
-            titles={
-                "numerical": "shift of the mean, in standard deviations",
-                "categorical": "share of labels that change",
-            },
-            least=0.2,
-        ),
+        figures.shifts_figure(shift),
         question="How far do the columns move if these rows are dropped?",
         key="missingness-shift",
         data=lambda: shift.rename_axis("column").reset_index(),

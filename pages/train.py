@@ -19,8 +19,8 @@ from dashboard.figures.training import (
 )
 from dashboard.header import share_missing
 from dashboard.labs.caches import columns_of
-from dashboard.labs.masking import Masking
-from dashboard.labs.sliders import choose_params
+from dashboard.labs.masking import NOTHING_TO_LEARN, Masking
+from dashboard.labs.sliders import choose_function, choose_params
 from dashboard.text import code, count, duration, plain, shorten
 from dashboard.training.curves import Curves, column_names
 from dashboard.training.settings import (
@@ -43,11 +43,11 @@ from dashboard.training.settings import (
     problems,
     training_masking,
 )
-from dashboard.widgets import calm, fragment, show_figure, shown_errors
+from dashboard.widgets import calm, choose_seed, fragment, show_figure, shown_errors
 from dashboard.workspace import OpenTable
 from pmae_core.jobs import JobKind, JobRecord, JobState, Resources
 from pmae_core.jobs.gpus import visible_gpus
-from pmae_core.masking import list_masking_functions
+from pmae_core.jobs.params import MAX_SEED
 
 SECTION = "train"
 MOST_RUNS = 50
@@ -81,10 +81,7 @@ class Plan:
 def plan_part(table: OpenTable) -> None:
     columns = columns_of(table)
     if not columns.names:
-        st.info(
-            "No column of this table can be learned: all are identifiers, ignored, empty or "
-            "constant. Change their roles on the Data page, or open another table."
-        )
+        st.info(NOTHING_TO_LEARN)
         return
     network, masking = st.columns(2, gap="large")
     with network:
@@ -96,16 +93,11 @@ def plan_part(table: OpenTable) -> None:
     with st.expander("Every setting", icon=":material/tune:"):
         settings, changes = _choose_settings(preset, len(table.frame))
     device, resources = _choose_device()
-    seed = int(
-        _remembered_number(
-            "seed",
-            "Seed",
-            0,
-            low=0,
-            high=2**32 - 1,
-            step=1,
-            help="Everything random follows from it: the same seed gives the same model.",
-        )
+    seed = choose_seed(
+        section=SECTION,
+        largest=MAX_SEED,
+        help="Everything random follows from it: the same seed gives the same model.",
+        width=220,
     )
     params = {**chosen_masking.params, "preset": preset, **changes, **device}
     if loss != preset_values(preset, len(table.frame))["loss"]:
@@ -183,21 +175,14 @@ def _choose_masking() -> TrainingMasking:
 
 
 def _own_masking() -> Masking:
-    functions = {function.name: function for function in list_masking_functions()}
-    name = session.remembered(
-        st.selectbox,
-        "Masking function",
+    function = choose_function(
         section=SECTION,
-        name="function",
-        default="logit",
-        options=list(functions),
-        format_func=lambda key: functions[key].title,
         help="How the share of cells to mask in a column follows from the share of rows in which "
         "it is observed.",
     )
-    has_sliders = name in ("logit", "constant")
-    params = choose_params(functions[name], section=SECTION) if has_sliders else {}
-    return Masking(name, params)
+    has_sliders = function.name in ("logit", "constant")
+    params = choose_params(function, section=SECTION) if has_sliders else {}
+    return Masking(function.name, params)
 
 
 # Every setting
@@ -278,46 +263,21 @@ def _choose_setting(setting: Setting, preset: str, default: Any) -> Any:
             help=setting.sentence,
             width=300,
         )
-    return _remembered_number(
-        name,
-        setting.label,
-        default,
-        low=setting.low,
-        high=setting.high,
-        step=setting.step,
-        format=setting.format,
-        help=setting.sentence,
-    )
-
-
-def _remembered_number(
-    name: str,
-    label: str,
-    default: float,
-    *,
-    low: float | None,
-    high: float | None,
-    step: float | None,
-    help: str,
-    format: str | None = None,
-) -> float:
-    """Ask for a number; it is whole where all its limits are."""
-    is_whole = all(isinstance(limit, int) for limit in (low, high, step))
-    number = int if is_whole else float
-    chosen: float = session.remembered(
+    limits = (setting.low, setting.high, setting.step)
+    number = int if all(isinstance(limit, int) for limit in limits) else float
+    return session.remembered(
         st.number_input,
-        label,
+        setting.label,
         section=SECTION,
         name=name,
         default=number(default),
-        min_value=number(low),
-        max_value=number(high),
-        step=number(step),
-        format=format,
-        help=help,
+        min_value=number(setting.low),
+        max_value=number(setting.high),
+        step=number(setting.step),
+        format=setting.format,
+        help=setting.sentence,
         width=220,
     )
-    return chosen
 
 
 def _back_to_preset(preset: str, n_rows: int) -> None:

@@ -438,18 +438,45 @@ def _beside(points: pd.DataFrame) -> list[str]:
 # What goes with it
 
 
-def effects_figure(
-    effects: pd.DataFrame, *, value: str, chance: str, titles: dict[str, str], least: float
+def differences_figure(compared: pd.DataFrame) -> go.Figure:
+    """Draw how rows with and without a hole differ, of :func:`compare_rows`."""
+    return _effects_figure(
+        compared,
+        value="effect",
+        titles={
+            "numerical": "difference of means, in standard deviations",
+            "categorical": "Cramér's V: 0 no relation, 1 complete",
+        },
+        least=0.5,
+    )
+
+
+def shifts_figure(shift: pd.DataFrame) -> go.Figure:
+    """Draw how far columns move when rows are dropped, of :func:`dropping_shift`."""
+    return _effects_figure(
+        shift,
+        value="shift",
+        titles={
+            "numerical": "shift of the mean, in standard deviations",
+            "categorical": "share of labels that change",
+        },
+        least=0.2,
+    )
+
+
+def _effects_figure(
+    effects: pd.DataFrame, *, value: str, titles: dict[str, str], least: float
 ) -> go.Figure:
     """Draw effects as bars, numerical columns above categorical ones, with what chance does.
 
     Parameters
     ----------
     effects : DataFrame
-        By column name: ``kind`` and the two columns named below; at most 20 of each kind
-        are drawn, those that come first. Rows without an effect are left out.
-    value, chance : str
-        Names of the effect and of its size by chance (a grey area reaches to it).
+        By column name: ``kind``, the effect, and its size ``by_chance`` (a grey area reaches to
+        it); at most 20 of each kind are drawn, those that come first. Rows without an effect are
+        left out.
+    value : str
+        Name of the effect.
     titles : dict
         What the axes of the two kinds show, the numerical one first.
     least : float
@@ -470,13 +497,13 @@ def effects_figure(
         vertical_spacing=min(0.4, 75 / height),
     )
     for row, (title, panel) in enumerate(panels, start=1):
-        for trace in _effect_traces(panel, value, chance):
+        for trace in _effect_traces(panel, value):
             figure.add_trace(trace, row=row, col=1)
         figure.update_xaxes(
             title=title,
             zeroline=True,
             zerolinecolor=NEUTRAL,
-            range=_effect_range(panel, value, chance, least),
+            range=_effect_range(panel, value, least),
             row=row,
             col=1,
         )
@@ -485,9 +512,9 @@ def effects_figure(
     return styled(figure, height=height)
 
 
-def _effect_traces(panel: pd.DataFrame, value: str, chance: str) -> list[go.Bar]:
+def _effect_traces(panel: pd.DataFrame, value: str) -> list[go.Bar]:
     places = list(range(len(panel)))
-    reach = _reach(panel, chance)
+    reach = _reach(panel)
     lowest = np.where(panel["kind"] == "numerical", -reach, 0.0)
     return [
         go.Bar(
@@ -511,12 +538,12 @@ def _effect_traces(panel: pd.DataFrame, value: str, chance: str) -> list[go.Bar]
     ]
 
 
-def _reach(panel: pd.DataFrame, chance: str) -> np.ndarray:
-    return panel[chance].fillna(0).to_numpy(dtype=float)
+def _reach(panel: pd.DataFrame) -> np.ndarray:
+    return panel["by_chance"].fillna(0).to_numpy(dtype=float)
 
 
-def _effect_range(panel: pd.DataFrame, value: str, chance: str, least: float) -> list[float]:
-    values, reach = panel[value].to_numpy(dtype=float), _reach(panel, chance)
+def _effect_range(panel: pd.DataFrame, value: str, least: float) -> list[float]:
+    values, reach = panel[value].to_numpy(dtype=float), _reach(panel)
     highest = 1.05 * max(values.max(), reach.max(), least)
     if (panel["kind"] == "categorical").all():
         return [0, min(highest, 1.001)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import streamlit as st
 
 from dashboard import jobs
 from dashboard.impute.fillings import Filling
+from dashboard.text import file_stem
 from dashboard.theme import IMPUTED
 from pmae_core.errors import TableError
 from pmae_core.evaluation import Comparison
@@ -54,7 +54,7 @@ def methods_text(filling: Filling, how: Recipe, comparison: Comparison | None) -
 def stem_of(filling: Filling) -> str:
     """Return the beginning of the names of downloaded files, from the name of the table."""
     name = Path(jobs.origin(filling.record.spec.table or "").name).stem
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:60] or "table"
+    return file_stem(name, "table")
 
 
 def excel_objection(filling: Filling) -> str | None:

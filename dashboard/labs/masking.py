@@ -23,6 +23,10 @@ from pmae_core.table import ColumnSchema, Flag, Role, Schema
 UNIFORM_RATE = 0.5
 PICTURE_ROWS = 40
 SAMPLE_ROWS = 1_000
+NOTHING_TO_LEARN = (
+    "No column of this table can be learned: all are identifiers, ignored, empty or constant. "
+    "Change their roles on the Data page, or open another table."
+)
 
 # Table 3 of the paper: imputation accuracy × 100, average of shoppers, wine and diabetes.
 PAPER_SCORES: Mapping[str, float] = {

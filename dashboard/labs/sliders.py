@@ -1,10 +1,26 @@
-"""The sliders of a masking function, wherever one is chosen."""
+"""A masking function and its sliders, wherever one is chosen."""
 
 import streamlit as st
 
 from dashboard import session
 from dashboard.labs.masking import slider_range, slider_words
-from pmae_core.masking import MaskingFunction
+from pmae_core.masking import MaskingFunction, list_masking_functions
+
+
+def choose_function(*, section: str, help: str) -> MaskingFunction:
+    """Ask for a masking function, that of the paper at first."""
+    functions = {function.name: function for function in list_masking_functions()}
+    name = session.remembered(
+        st.selectbox,
+        "Masking function",
+        section=section,
+        name="function",
+        default="logit",
+        options=list(functions),
+        format_func=lambda key: functions[key].title,
+        help=help,
+    )
+    return functions[name]
 
 
 def choose_params(function: MaskingFunction, *, section: str) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from dashboard.widgets.errors import calm, fragment, shown_errors
 from dashboard.widgets.figure import show_figure
+from dashboard.widgets.seed import choose_seed
 from dashboard.widgets.share import share_button
 
-__all__ = ["calm", "fragment", "share_button", "show_figure", "shown_errors"]
+__all__ = ["calm", "choose_seed", "fragment", "share_button", "show_figure", "shown_errors"]

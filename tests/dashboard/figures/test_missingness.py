@@ -171,13 +171,7 @@ def test_columns_with_equal_flux_share_a_point():
 
 def test_effects_are_drawn_by_kind_with_what_chance_does(mixed):
     compared = compare_rows(mixed, MARKUP)
-    figure = figures.effects_figure(
-        compared,
-        value="effect",
-        chance="by_chance",
-        titles={"numerical": "numbers", "categorical": "labels"},
-        least=0.5,
-    )
+    figure = figures.differences_figure(compared)
     chance, effects, _, of_labels = figure.data
     numbers = compared[compared["kind"] == "numerical"]
     assert list(effects.x) == list(numbers["effect"])
@@ -190,15 +184,8 @@ def test_effects_are_drawn_by_kind_with_what_chance_does(mixed):
 
 def test_effects_without_any_that_can_be_measured_are_an_empty_figure():
     df = pd.DataFrame({"x": [1.0, 1.0], "y": [1.0, None]})
-    options = {"titles": {"numerical": "numbers"}, "least": 1.0}
-    figure = figures.effects_figure(
-        compare_rows(df, "y"), value="effect", chance="by_chance", **options
-    )
-    assert len(figure.data) == 0
-    shifts = figures.effects_figure(
-        dropping_shift(df), value="shift", chance="by_chance", **options
-    )
-    assert list(shifts.data[1].x) == [0, 0]
+    assert len(figures.differences_figure(compare_rows(df, "y")).data) == 0
+    assert list(figures.shifts_figure(dropping_shift(df)).data[1].x) == [0, 0]
 
 
 @pytest.mark.parametrize("other", ["x", "town", "day"])

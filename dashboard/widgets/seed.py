@@ -1,0 +1,35 @@
+"""The number that all randomness follows from."""
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard.session import remembered
+
+LARGEST_SEED = 2**31 - 1
+
+
+def choose_seed(
+    label: str = "Seed",
+    *,
+    section: str,
+    name: str = "seed",
+    largest: int = LARGEST_SEED,
+    **kwargs: Any,
+) -> int:
+    """Ask for a seed up to the `largest`, 0 at first.
+
+    All other parameters are those of :func:`dashboard.session.remembered`.
+    """
+    seed = remembered(
+        st.number_input,
+        label,
+        section=section,
+        name=name,
+        default=0,
+        min_value=0,
+        max_value=largest,
+        step=1,
+        **kwargs,
+    )
+    return int(seed)
