@@ -165,6 +165,45 @@ def answer(question: Question) -> Answer:
     return _estimator().answer(question)
 
 
+def start_buttons(
+    label: str, *, section: str, asking: str | None, disabled: bool = False
+) -> tuple[bool, bool]:
+    """Draw the buttons that start a job and that ask what it will cost.
+
+    Parameters
+    ----------
+    label
+        Of the first button.
+    section
+        The page's; the keys of the buttons begin with it.
+    asking
+        What happens when asked, in words; there is no second button where it is None.
+    disabled
+        If the job cannot be done as it is set.
+
+    Returns
+    -------
+    bool, bool
+        Whether to start, and whether to estimate.
+    """
+    with st.container(horizontal=True, gap="small"):
+        is_started = st.button(
+            label,
+            type="primary",
+            icon=":material/play_arrow:",
+            key=f"{section}:start",
+            disabled=disabled,
+        )
+        is_asked = asking is not None and st.button(
+            "How long will it take?",
+            icon=":material/timer:",
+            key=f"{section}:estimate",
+            disabled=disabled,
+            help=asking,
+        )
+    return is_started, is_asked
+
+
 def show(
     question: Question,
     *,

@@ -94,6 +94,11 @@ def titles() -> dict[str, str]:
     return {name: info.title for name, info in known_methods().items()}
 
 
+def _with_titles(rows: pd.DataFrame) -> pd.DataFrame:
+    """Call methods as everywhere on the page; what is no method keeps its name."""
+    return rows if rows.empty else rows.assign(method=rows["method"].replace(titles()))
+
+
 # What to run
 
 
@@ -276,7 +281,6 @@ def _choose_consequences(table: OpenTable) -> dict[str, Any]:
 
 def _choose_conclusions(table: OpenTable) -> tuple[tuple[str, ...], ...]:
     columns = number_columns(table.frame, table.schema)
-    with_holes = [name for name in columns if table.frame[name].isna().any()]
     kept = [
         tuple(one)
         for one in session.workspace().get(SECTION).get("conclusions", [])
@@ -285,24 +289,7 @@ def _choose_conclusions(table: OpenTable) -> tuple[tuple[str, ...], ...]:
     if not columns:
         st.caption("No column holds numbers of which a mean or a slope could be taken.")
         return ()
-    kinds = list(CONCLUSIONS) if len(columns) > 1 else ["mean"]
-    kind = st.selectbox(
-        "Watch a conclusion",
-        kinds,
-        format_func=CONCLUSIONS.get,
-        key=f"{SECTION}:new_kind",
-        help="How a figure that you would report moves with the method that fills the holes.",
-    )
-    labels = {"mean": ["Of"], "correlation": ["Of", "And"], "slope": ["Of", "On"]}[kind]
-    names: list[str] = []
-    for place, (label, side) in enumerate(zip(labels, st.columns(len(labels)), strict=True)):
-        options = [name for name in columns if name not in names]
-        key = f"{SECTION}:new_column_{place}"
-        if st.session_state.get(key) not in options:
-            # What has no holes is the same by every method.
-            st.session_state[key] = next((n for n in with_holes if n in options), options[0])
-        names.append(side.selectbox(label, options, key=key))
-    new = (kind, *names)
+    new = _ask_for_conclusion(columns, [n for n in columns if table.frame[n].isna().any()])
     st.button(
         "Add this conclusion",
         icon=":material/add:",
@@ -321,6 +308,27 @@ def _choose_conclusions(table: OpenTable) -> tuple[tuple[str, ...], ...]:
                 args=([other for other in kept if other != one],),
             )
     return tuple(kept)
+
+
+def _ask_for_conclusion(columns: list[str], with_holes: list[str]) -> tuple[str, ...]:
+    kinds = list(CONCLUSIONS) if len(columns) > 1 else ["mean"]
+    kind = st.selectbox(
+        "Watch a conclusion",
+        kinds,
+        format_func=CONCLUSIONS.get,
+        key=f"{SECTION}:new_kind",
+        help="How a figure that you would report moves with the method that fills the holes.",
+    )
+    labels = {"mean": ["Of"], "correlation": ["Of", "And"], "slope": ["Of", "On"]}[kind]
+    names: list[str] = []
+    for place, (label, side) in enumerate(zip(labels, st.columns(len(labels)), strict=True)):
+        options = [name for name in columns if name not in names]
+        key = f"{SECTION}:new_column_{place}"
+        if st.session_state.get(key) not in options:
+            # What has no holes is the same by every method.
+            st.session_state[key] = next((n for n in with_holes if n in options), options[0])
+        names.append(side.selectbox(label, options, key=key))
+    return kind, *names
 
 
 def _keep_conclusions(conclusions: list[tuple[str, ...]]) -> None:
@@ -345,21 +353,12 @@ def _start_part(plan: Plan, table: OpenTable, known: Mapping[str, Any] | None) -
     problem = plan.problem()
     if problem and plan.methods:
         st.warning(problem)
-    with st.container(horizontal=True, gap="small"):
-        is_started = st.button(
-            "Start comparison",
-            type="primary",
-            icon=":material/play_arrow:",
-            key=f"{SECTION}:start",
-            disabled=problem is not None,
-        )
-        is_asked = st.button(
-            "How long will it take?",
-            icon=":material/timer:",
-            key=f"{SECTION}:estimate",
-            disabled=problem is not None,
-            help="Runs each method for a moment to find out. Nothing is kept.",
-        )
+    is_started, is_asked = estimates.start_buttons(
+        "Start comparison",
+        section=SECTION,
+        asking="Runs each method for a moment to find out. Nothing is kept.",
+        disabled=problem is not None,
+    )
     if is_started:
         calm(_start)(plan, table, known)
         st.rerun()
@@ -367,7 +366,8 @@ def _start_part(plan: Plan, table: OpenTable, known: Mapping[str, Any] | None) -
         return
     question = _question(plan)
     if is_asked:
-        estimates.start(question)
+        with shown_errors():
+            estimates.start(question)
     estimates.show(
         question,
         trying="Trying each method for a moment",
@@ -460,11 +460,8 @@ def _known_standing(key: tuple[Any, ...], _run: JobRecord) -> Standing:
 def _show_runs(standing: Standing) -> None:
     if not standing.pending:
         return
-    runs = runs_table(standing)
-    names = titles()
-    runs["method"] = [names.get(method, method) for method in runs["method"]]
     st.dataframe(
-        runs.rename(columns={"method": "Method"}),
+        _with_titles(runs_table(standing)).rename(columns={"method": "Method"}),
         hide_index=True,
         width="stretch",
         key=f"{SECTION}:runs",
@@ -485,7 +482,7 @@ def _show_standing(run: JobRecord, standing: Standing) -> None:
         st.info("No method gave a result.")
     _show_failures(standing)
     _show_downstream(run, consequences)
-    _show_conclusions(run, consequences)
+    _show_conclusions(consequences)
     for note in consequences.notes:
         st.warning(plain(note))
     if standing.comparison.tasks:
@@ -521,10 +518,13 @@ def _show_board(standing: Standing) -> None:
         "same cells, reaches its dotted line.",
     )
     st.markdown(verdict(board, comparison, names))
+    _show_board_table(board)
+
+
+def _show_board_table(board: pd.DataFrame) -> None:
     st.dataframe(
-        board.assign(
-            method=[names.get(method, method) for method in board["method"]],
-            seeds=[f"{n} of {m}" for n, m in zip(board["n_done"], board["n_tasks"], strict=True)],
+        _with_titles(board).assign(
+            seeds=[f"{n} of {m}" for n, m in zip(board["n_done"], board["n_tasks"], strict=True)]
         ),
         hide_index=True,
         width="stretch",
@@ -596,10 +596,30 @@ def _show_cells(standing: Standing, *, dates: set[str]) -> None:
     done = [t for t in comparison.tasks if t.status == "done" and t.points]
     if not done:
         return
-    names = titles()
     order = board_data(comparison)["method"].tolist()
     methods = [method for method in order if any(t.method == method for t in done)]
-    columns = list(done[0].points)
+    column, method = _choose_column_and_method(list(done[0].points), methods)
+    cells = truth_points(points_of(comparison, method, column))
+    categories = is_category({"truth": list(cells["truth"])})
+    left, right = st.columns(2, gap="large")
+    with left:
+        _show_truth(cells, column, categories=categories, is_date=column in dates)
+    with right:
+        shares = density_data(cells)
+        show_figure(
+            densities_figure(shares, column),
+            question="Do the fillings look like real values?",
+            key="comparison-density",
+            data=shares,
+            caption="How the same cells are spread, in truth and as filled.",
+        )
+    title = titles().get(method, method)
+    st.markdown(cells_sentence(cells, column, title, categories=categories))
+
+
+def _choose_column_and_method(columns: list[str], methods: list[str]) -> tuple[str, str]:
+    """Ask for a column and the method that filled it."""
+    names = titles()
     left, right = st.columns(2)
     with left:
         column = session.remembered(
@@ -622,48 +642,34 @@ def _show_cells(standing: Standing, *, dates: set[str]) -> None:
             format_func=lambda name: names.get(name, name),
             help="The best method comes first.",
         )
-    cells = truth_points(points_of(comparison, method, column))
-    categories = is_category({"truth": list(cells["truth"])})
-    left, right = st.columns(2, gap="large")
-    with left:
-        if categories:
-            confusion = confusion_data(cells)
-            figure = confusion_figure(confusion, column)
-        else:
-            figure = truth_figure(cells, column)
-        show_figure(
-            figure,
-            question="How near do single cells come?",
-            key="comparison-truth",
-            data=cells,
-            caption="Hidden cells, of which the truth is known. "
-            + (
-                "The larger a dot, the more cells of a true category were filled so."
-                if categories
-                else "On the dashed line a filling is right."
-                + (" Dates are counted in seconds since the first." if column in dates else "")
-            ),
-        )
-    with right:
-        shares = density_data(cells)
-        show_figure(
-            densities_figure(shares, column),
-            question="Do the fillings look like real values?",
-            key="comparison-density",
-            data=shares,
-            caption="How the same cells are spread, in truth and as filled.",
-        )
-    st.markdown(cells_sentence(cells, column, names.get(method, method), categories=categories))
+    return column, method
+
+
+def _show_truth(cells: pd.DataFrame, column: str, *, categories: bool, is_date: bool) -> None:
+    if categories:
+        figure = confusion_figure(confusion_data(cells), column)
+        how_to_read = "The larger a dot, the more cells of a true category were filled so."
+    else:
+        figure = truth_figure(cells, column)
+        how_to_read = "On the dashed line a filling is right."
+        if is_date:
+            how_to_read += " Dates are counted in seconds since the first."
+    show_figure(
+        figure,
+        question="How near do single cells come?",
+        key="comparison-truth",
+        data=cells,
+        caption=f"Hidden cells, of which the truth is known. {how_to_read}",
+    )
 
 
 def _show_failures(standing: Standing) -> None:
     failed = failures_table(standing.comparison)
     if failed.empty:
         return
-    names = titles()
     st.subheader("What gave no result, and why", anchor=False)
     st.dataframe(
-        failed.assign(method=[names.get(method, method) for method in failed["method"]]),
+        _with_titles(failed),
         hide_index=True,
         width="stretch",
         key=f"{SECTION}:failures",
@@ -708,7 +714,7 @@ def _show_downstream(run: JobRecord, consequences: Consequences) -> None:
     _show_reasons(scores, "downstream-failed")
 
 
-def _show_conclusions(run: JobRecord, consequences: Consequences) -> None:
+def _show_conclusions(consequences: Consequences) -> None:
     conclusions = _with_titles(consequences.conclusions)
     if conclusions.empty:
         return
@@ -728,11 +734,6 @@ def _show_conclusions(run: JobRecord, consequences: Consequences) -> None:
         )
         st.markdown(conclusion_sentence(rows))
     _show_reasons(conclusions, "conclusions-failed")
-
-
-def _with_titles(rows: pd.DataFrame) -> pd.DataFrame:
-    """Call methods as everywhere on the page; what is no method keeps its name."""
-    return rows if rows.empty else rows.assign(method=rows["method"].replace(titles()))
 
 
 def _show_reasons(rows: pd.DataFrame, key: str) -> None:

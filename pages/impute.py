@@ -160,19 +160,10 @@ def _choose_left_alone(table: OpenTable) -> tuple[StructuralHole, ...]:
 
 def _start_part(plan: Plan, table: OpenTable) -> None:
     is_trained = plan.source.model is not None
-    with st.container(horizontal=True, gap="small"):
-        is_started = st.button(
-            "Start filling",
-            type="primary",
-            icon=":material/play_arrow:",
-            key=f"{SECTION}:start",
-        )
-        is_asked = not is_trained and st.button(
-            "How long will it take?",
-            icon=":material/timer:",
-            key=f"{SECTION}:estimate",
-            help="Runs the method for a moment to find out. Nothing is kept.",
-        )
+    asking = "Runs the method for a moment to find out. Nothing is kept."
+    is_started, is_asked = estimates.start_buttons(
+        "Start filling", section=SECTION, asking=None if is_trained else asking
+    )
     if is_started:
         calm(_start)(plan, table)
         st.rerun()
@@ -180,7 +171,8 @@ def _start_part(plan: Plan, table: OpenTable) -> None:
         return
     question = _question(plan)
     if is_asked:
-        estimates.start(question)
+        with shown_errors():
+            estimates.start(question)
     estimates.show(question, trying="Trying the method for a moment")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -152,8 +153,7 @@ def where(table: OpenTable, patterns: MissingPatterns) -> None:
     matrix = _matrix(table.digest, "table" if rows == "As in the table" else "pattern", patterns)
     names = list(patterns.columns)
     if columns == "Most holes first":
-        holes = dict(zip(names, patterns.n_missing, strict=True))
-        names = sorted(names, key=lambda name: -holes[name])
+        names = _most_holes_first(patterns)
     elif columns == "Alike side by side":
         names = _tree(table.digest, patterns).columns
     n_bins = len(matrix.first_row)
@@ -203,9 +203,9 @@ def _show_correlation(
     table: OpenTable, patterns: MissingPatterns, correlation: pd.DataFrame
 ) -> None:
     st.markdown(_pairs_in_words(strongest_pairs(correlation, 3)))
-    holes = pd.Series(patterns.n_missing, index=patterns.columns)[correlation.index]
-    emptiest = holes.sort_values(ascending=False, kind="stable").index[: figures.MOST_CORRELATED]
-    shown = [name for name in correlation.index if name in set(emptiest)]
+    with_holes = [name for name in _most_holes_first(patterns) if name in correlation.index]
+    emptiest = set(with_holes[: figures.MOST_CORRELATED])
+    shown = [name for name in correlation.index if name in emptiest]
     show_figure(
         figures.correlation_figure(correlation.loc[shown, shown]),
         question="Which columns are missing together?",
@@ -243,9 +243,8 @@ def _show_tree(table: OpenTable, patterns: MissingPatterns) -> None:
     tree = _tree(table.digest, patterns)
     part = ""
     if len(tree.groups) > figures.MOST_LEAVES:
-        holes = pd.Series(patterns.n_missing, index=patterns.columns)
-        emptiest = holes.sort_values(ascending=False, kind="stable").index[: figures.MOST_LEAVES]
-        kept = [name for name in patterns.columns if name in set(emptiest)]
+        emptiest = set(_most_holes_first(patterns)[: figures.MOST_LEAVES])
+        kept = [name for name in patterns.columns if name in emptiest]
         tree = _tree_of(table.digest, tuple(kept), table.frame)
         part = _part(len(kept), len(patterns.columns), "columns", "those with most holes")
     if len(tree.groups) < 2:
@@ -338,8 +337,8 @@ def _patterns_data(patterns: MissingPatterns) -> pd.DataFrame:
 
 @fragment
 def why(table: OpenTable, patterns: MissingPatterns) -> None:
-    holes = pd.Series(patterns.n_missing, index=patterns.columns)[patterns.partly_missing]
-    options = list(holes.sort_values(ascending=False, kind="stable").index)
+    partly_missing = set(patterns.columns[patterns.partly_missing])
+    options = [name for name in _most_holes_first(patterns) if name in partly_missing]
     if not options:
         st.info(
             "Every column is either complete or empty: there are no two kinds of rows to compare.",
@@ -459,12 +458,9 @@ def _show_prediction(table: OpenTable, column: str) -> None:
 @fragment
 def little(table: OpenTable, patterns: MissingPatterns) -> None:
     st.subheader("Are cells missing completely at random? Little's test", anchor=False)
-    holes = dict(zip(patterns.columns, patterns.n_missing, strict=True))
-    numerical = [
-        name
-        for name in sorted(table.schema.names(Role.NUMERICAL), key=lambda name: -holes[name])
-        if holes[name] < patterns.n_rows
-    ]
+    with_values = patterns.columns[patterns.n_missing < patterns.n_rows]
+    candidates = {*table.schema.names(Role.NUMERICAL)} & {*with_values}
+    numerical = [name for name in _most_holes_first(patterns) if name in candidates]
     if len(numerical) < 2:
         st.info(
             "Little's test compares the means of numerical columns, and this table has fewer than "
@@ -635,6 +631,10 @@ def _choice(label: str, name: str, options: list[str], *, help: str) -> str:
         required=True,
         wrap=True,
     )
+
+
+def _most_holes_first(patterns: MissingPatterns) -> list[Any]:
+    return list(patterns.columns[np.argsort(-patterns.n_missing, kind="stable")])
 
 
 def _part(shown: int, total: int, noun: str, which: str = "") -> str:

@@ -77,7 +77,7 @@ def all_methods() -> None:
         _show_not_run("table2", "Until then the table has the printed figures, in brackets.")
     else:
         st.markdown(words.agreement(both))
-    _show_table(both, metric, DATASETS, "paper-table2")
+    _show_table(both, metric, "paper-table2")
     if not both.empty:
         _show_spread(both, METRICS[metric])
     _show_reasons(both)
@@ -108,7 +108,7 @@ def _chosen_preset(label: str, name: str, presets: list[str]) -> str:
     return preset
 
 
-def _show_table(both: pd.DataFrame, metric: str, datasets: tuple[str, ...], key: str) -> None:
+def _show_table(both: pd.DataFrame, metric: str, key: str) -> None:
     pattern = _choice(
         "Pattern of the holes",
         f"{key}-pattern",
@@ -121,14 +121,17 @@ def _show_table(both: pd.DataFrame, metric: str, datasets: tuple[str, ...], key:
         [
             {"method": method, "dataset": name, "printed": figure}
             for method in PAPER_NAMES
-            for name in datasets
+            for name in DATASETS
             if (figure := printed_figure(method, name, pattern, metric)) is not None
         ]
     )
     shown = both[both["pattern"] == pattern]
-    data = figures.table_data(shown, printed, _printed_in(datasets, printed, shown), _METHODS)
+    # Tables for which there is no figure are left out, as those without numbers have no R².
+    known = {*printed["dataset"], *shown["dataset"]}
+    datasets = [name for name in DATASETS if name in known]
+    data = figures.table_data(shown, printed, datasets, list(reversed(PAPER_NAMES)))
     show_figure(
-        figures.table_figure(data, _TITLES),
+        figures.table_figure(data, PAPER_NAMES),
         question="How near do we come to the printed figures?",
         key=key,
         data=data,
@@ -138,30 +141,24 @@ def _show_table(both: pd.DataFrame, metric: str, datasets: tuple[str, ...], key:
     )
 
 
-_METHODS = list(reversed(PAPER_NAMES))
-_TITLES = dict(PAPER_NAMES)
-
-
-def _printed_in(datasets: tuple[str, ...], printed: pd.DataFrame, shown: pd.DataFrame) -> list[str]:
-    """Leave out tables for which there is no figure, as those without numbers have no R²."""
-    known = {*printed["dataset"], *shown["dataset"]}
-    return [name for name in datasets if name in known]
-
-
 def _show_spread(both: pd.DataFrame, title: str) -> None:
     known = both.dropna(subset=["mean", "printed"])
-    if known.groupby(["dataset", "pattern"]).ngroups < 2:
+    n_cells = known.groupby(["dataset", "pattern"]).ngroups
+    if n_cells < 2:
         return
     order = known.groupby("method")["mean"].mean().sort_values(ascending=False).index.tolist()
-    n_cells = known.groupby(["dataset", "pattern"]).ngroups
     show_figure(
-        figures.boxes_figure(known, order, _TITLES, f"{title.lower()} × 100"),
+        figures.boxes_figure(known, order, PAPER_NAMES, f"{title.lower()} × 100"),
         question="How much do the figures of a method vary over tables and patterns?",
         key="paper-boxes",
         data=known,
         caption=f"Both boxes of a method have the same points: {_cells(n_cells)} at most, those "
         "that were measured here. The dashed line in a box is its mean.",
     )
+    _show_ranks(both, order)
+
+
+def _show_ranks(both: pd.DataFrame, methods: list[str]) -> None:
     ranks = measured.mean_ranks(both)
     if ranks["method"].nunique() < 2:
         return
@@ -172,8 +169,8 @@ def _show_spread(both: pd.DataFrame, title: str) -> None:
         help="The paper claims that the order of methods is much the same in all patterns.",
     )
     shown = ranks[ranks["pattern"] == pattern].sort_values("measured")
-    pairs = shown.assign(name=[_TITLES[method] for method in shown["method"]])
-    left_out = sorted({*known["method"]} - {*shown["method"]})
+    pairs = shown.assign(name=[PAPER_NAMES[method] for method in shown["method"]])
+    left_out = sorted({*methods} - {*shown["method"]})
     show_figure(
         figures.pairs_figure(pairs, "mean rank (1 is best)", less_is_better=True),
         question="Is the order of methods that of the paper?",
@@ -344,7 +341,7 @@ def mechanisms() -> None:
     else:
         order = averaged.groupby("method")["mean"].mean().sort_values(ascending=False).index
         show_figure(
-            figures.mechanisms_figure(averaged, list(order), _TITLES),
+            figures.mechanisms_figure(averaged, list(order), PAPER_NAMES),
             question="Are holes harder to fill when they depend on the missing values?",
             key="paper-mechanisms",
             data=averaged,
@@ -381,7 +378,7 @@ def downstream() -> None:
         means = _with_chosen_preset(means)
     both = measured.beside_paper(means, metric)
     st.markdown(words.agreement(both))
-    _show_table(both, metric, DATASETS, "paper-downstream")
+    _show_table(both, metric, "paper-downstream")
     st.caption(
         "Tables are filled whole, then split: a linear model and gradient boosting learn on 70 % "
         "of the rows and are scored on the others; the figure is their mean. The paper boosts with "

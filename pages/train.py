@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -222,16 +223,20 @@ def _choose_settings(preset: str, n_rows: int) -> tuple[dict[str, Any], dict[str
     if precision != "auto":
         changes["precision"] = precision
     if changes:
-        names = ", ".join(code(name) for name in changes)
-        st.caption(f"Different from the preset: {names}.")
-        st.button(
-            "Back to the preset",
-            icon=":material/restart_alt:",
-            key=f"{SECTION}:reset",
-            on_click=calm(_back_to_preset),
-            args=(preset, n_rows),
-        )
+        _show_changes(changes, preset, n_rows)
     return {**chosen, "fill": fill}, changes
+
+
+def _show_changes(changes: Iterable[str], preset: str, n_rows: int) -> None:
+    """Name the settings that differ from the preset, and offer to take them back."""
+    st.caption(f"Different from the preset: {', '.join(map(code, changes))}.")
+    st.button(
+        "Back to the preset",
+        icon=":material/restart_alt:",
+        key=f"{SECTION}:reset",
+        on_click=calm(_back_to_preset),
+        args=(preset, n_rows),
+    )
 
 
 def _choose_unit(preset: str, default: str) -> str:
@@ -338,21 +343,12 @@ def _show_start(plan: Plan, table: OpenTable) -> None:
             "fill. Make holes in the Amputation lab to see how well it would do."
         )
     cannot = bool(plan.problems)
-    with st.container(horizontal=True, gap="small"):
-        is_started = st.button(
-            "Start training",
-            type="primary",
-            icon=":material/play_arrow:",
-            key=f"{SECTION}:start",
-            disabled=cannot,
-        )
-        is_asked = st.button(
-            "How long will it take?",
-            icon=":material/timer:",
-            key=f"{SECTION}:estimate",
-            disabled=cannot,
-            help="Trains for some seconds to find out. Nothing is kept.",
-        )
+    is_started, is_asked = estimates.start_buttons(
+        "Start training",
+        section=SECTION,
+        asking="Trains for some seconds to find out. Nothing is kept.",
+        disabled=cannot,
+    )
     if is_started:
         calm(_start)(plan)
         st.rerun()

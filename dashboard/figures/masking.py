@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.figures.labels import hover_list, hover_names, name_ticks
-from dashboard.figures.style import styled
+from dashboard.figures.style import colour_legend, styled
 from dashboard.text import figure_text
 from dashboard.theme import COLOUR_OF, MASKED, NEUTRAL, OBSERVED
 
@@ -252,19 +252,8 @@ def cells_figure(
         text=hover_names(columns) + ": " + STATES[states],
         hovertemplate="%{text}<extra></extra>",
     )
-    # Names for the colours that occur; a heatmap has no legend of its own.
-    legend = [
-        go.Scatter(
-            x=[None],
-            y=[None],
-            mode="markers",
-            name=word,
-            marker={"symbol": "square", "size": 12, "color": COLOUR_OF[word]},
-            showlegend=True,
-        )
-        for state, word in enumerate(STATES)
-        if (states == state).any()
-    ]
+    occurring = [word for state, word in enumerate(STATES) if (states == state).any()]
+    legend = colour_legend({word: COLOUR_OF[word] for word in occurring})
     bare = {"showgrid": False, "zeroline": False}
     layout = {
         "xaxis": {**bare, **name_ticks(columns, most=20), "tickangle": -90},

@@ -5,6 +5,8 @@ the colours of the browser's theme over it, so that a switch between light and d
 figure: builders set the colours of data, never those of text, axes and background.
 """
 
+from collections.abc import Mapping
+
 import plotly.graph_objects as go
 import plotly.io as pio
 
@@ -57,6 +59,21 @@ def styled(figure: go.Figure, *, height: int | None = None, dark: bool = False) 
     figure.update_xaxes(automargin=True, fixedrange=True)
     figure.update_yaxes(automargin=True, fixedrange=True)
     return figure
+
+
+def colour_legend(colours: Mapping[str, str]) -> list[go.Scatter]:
+    """Return traces that name colours, for heatmaps: they have no legend of their own."""
+    return [
+        go.Scatter(
+            x=[None],
+            y=[None],
+            mode="markers",
+            name=name,
+            marker={"symbol": "square", "size": 12, "color": colour},
+            showlegend=True,
+        )
+        for name, colour in colours.items()
+    ]
 
 
 def _has_legend(figure: go.Figure) -> bool:

@@ -4,6 +4,8 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.workspace import Workspace
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
@@ -61,3 +63,27 @@ def test_the_link_to_share_is_shown():
     content = json.loads(base64.urlsafe_b64decode(shared + "=" * (-len(shared) % 4)))
     assert content == ["masking_lab", {"a": 0.5}]
     assert "Your data is not in it" in app.caption[0].value
+
+
+def ask_for_seeds():
+    import streamlit as st
+
+    from dashboard.widgets import choose_seed
+
+    st.text(repr(choose_seed(section="lab", help="The same seed, the same holes.")))
+    st.text(repr(choose_seed("First", section="lab", name="first", largest=9)))
+
+
+def test_seeds_are_whole_numbers_within_their_limit():
+    own = Workspace.create()
+    own.update("lab", first=12)
+    app = AppTest.from_function(ask_for_seeds, default_timeout=30)
+    app.query_params["w"] = own.token
+    app.run()
+    assert [seed.label for seed in app.number_input] == ["Seed", "First"]
+    assert [text.value for text in app.text] == ["0", "9"]
+
+    app.number_input(key="lab:seed").set_value(12).run()
+
+    assert not app.exception
+    assert [text.value for text in app.text] == ["12", "9"]

@@ -9,6 +9,7 @@ from seen import buttons, calm, press, questions, shown, words
 
 from dashboard import estimates
 from dashboard.labs.scenario import Scenario
+from pmae_core.errors import JobError
 from pmae_core.evaluation import Comparison, compare
 from pmae_core.jobs import JobState, JobStore, Progress
 from pmae_core.jobs.engines import LocalEngine
@@ -232,6 +233,22 @@ def test_asking_starts_an_estimate(fill, table, open_page, store, monkeypatch):
     calm(press(open_page(PAGE), "How long will it take?"))
 
     assert [question.kind for question in asked] == ["compare"]
+
+
+def test_an_estimate_that_cannot_begin_leaves_the_page_as_it_is(
+    fill, table, open_page, store, monkeypatch
+):
+    def refuse(question):
+        raise JobError("Other estimates are being made.")
+
+    monkeypatch.setattr(estimates, "start", refuse)
+    fill(table)
+
+    app = press(open_page(PAGE), "How long will it take?")
+
+    assert not app.exception
+    assert "Other estimates are being made" in app.error[0].value
+    assert "You have compared nothing yet" in words(app)
 
 
 # While it goes on
