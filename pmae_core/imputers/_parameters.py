@@ -1,7 +1,8 @@
-"""Checks of the numbers that users give to an imputer."""
+"""Checks of what users give to an imputer: its numbers, and the table."""
 
 from pmae_core.errors import ImputationError
 from pmae_core.imputers.base import BaseImputer
+from pmae_core.table import EncodedTable
 
 
 def check_positive(imputer: BaseImputer, *names: str) -> None:
@@ -10,3 +11,11 @@ def check_positive(imputer: BaseImputer, *names: str) -> None:
         value = getattr(imputer, name)
         if not value > 0:
             raise ImputationError(f"{name} must be greater than 0, got {value!r}.")
+
+
+def check_two_columns(encoded: EncodedTable, title: str) -> None:
+    """Raise :class:`~pmae_core.errors.ImputationError` if no column can be told from another."""
+    if len(encoded.columns) < 2:
+        raise ImputationError(
+            f"{title} predicts columns from each other and needs at least two that can be learned."
+        )

@@ -118,7 +118,7 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _encoder_options(self) -> dict[str, Any]:
         """Return the options of the encoder that the method wants."""
-        return {}
+        return {"numeric": "minmax"}
 
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         """Learn from an encoded table with at least one column."""
