@@ -38,6 +38,7 @@ class MaskedAutoencoderImputer(BaseImputer):
     preset: str
     device: str
     precision: str
+    compiled: bool
     settings_: dict[str, Any]
     network_: FittedNetwork | None
     training_result_: TrainingResult | None
@@ -53,7 +54,8 @@ class MaskedAutoencoderImputer(BaseImputer):
     def _settings(self, n_rows: int) -> dict[str, Any]:
         given = {name: getattr(self, name) for name in SETTINGS if hasattr(self, name)}
         settings = resolve_settings(self.preset, given | self._fixed_settings(), n_rows)
-        return settings | {"device": self.device, "precision": self.precision}
+        machine = {name: getattr(self, name) for name in ("device", "precision", "compiled")}
+        return settings | machine
 
     def fit(
         self,

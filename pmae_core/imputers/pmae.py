@@ -93,6 +93,8 @@ class PMAEImputer(MaskedAutoencoderImputer):
         ``"auto"`` takes CUDA, MPS or CPU, whichever is there first.
     precision : {"auto", "float32", "bfloat16"}, default "auto"
         Number format of the forward pass.
+    compiled : bool, default False
+        Whether torch compiles a training step first; pays in long trainings on a GPU.
     schema : Schema or mapping of column to role, optional
         Roles of the columns; inferred where not given.
     random_state : int, RandomState or None
@@ -145,6 +147,7 @@ class PMAEImputer(MaskedAutoencoderImputer):
         patience: int | None = None,
         device: str = "auto",
         precision: str = "auto",
+        compiled: bool = False,
         schema: Schema | Mapping[Any, str] | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -181,6 +184,7 @@ class PMAEImputer(MaskedAutoencoderImputer):
         self.patience = patience
         self.device = device
         self.precision = precision
+        self.compiled = compiled
         self.schema = schema
         self.random_state = random_state
 

@@ -35,6 +35,9 @@ class TrainingConfig:
         ``"auto"`` (CUDA, then MPS, then CPU) or a torch device.
     precision : {"auto", "float32", "bfloat16"}
         ``"auto"`` takes bfloat16 only on hardware that gains from it.
+    compiled : bool
+        Whether torch compiles a step before the first: it takes a minute or so and pays in long
+        trainings on a GPU.
     seed : int
         Seed of everything random in the loop.
     log_every, checkpoint_every : int
@@ -56,6 +59,7 @@ class TrainingConfig:
     patience: int | None = None
     device: str = "auto"
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    compiled: bool = False
     seed: int = 0
     log_every: int = 10
     checkpoint_every: int = 200

@@ -137,6 +137,10 @@ class _Run:
             weight_decay=config.weight_decay,
             fused=self.device.type in {"cpu", "cuda"},
         )
+        self.errors_and_loss = self._errors_and_loss
+        if config.compiled:
+            # There are two shapes only: a batch, and the last one of an epoch.
+            self.errors_and_loss = torch.compile(self._errors_and_loss, dynamic=False)
         self.average = _clone(network) if config.average_decay is not None else None
         self.best: dict[str, Tensor] | None = None
         self.best_step = 0
@@ -206,14 +210,20 @@ class _Run:
             group["lr"] = config.learning_rate_at(self.step, self.n_rows)
         self.optimiser.zero_grad(set_to_none=True)
         with autocast(self.precision, self.device):
-            prediction = self.network(values, observed & ~masked)
-            errors = self.network.cell_errors(prediction, values)
-            loss = reduce_errors(config.loss, errors, observed, masked)
+            errors, loss = self.errors_and_loss(values, observed, masked)
         loss.backward()
         self.optimiser.step()
         self._update_average()
         self.meter.add(errors.detach(), observed, masked)
         self.rows_seen += len(rows)
+
+    def _errors_and_loss(
+        self, values: Tensor, observed: Tensor, masked: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return the errors of all cells and what a step lowers: all that can be compiled."""
+        prediction = self.network(values, observed & ~masked)
+        errors = self.network.cell_errors(prediction, values)
+        return errors, reduce_errors(self.config.loss, errors, observed, masked)
 
     def _rows_of_step(self) -> np.ndarray:
         """Return the rows of this step: a slice of the epoch's own permutation."""
