@@ -3,7 +3,7 @@
 `balanced` and `fast` run to their end. The paper's 600 epochs take hours on a processor: some steps
 of them are timed in the same run and multiplied, and their accuracy is the printed one. With
 --whole they run to their end on the tables named. Times are seconds of the processor, one thread,
-so that other work on the machine disturbs little. A figure is drawn beside the results.
+so that other work on the machine disturbs little. A figure of it goes to the documents.
 
     PMAE_DATA_DIR=<folder of the tables> python -m benchmarks.time_to_accuracy
     PMAE_DATA_DIR=<folder of the tables> python -m benchmarks.time_to_accuracy --whole bike
@@ -17,6 +17,7 @@ import json
 import shlex
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -28,6 +29,7 @@ from pmae_core.events import Event, TrainingProgress, TrainingStarted
 from pmae_core.imputers import make_imputer
 from pmae_core.replication.printed_figures import printed_figure
 
+FIGURE = Path(__file__).parents[1] / "docs" / "assets" / "time_to_accuracy.svg"
 DATASETS = ("bike", "shoppers", "adult")
 HOLES = {"pattern": "general", "mechanism": "MNAR", "coupling": "nested"}
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -159,7 +161,7 @@ def draw(tables: dict[str, Any]) -> None:
         panel.margins(0.25)
         panel.spines[["top", "right"]].set_visible(False)
     panels[0][0].set_ylabel("imputation accuracy × 100")
-    figure.savefig(RESULTS / "time_to_accuracy.svg", metadata={"Date": None})
+    figure.savefig(FIGURE, metadata={"Date": None})
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import json
 import re
 import shutil
 import sys
@@ -35,6 +34,7 @@ from dashboard.labs.masking import (  # noqa: E402
 from dashboard.lessons.masking import make_trader, practise  # noqa: E402
 from pmae_core.amputation import ampute  # noqa: E402
 from pmae_core.table import Limits, Schema, load_dataset  # noqa: E402
+from tools import results  # noqa: E402
 
 PLACEHOLDER = re.compile(r"<!-- (figure|reference|result): ([\w.]+) -->|<!-- (limits) -->")
 RESULTS = ROOT / "benchmarks" / "results"
@@ -64,7 +64,7 @@ def filled_in(found: re.Match[str], url: str = "") -> str:
     if kind == "reference":
         return "\n\n".join(f"::: {path}" for path in public_names(name))
     if kind == "result":
-        return RESULT_WORDS[name](RESULTS / f"{name}.json")
+        return results.words(name, RESULTS)
     return limits_table()
 
 
@@ -145,28 +145,3 @@ def limits_table() -> str:
     """Return the limits of reading as a table."""
     rows = [f"| `{field.name}` | {field.default:,} |" for field in fields(Limits)]
     return "\n".join(["| Limit | Default |", "| --- | ---: |", *rows])
-
-
-def classroom_words(path: Path) -> str:
-    """Say what was measured with a class, or that nothing was yet."""
-    if not path.exists():
-        return "*Not measured yet for this version: `make bench BENCHMARKS=classroom_load`.*"
-    result = json.loads(path.read_text(encoding="utf-8"))
-    lesson, session, machine = result["class"], result["one_session"], result["machine"]
-    waits, memory = lesson["interactions"], lesson["memory_mb"]
-    rows = {
-        "Machine": f"{machine['cores']} cores, {machine['memory_gb']} GB",
-        "Students, of whom train": f"{lesson['students']}, {lesson['training_at_once']}",
-        "Interactions": f"{waits['count']:,} in {lesson['minutes']:g} minutes",
-        "Failures": f"{len(lesson['failures'])}",
-        "An interaction takes": f"{waits['median_seconds']:.2f} s (median), "
-        f"{waits['p95_seconds']:.2f} s (95th percentile)",
-        "Memory of the server": f"{memory['before']} MB before, {memory['most']} MB at most: "
-        f"{memory['a_session']:.1f} MB a session",
-        f"Growth over {session['reruns']} reruns": f"{session['grown_mb_since']:.1f} MB",
-    }
-    lines = [f"| {what} | {figure} |" for what, figure in rows.items()]
-    return "\n".join(["| | Measured |", "| --- | --- |", *lines])
-
-
-RESULT_WORDS: dict[str, Callable[[Path], str]] = {"classroom_load": classroom_words}

@@ -16,6 +16,7 @@ from pmae_core.cli import app
 from pmae_core.imputers import list_imputers, registry
 from tests.markdown import ROOT, blocks, broken_links, pmae_commands, run_console
 from tools import docs as hooks
+from tools import results
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -119,18 +120,25 @@ def test_names_of_the_reference_can_be_imported():
     assert "pmae_core.errors.TableError" in hooks.public_names("pmae_core.errors")
 
 
-def test_a_measured_class_is_told_and_an_unmeasured_one_is_not_made_up(tmp_path):
-    assert "Not measured yet" in hooks.classroom_words(tmp_path / "none.json")
-    (tmp_path / "r.json").write_text(
+def test_what_was_measured_is_told_and_nothing_is_made_up(tmp_path):
+    for name in results.TELLERS:
+        assert "Not measured yet" in results.words(name, tmp_path)
+    (tmp_path / "classroom_load.json").write_text(
         """{"machine": {"cores": 4, "memory_gb": 16}, "class": {"students": 30,
         "training_at_once": 5, "minutes": 3.0, "failures": [], "interactions": {"count": 1234,
         "median_seconds": 0.2, "p95_seconds": 0.91, "longest_seconds": 2}, "memory_mb":
         {"before": 300, "most": 600, "a_session": 10.0}}, "one_session": {"reruns": 500,
         "grown_mb_since": 1.5}}"""
     )
-    words = hooks.classroom_words(tmp_path / "r.json")
+    words = results.words("classroom_load", tmp_path)
     assert "0.91 s (95th percentile)" in words
     assert "10.0 MB a session" in words
+
+
+@pytest.mark.parametrize("name", results.TELLERS)
+def test_results_in_the_repository_can_be_told(name):
+    lines = results.words(name, hooks.RESULTS).splitlines()
+    assert len({line.count("|") for line in lines}) == 1
 
 
 # The tutorials

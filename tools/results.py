@@ -1,0 +1,99 @@
+"""Results of the benchmarks as Markdown, for the documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def words(name: str, folder: Path) -> str:
+    """Return what a benchmark found, or that it was not run."""
+    path = folder / f"{name}.json"
+    if not path.exists():
+        return f"*Not measured yet for this version: `make bench BENCHMARKS={name}`.*"
+    return TELLERS[name](json.loads(path.read_text(encoding="utf-8")))
+
+
+def _classroom(result: dict[str, Any]) -> str:
+    lesson, session, machine = result["class"], result["one_session"], result["machine"]
+    waits, memory = lesson["interactions"], lesson["memory_mb"]
+    rows = {
+        "Machine": f"{machine['cores']} cores, {machine['memory_gb']} GB",
+        "Students, of whom train": f"{lesson['students']}, {lesson['training_at_once']}",
+        "Interactions": f"{waits['count']:,} in {lesson['minutes']:g} minutes",
+        "Failures": f"{len(lesson['failures'])}",
+        "An interaction takes": f"{waits['median_seconds']:.2f} s (median), "
+        f"{waits['p95_seconds']:.2f} s (95th percentile)",
+        "Memory of the server": f"{memory['before']} MB before, {memory['most']} MB at most: "
+        f"{memory['a_session']:.1f} MB a session",
+        f"Growth over {session['reruns']} reruns": f"{session['grown_mb_since']:.1f} MB",
+    }
+    return _table(["", "Measured"], rows.items())
+
+
+def _time_to_accuracy(result: dict[str, Any]) -> str:
+    return _table(
+        ["Table", "Setting or method", "Imputation accuracy × 100", "Processor seconds"],
+        (
+            (
+                f"{dataset}, {table['rows']:,} rows",
+                f"`{label}`",
+                f"{mean['imputation_accuracy_x100']:.1f}" + _asterisk(table["runs"][label]),
+                f"{mean['cpu_seconds']:,.0f}" + _asterisk(table["runs"][label]),
+            )
+            for dataset, table in result["tables"].items()
+            for label, mean in table["mean"].items()
+        ),
+    )
+
+
+def _asterisk(runs: Sequence[dict[str, Any]]) -> str:
+    return " *" if any("how" in run for run in runs) else ""
+
+
+def _training_step(result: dict[str, Any]) -> str:
+    return _table(
+        ["Columns", "Rows in a batch", "Plain, ms", "Ours, ms", "Times as fast"],
+        (
+            (
+                run["columns"],
+                run["batch"],
+                f"{run['milliseconds']['plain']['step']:.1f}",
+                f"{run['milliseconds']['ours']['step']:.1f}",
+                run["plain_over_ours"],
+            )
+            for run in result["runs"]
+        ),
+    )
+
+
+def _scale(result: dict[str, Any]) -> str:
+    return _table(
+        ["Rows", "Columns", "Training, s", "Filling, s", "Table, MB", "Most memory, MB"],
+        (
+            (
+                f"{run['rows']:,}",
+                run["columns"],
+                f"{run['fit_seconds']:.1f}",
+                f"{run['transform_seconds']:.1f}",
+                f"{run['table_megabytes']:.0f}",
+                f"{run['peak_above_libraries_megabytes']:.0f}",
+            )
+            for run in result["runs"]
+        ),
+    )
+
+
+def _table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+TELLERS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "classroom_load": _classroom,
+    "time_to_accuracy": _time_to_accuracy,
+    "training_step": _training_step,
+    "scale": _scale,
+}
