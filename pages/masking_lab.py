@@ -94,8 +94,8 @@ def _choose_masking() -> Masking:
         "which the column is observed (p_obs).",
     )
     st.caption(
-        f"M_j = {code(function.formula)}. {plain(function.explanation)} "
-        f"{paper_sentence(function.name)}"
+        f"Share masked (M_j) = {code(function.formula)}, where p_obs is the share of rows "
+        f"observed. {plain(function.explanation)} {paper_sentence(function.name)}"
     )
     return Masking(function.name, choose_params(function, section=SECTION))
 

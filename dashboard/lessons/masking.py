@@ -34,7 +34,8 @@ LESSON = Lesson(
         "Hiding half of **every** column hides the helpers, too: both are in sight in one of four "
         "exercises at best. The network practises what it will hardly ever meet.",
         "Proportional masking spares the columns that are nearly always there, so that practice "
-        "looks more like the holes: M_j = a · ln((1 − p_obs) / p_obs) + b.",
+        "looks more like the holes. Of a column that is observed in the share *p* of rows, it "
+        "masks the share a · ln((1 − p) / p) + b.",
         "Too much of it (a large *a*) never hides the helpers at all, and nobody practises to "
         "fill **their** holes. The paper takes a = 0.05 and b = 0.5.",
         "It matters here because the helpers work only together. Where each helper says something "
