@@ -76,9 +76,6 @@ class EMImputer(BaseImputer):
         self.schema = schema
         self.random_state = random_state
 
-    def _encoder_options(self) -> dict[str, Any]:
-        return {"numeric": "minmax"}
-
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         check_positive(self, "max_iter")
         progress = run.progress(self.max_iter, "round")

@@ -82,9 +82,6 @@ class GAINImputer(BaseImputer):
         self.schema = schema
         self.random_state = random_state
 
-    def _encoder_options(self) -> dict[str, Any]:
-        return {"numeric": "minmax"}
-
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         from pmae_core.imputers._gain_torch import train_generator
 

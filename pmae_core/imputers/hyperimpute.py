@@ -139,9 +139,6 @@ class HyperImputeImputer(BaseImputer):
         self.schema = schema
         self.random_state = random_state
 
-    def _encoder_options(self) -> dict[str, Any]:
-        return {"numeric": "minmax"}
-
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         self._check_settings()
         if len(encoded.columns) < 2:

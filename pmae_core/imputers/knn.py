@@ -76,9 +76,6 @@ class KNNImputer(BaseImputer):
         self.schema = schema
         self.random_state = random_state
 
-    def _encoder_options(self) -> dict[str, Any]:
-        return {"numeric": "minmax"}
-
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         check_positive(self, "n_neighbors")
         donors = self._choose_donors(encoded.observed, np.random.default_rng(run.seed))

@@ -12,8 +12,7 @@ from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer
 from sklearn.linear_model import BayesianRidge
 
-from pmae_core.errors import ImputationError
-from pmae_core.imputers._parameters import check_positive
+from pmae_core.imputers._parameters import check_positive, check_two_columns
 from pmae_core.imputers._progress import FitRun, Progress
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.registry import register_imputer
@@ -83,17 +82,10 @@ class MICEImputer(BaseImputer):
         self.schema = schema
         self.random_state = random_state
 
-    def _encoder_options(self) -> dict[str, Any]:
-        return {"numeric": "minmax"}
-
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         check_positive(self, "max_iter")
-        n_columns = len(encoded.columns)
-        if n_columns < 2:
-            raise ImputationError(
-                "MICE predicts columns from each other and needs at least two that can be learned."
-            )
-        progress = run.progress(self.max_iter * n_columns, "regression")
+        check_two_columns(encoded, "MICE")
+        progress = run.progress(self.max_iter * len(encoded.columns), "regression")
         progress.check()
         self._fitted_values = _with_nan(encoded)
         self._chain = self._new_chain(run.seed, progress)

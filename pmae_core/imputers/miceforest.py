@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from pmae_core.errors import ImputationError
-from pmae_core.imputers._parameters import check_positive
+from pmae_core.imputers._parameters import check_positive, check_two_columns
 from pmae_core.imputers._progress import FitRun, Progress
 from pmae_core.imputers._transductive import encoded_digest
 from pmae_core.imputers.base import BaseImputer
@@ -111,17 +110,10 @@ class MiceForestImputer(BaseImputer):
         self.schema = schema
         self.random_state = random_state
 
-    def _encoder_options(self) -> dict[str, Any]:
-        return {"numeric": "minmax"}
-
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         check_positive(self, "n_datasets", "n_rounds", "n_trees", "n_candidates")
+        check_two_columns(encoded, "MiceForest")
         n_columns = len(encoded.columns)
-        if n_columns < 2:
-            raise ImputationError(
-                "MiceForest predicts columns from each other and needs at least two that can be "
-                "learned."
-            )
         n_with_holes = int((~encoded.observed.all(axis=0)).sum())
         n_forests = self.n_datasets * ((self.n_rounds - 1) * n_with_holes + n_columns)
         progress = run.progress(n_forests, "forest")

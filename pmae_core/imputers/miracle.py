@@ -93,9 +93,6 @@ class MIRACLEImputer(TransductiveImputer):
         self.schema = schema
         self.random_state = random_state
 
-    def _encoder_options(self) -> dict[str, Any]:
-        return {"numeric": "minmax"}
-
     def _complete(self, encoded: EncodedTable, run: FitRun) -> np.ndarray:
         from pmae_core.imputers._miracle_torch import refine
 

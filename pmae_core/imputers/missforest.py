@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from pmae_core.errors import ImputationError
-from pmae_core.imputers._parameters import check_positive
+from pmae_core.imputers._parameters import check_positive, check_two_columns
 from pmae_core.imputers._progress import FitRun, Progress
 from pmae_core.imputers._transductive import encoded_digest
 from pmae_core.imputers.base import BaseImputer
@@ -98,16 +97,9 @@ class MissForestImputer(BaseImputer):
         self.schema = schema
         self.random_state = random_state
 
-    def _encoder_options(self) -> dict[str, Any]:
-        return {"numeric": "minmax"}
-
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         check_positive(self, "n_trees", "max_iter")
-        if len(encoded.columns) < 2:
-            raise ImputationError(
-                "MissForest predicts columns from each other and needs at least two that can be "
-                "learned."
-            )
+        check_two_columns(encoded, "MissForest")
         order = _by_ascending_holes(encoded.observed)
         progress = run.progress(self.max_iter * len(order), "forest")
         progress.check()

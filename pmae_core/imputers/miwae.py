@@ -91,9 +91,6 @@ class MIWAEImputer(BaseImputer):
         self.schema = schema
         self.random_state = random_state
 
-    def _encoder_options(self) -> dict[str, Any]:
-        return {"numeric": "minmax"}
-
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         from pmae_core.imputers._miwae_torch import FittedMIWAE
 

@@ -50,9 +50,6 @@ class NaiveImputer(BaseImputer):
         self.schema = schema
         self.random_state = random_state
 
-    def _encoder_options(self) -> dict[str, Any]:
-        return {"numeric": "minmax"}
-
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         progress = run.progress(len(encoded.columns), "column")
         self._centres = np.zeros(len(encoded.columns))

@@ -106,9 +106,6 @@ class SoftImputeImputer(BaseImputer):
         self.schema = schema
         self.random_state = random_state
 
-    def _encoder_options(self) -> dict[str, Any]:
-        return {"numeric": "minmax"}
-
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         self._check_parameters()
         self._centre, self._scale = _moments(scalar_values(encoded), encoded.observed)

@@ -18,9 +18,6 @@ class StubMean(BaseImputer):
         self.schema = schema
         self.random_state = random_state
 
-    def _encoder_options(self):
-        return {"numeric": "minmax"}
-
     def _fit_encoded(self, encoded, run):
         counts = encoded.observed.sum(axis=0)
         self.means_ = (encoded.values * encoded.observed).sum(axis=0) / counts + self.shift

@@ -37,9 +37,6 @@ class Stub(BaseImputer):
         self.schema = schema
         self.random_state = random_state
 
-    def _encoder_options(self):
-        return {"numeric": "minmax"}
-
     def _fit_encoded(self, encoded, run):
         if run.cancel():
             raise Cancelled("Cancelled.")
