@@ -26,7 +26,10 @@ from typer.core import TyperGroup
 from pmae_core import cli_benchmark, cli_compare, cli_jobs, cli_serve
 from pmae_core.cli_common import (
     AsJson,
+    CouplingName,
     InputTable,
+    MechanismName,
+    PatternName,
     Roles,
     Sentinels,
     as_text,
@@ -392,15 +395,15 @@ def ampute(
     table: InputTable,
     output: OutputTable,
     pattern: Annotated[
-        Literal["monotone", "quasi-monotone", "general"] | None,
+        PatternName | None,
         typer.Option(help="Shape of the holes; general by default."),
     ] = None,
     mechanism: Annotated[
-        Literal["MCAR", "MAR", "MNAR", "self-masking"] | None,
+        MechanismName | None,
         typer.Option(help="What makes cells missing; MNAR by default."),
     ] = None,
     coupling: Annotated[
-        Literal["nested", "independent"] | None,
+        CouplingName | None,
         typer.Option(
             help="One draw for a row (nested, as the paper's masks; the default) or one for each "
             "cell (independent, the only one for self-masking)."

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console, RenderableType
@@ -17,6 +17,11 @@ WIDTH_OF_A_PIPE = 160
 # All but the tab and the line feed: some of them clear or rewrite what a terminal shows.
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+# Those of pmae_core.amputation, which is too slow to import for `pmae --help`.
+PatternName = Literal["monotone", "quasi-monotone", "general"]
+MechanismName = Literal["MCAR", "MAR", "MNAR", "self-masking"]
+CouplingName = Literal["nested", "independent"]
 
 InputTable = Annotated[Path, typer.Argument(metavar="TABLE", help="The table to read.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]

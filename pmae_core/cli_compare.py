@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
@@ -19,9 +19,12 @@ from rich.table import Table
 
 from pmae_core.cli_common import (
     AsJson,
+    CouplingName,
     InputTable,
+    MechanismName,
     MethodParams,
     Methods,
+    PatternName,
     Roles,
     Seeds,
     Sentinels,
@@ -71,15 +74,15 @@ def compare(
         typer.Option(min=0.0, max=0.5, help="Share of observed cells to hide; 0.1 by default."),
     ] = None,
     pattern: Annotated[
-        Literal["monotone", "quasi-monotone", "general"] | None,
+        PatternName | None,
         typer.Option(help="Make holes of this shape instead of holes like the table's own."),
     ] = None,
     mechanism: Annotated[
-        Literal["MCAR", "MAR", "MNAR", "self-masking"] | None,
+        MechanismName | None,
         typer.Option(help="What makes these cells missing."),
     ] = None,
     coupling: Annotated[
-        Literal["nested", "independent"] | None,
+        CouplingName | None,
         typer.Option(help="How the holes of one row hang together."),
     ] = None,
     truth: Annotated[

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from pmae_core.cli_common import (
     AsJson,
+    CouplingName,
     InputTable,
+    MechanismName,
     MethodParams,
     Methods,
+    PatternName,
     Roles,
     Seeds,
     Sentinels,
@@ -83,15 +86,13 @@ Params = Annotated[
     list[str] | None,
     typer.Option("--param", metavar="NAME=VALUE", help="A setting of the method."),
 ]
-Pattern = Annotated[
-    Literal["monotone", "quasi-monotone", "general"] | None, typer.Option(help="Shape of holes.")
-]
+Pattern = Annotated[PatternName | None, typer.Option(help="Shape of holes.")]
 Mechanism = Annotated[
-    Literal["MCAR", "MAR", "MNAR", "self-masking"] | None,
+    MechanismName | None,
     typer.Option(help="What makes cells missing."),
 ]
 Coupling = Annotated[
-    Literal["nested", "independent"] | None,
+    CouplingName | None,
     typer.Option(help="How the holes of one row hang together."),
 ]
 MethodBudget = Annotated[

@@ -1,9 +1,24 @@
 """What all commands share."""
 
+from typing import get_args
+
 import pytest
 import typer
 
 from pmae_core import cli_common
+from pmae_core.amputation.patterns import Coupling, Mechanism, Pattern
+
+
+@pytest.mark.parametrize(
+    ("offered", "known"),
+    [
+        (cli_common.PatternName, Pattern),
+        (cli_common.MechanismName, Mechanism),
+        (cli_common.CouplingName, Coupling),
+    ],
+)
+def test_all_ways_to_make_holes_are_offered(offered, known):
+    assert get_args(offered) == get_args(known)
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,13 @@ import pandas as pd
 
 from dashboard.text import count
 from pmae_core.amputation import Amputation, ampute, ampute_like
+from pmae_core.amputation.patterns import Coupling, Mechanism, Pattern
 from pmae_core.errors import AmputationError
 from pmae_core.table import Role, Schema
 from pmae_core.table.json_values import from_json_value, to_json_value
 
 Kind = Literal["pattern", "like-mine"]
 Base = Literal["complete-rows", "completed"]
-Pattern = Literal["monotone", "quasi-monotone", "general"]
-Mechanism = Literal["MCAR", "MAR", "MNAR", "self-masking"]
-Coupling = Literal["nested", "independent"]
 
 FEWEST_COMPLETE_ROWS = 30
 _BASE_SEED = 0

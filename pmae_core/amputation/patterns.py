@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -14,9 +14,9 @@ Mechanism = Literal["MCAR", "MAR", "MNAR", "self-masking"]
 Coupling = Literal["nested", "independent"]
 Name = Any  # a column's name: any hashable
 
-PATTERNS = ("monotone", "quasi-monotone", "general")
-MECHANISMS = ("MCAR", "MAR", "MNAR", "self-masking")
-COUPLINGS = ("nested", "independent")
+PATTERNS: tuple[str, ...] = get_args(Pattern)
+MECHANISMS: tuple[str, ...] = get_args(Mechanism)
+COUPLINGS: tuple[str, ...] = get_args(Coupling)
 
 MODERATE = (0.2, 0.8)
 NEARLY_COMPLETE = (0.95, 0.99)
