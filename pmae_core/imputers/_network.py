@@ -17,14 +17,13 @@ from torch import Tensor
 from pmae_core.errors import Cancelled, ImputationError
 from pmae_core.gaussian import GaussianModel
 from pmae_core.imputers._progress import FitRun
-from pmae_core.masking import Sampler
+from pmae_core.masking import HeldOut, Sampler, hold_out_cells
 from pmae_core.model import MaskedAutoencoder, NetworkConfig, Prediction
 from pmae_core.model.start import Expansion
 from pmae_core.table import EncodedColumn, EncodedTable, scalar_values, values_from_scalars
-from pmae_core.training import TrainingConfig, TrainingResult, hold_out_cells, train
+from pmae_core.training import TrainingConfig, TrainingResult, train
 from pmae_core.training.checkpoint import TensorGroups, read_tensors, write_tensors
 from pmae_core.training.device import choose_device
-from pmae_core.training.validation import HeldOut
 
 RESIDUALS_PER_COLUMN = 500
 ROWS_OF_THE_START = 5000

@@ -11,19 +11,16 @@ from pmae_core.events import (
 from pmae_core.training.config import TrainingConfig
 from pmae_core.training.device import choose_device
 from pmae_core.training.loop import TrainingResult, train
-from pmae_core.training.validation import HeldOut, hold_out_cells
 
 __all__ = [
     "BatchReduced",
     "CheckpointSaved",
     "Event",
-    "HeldOut",
     "TrainingConfig",
     "TrainingFinished",
     "TrainingProgress",
     "TrainingResult",
     "TrainingStarted",
     "choose_device",
-    "hold_out_cells",
     "train",
 ]

@@ -21,7 +21,7 @@ from pmae_core.events import (
     TrainingProgress,
     TrainingStarted,
 )
-from pmae_core.masking import Sampler
+from pmae_core.masking import HeldOut, Sampler
 from pmae_core.model import MaskedAutoencoder, reduce_errors
 from pmae_core.training.checkpoint import (
     load_optimiser_tensors,
@@ -31,7 +31,7 @@ from pmae_core.training.checkpoint import (
 )
 from pmae_core.training.config import TrainingConfig
 from pmae_core.training.device import autocast, choose_device, choose_precision
-from pmae_core.training.validation import HeldOut, Validator
+from pmae_core.training.validation import Validator
 
 CHECKPOINT_NAME = "checkpoint.safetensors"
 

@@ -3,11 +3,9 @@
 import numpy as np
 import torch
 
-from pmae_core.masking import HeldOut, hold_out_cells
+from pmae_core.masking import HeldOut
 from pmae_core.model import MaskedAutoencoder
 from pmae_core.model.start import Start
-
-__all__ = ["HeldOut", "Validator", "hold_out_cells"]
 
 
 class Validator:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from pmae_core.masking import MaskSampler
+from pmae_core.masking import MaskSampler, hold_out_cells
 from pmae_core.model import MaskedAutoencoder, NetworkConfig
 from pmae_core.training import (
     BatchReduced,
@@ -13,7 +13,6 @@ from pmae_core.training import (
     TrainingFinished,
     TrainingProgress,
     TrainingStarted,
-    hold_out_cells,
     train,
 )
 
