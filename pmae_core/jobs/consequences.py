@@ -6,7 +6,6 @@ Each method is asked apart and its rows are written at once, so that work can be
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from pmae_core.errors import Cancelled, PMAEError
 from pmae_core.events import FitProgress
 from pmae_core.files import write_whole
 from pmae_core.jobs.context import JobContext, PhaseStarted
+from pmae_core.jobs.plain import without_nan
 
 FOLDER = "consequences"
 FILE = "consequences.json"
@@ -246,9 +246,5 @@ def _distinct(part: str, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(k): _plain(v) for k, v in row.items()} for row in frame.to_dict("records")]
-
-
-def _plain(value: Any) -> Any:
-    value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    rows: list[dict[str, Any]] = without_nan(frame.to_dict("records"))
+    return rows

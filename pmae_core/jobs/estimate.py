@@ -270,8 +270,7 @@ def estimate_job(
     params = spec.params
     if "model" in params:
         return None
-    schema = None if spec.schema is None else Schema.from_dict(spec.schema)
-    frame, schema = _table_of_job(spec, schema, load_table)
+    frame, schema = _table_with_holes(spec, load_table)
     is_single = "method" in params
     method_params = {params["method"]: params.get("params", {})} if is_single else None
     estimate = estimate_cost(
@@ -292,10 +291,10 @@ def estimate_job(
     )
 
 
-def _table_of_job(
-    spec: JobSpec, schema: Schema | None, load_table: Callable[[str], pd.DataFrame]
+def _table_with_holes(
+    spec: JobSpec, load_table: Callable[[str], pd.DataFrame]
 ) -> tuple[pd.DataFrame, Schema]:
-    """Return the table that the methods of a job will see, with its holes."""
+    """Return the table that the methods of a job will see, and the roles of its columns."""
     params = spec.params
     amputation: dict[str, Any] | None
     if spec.kind == "benchmark":
@@ -309,7 +308,7 @@ def _table_of_job(
         raise JobError("This job names no table; there is nothing to estimate.")
     else:
         frame = load_table(spec.table)
-        schema = schema or Schema.infer(frame)
+        schema = spec.read_schema() or Schema.infer(frame)
         amputation = params.get("amputation")
     target = from_json_value(params.get("target"))
     if target is not None and target in frame.columns:

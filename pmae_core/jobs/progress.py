@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from pmae_core.events import Event
+from pmae_core.jobs.plain import without_nan
 from pmae_core.jobs.store import Progress
 
 # Parts of a task's result that are large, and in the job's folder already.
@@ -135,6 +135,4 @@ def _plain(value: Any) -> Any:
         return {str(name): _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
-    if hasattr(value, "item"):
-        value = value.item()  # a NumPy number
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return without_nan(value)

@@ -50,13 +50,13 @@ def recipe_of(
     """
     if result.get("n_filled") is None:
         raise JobError("This job filled no table.")
-    schema = Schema.infer(frame) if spec.schema is None else Schema.from_dict(spec.schema)
+    schema = spec.read_schema()
     by_model = spec.model is not None
     trained = result["trained"] if by_model else {}
     return Recipe(
         table=TABLE_FILE,
         sentinels=[value if _is_word(value) else str(value) for value in sentinels],
-        roles=changed_roles(frame, schema),
+        roles=changed_roles(frame, Schema.infer(frame) if schema is None else schema),
         method=result["method"],
         params=trained["params"] if by_model else spec.params["params"],
         seed=spec.seed,

@@ -95,7 +95,7 @@ def fit_and_fill(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any
         The small result.
     """
     params = spec.params
-    frame = _table_of(spec, context)
+    frame = table_of(spec, context)
     result: dict[str, Any] = {"kind": str(spec.kind), "seconds": {}}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -144,7 +144,7 @@ def _load(model: str, context: JobContext, result: dict[str, Any]) -> Any:
 def _make(spec: JobSpec) -> Any:
     from pmae_core.imputers import make_imputer
 
-    given = {"schema": _schema_of(spec), "random_state": spec.seed}
+    given = {"schema": spec.read_schema(), "random_state": spec.seed}
     return make_imputer(spec.params["method"], **{**spec.params["params"], **given})
 
 
@@ -197,7 +197,8 @@ def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     from pmae_core.jobs.consequences import judge_consequences
 
     started = time.monotonic()
-    arguments = _benchmark(spec) if spec.kind is JobKind.BENCHMARK else _own_table(spec, context)
+    is_benchmark = spec.kind is JobKind.BENCHMARK
+    arguments = _on_benchmark_table(spec) if is_benchmark else _on_own_table(spec, context)
     comparison = compare(
         **arguments,
         pool=None if context.task_pool is None else context.task_pool(),
@@ -216,9 +217,16 @@ def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     context.emit(PhaseStarted(phase="write"))
     comparison.write(out)
     _write_consequences(consequences, comparison, out)
+    return {"kind": str(spec.kind), **_in_short(comparison, consequences)}
+
+
+def _in_short(comparison: Comparison, consequences: Consequences) -> dict[str, Any]:
+    """Return the small result of a comparison."""
     statuses = [task.status for task in comparison.tasks]
+    errors = [
+        f"{task.method}, seed {task.seed}: {task.error}" for task in comparison.tasks if task.error
+    ]
     return {
-        "kind": str(spec.kind),
         "seconds": {
             "fit": sum(task.fit_seconds or 0.0 for task in comparison.tasks),
             "fill": sum(task.impute_seconds or 0.0 for task in comparison.tasks),
@@ -226,12 +234,7 @@ def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
         "best_method": comparison.best_method(),
         "n_tasks": len(statuses),
         "n_done": statuses.count("done"),
-        "notes": [
-            f"{task.method}, seed {task.seed}: {task.error}"
-            for task in comparison.tasks
-            if task.error
-        ][:MAX_NOTES]
-        + consequences.notes,
+        "notes": errors[:MAX_NOTES] + consequences.notes,
     }
 
 
@@ -252,7 +255,7 @@ def _write_consequences(consequences: Consequences, comparison: Comparison, out:
     (out / "report.html").write_text(report, encoding="utf-8")
 
 
-def _own_table(spec: JobSpec, context: JobContext) -> dict[str, Any]:
+def _on_own_table(spec: JobSpec, context: JobContext) -> dict[str, Any]:
     """Return the arguments of a comparison on the user's table."""
     from pmae_core.table.json_values import from_json_value
 
@@ -266,10 +269,10 @@ def _own_table(spec: JobSpec, context: JobContext) -> dict[str, Any]:
         arguments["truth"] = context.load_table(arguments["truth"])
     if "target" in arguments:
         arguments["target"] = from_json_value(arguments["target"])
-    return {"table": _table_of(spec, context), "schema": _schema_of(spec), **arguments}
+    return {"table": table_of(spec, context), "schema": spec.read_schema(), **arguments}
 
 
-def _benchmark(spec: JobSpec) -> dict[str, Any]:
+def _on_benchmark_table(spec: JobSpec) -> dict[str, Any]:
     """Return the arguments of a comparison on one of the paper's tables."""
     from pmae_core.evaluation import benchmark_table
 
@@ -286,16 +289,11 @@ def _benchmark(spec: JobSpec) -> dict[str, Any]:
     }
 
 
-def _table_of(spec: JobSpec, context: JobContext) -> pd.DataFrame:
+def table_of(spec: JobSpec, context: JobContext) -> pd.DataFrame:
+    """Return the user's table that a job works on."""
     if spec.table is None:
         raise JobError(f"A job of kind {spec.kind} needs a table.")
     return context.load_table(spec.table)
-
-
-def _schema_of(spec: JobSpec) -> Any:
-    from pmae_core.table import Schema
-
-    return None if spec.schema is None else Schema.from_dict(dict(spec.schema))
 
 
 @contextmanager

@@ -160,11 +160,10 @@ class JobSpec:
             With what there is instead.
         """
         check_names(self.kind, self.params)
-        if self.schema is not None:
-            try:
-                Schema.from_dict(self.schema)
-            except SchemaError as error:
-                raise JobError(str(error)) from error
+        try:
+            self.read_schema()
+        except SchemaError as error:
+            raise JobError(str(error)) from error
         if len(self.to_json()) > MAX_CHARACTERS:
             raise JobError(
                 f"A job's document has at most {MAX_CHARACTERS:,} characters; "
@@ -185,6 +184,10 @@ class JobSpec:
     def digest(self) -> str:
         """A text that is the same for the same document only."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def read_schema(self) -> Schema | None:
+        """Return the roles of the table's columns, None where they are to be inferred."""
+        return None if self.schema is None else Schema.from_dict(self.schema)
 
     def changed_versions(self) -> dict[str, tuple[str, str]]:
         """Return what is installed in another version here: name to (document's, here's)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import secrets
 import shutil
@@ -23,6 +22,7 @@ from pmae_core.jobs import retention
 from pmae_core.jobs.database import Database
 from pmae_core.jobs.params import JobKind
 from pmae_core.jobs.paths import JobPaths, new_job_id
+from pmae_core.jobs.plain import without_nan
 from pmae_core.jobs.records import (
     GarbageReport,
     JobEvent,
@@ -652,16 +652,6 @@ def _append(connection: sqlite3.Connection, job_id: str, events: Sequence[tuple[
 def _text(data: Mapping[str, Any]) -> str:
     """Return data as JSON text; a number that is not finite becomes null."""
     try:
-        return json.dumps(_finite(data), allow_nan=False)
+        return json.dumps(without_nan(data), allow_nan=False)
     except TypeError as error:
         raise JobError(f"This cannot be kept as JSON: {error}.") from error
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _finite(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    if hasattr(value, "item"):  # a number of numpy
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -22,7 +22,7 @@ from pmae_core.jobs.engines.ray_cluster import (
     open_mailbox,
     remote_function,
 )
-from pmae_core.jobs.run import _table_of, fit_and_fill
+from pmae_core.jobs.run import fit_and_fill, table_of
 from pmae_core.jobs.spec import JobSpec, Resources, installed_versions
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def fit_on_ray(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
             mailbox,
             installed_versions(),
             spec.to_json(),
-            _table_of(spec, context),
+            table_of(spec, context),
             None if spec.model is None else context.model_path(spec.model).read_bytes(),
         )
         try:
