@@ -51,7 +51,8 @@ class MaskedAutoencoderImputer(BaseImputer):
         """Return settings that belong to the method and not to a preset."""
         return {}
 
-    def _settings(self, n_rows: int) -> dict[str, Any]:
+    def settings_for(self, n_rows: int) -> dict[str, Any]:
+        """Return every setting in force for a table of so many rows."""
         given = {name: getattr(self, name) for name in SETTINGS if hasattr(self, name)}
         settings = resolve_settings(self.preset, given | self._fixed_settings(), n_rows)
         machine = {name: getattr(self, name) for name in ("device", "precision", "compiled")}
@@ -69,7 +70,7 @@ class MaskedAutoencoderImputer(BaseImputer):
         """Train on the observed cells of a table; see :meth:`BaseImputer.fit`."""
         self.network_ = None
         self.training_result_ = None
-        self.settings_ = self._settings(len(X) if hasattr(X, "__len__") else 0)
+        self.settings_ = self.settings_for(len(X) if hasattr(X, "__len__") else 0)
         return super().fit(X, y, callbacks=callbacks, cancel=cancel, checkpoint_dir=checkpoint_dir)
 
     def _encoder_options(self) -> dict[str, Any]:

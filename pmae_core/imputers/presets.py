@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -53,7 +54,7 @@ BALANCED: dict[str, Any] = PAPER_STEPS | {
     "mixing_width": 128,
     "start": "gaussian",
     "copy_share": 0.5,
-    "steps": 1500,
+    "steps": "balanced",
     "learning_rate": 2e-3,
     "average_decay": 0.98,
     "validation_share": 0.2,
@@ -62,9 +63,14 @@ BALANCED: dict[str, Any] = PAPER_STEPS | {
 
 FAST: dict[str, Any] = BALANCED | {
     "encoder_depth": 2,
-    "steps": 400,
+    "steps": "fast",
     "patience": 8,
 }
+
+# Steps of our presets for small and for large tables. There is more to learn from more rows; where
+# that is not so, early stopping ends it.
+STEPS = {"balanced": (1500, 4000), "fast": (400, 1600)}
+SMALL_ROWS, LARGE_ROWS = 5_000, 40_000
 
 # A step costs twenty products with a matrix of this size at the most; a wider table starts from
 # nothing.
@@ -90,7 +96,7 @@ def resolve_settings(preset: str, overrides: Mapping[str, Any], n_rows: int) -> 
     overrides : mapping
         Settings by name; ``None`` means "as in the preset".
     n_rows : int
-        Rows of the table; the paper's batch size depends on them.
+        Rows of the table; our steps and the paper's batch size depend on them.
 
     Examples
     --------
@@ -118,7 +124,17 @@ def resolve_settings(preset: str, overrides: Mapping[str, Any], n_rows: int) -> 
         settings["start"] = "none"  # categories as numbers have no Gaussian to start from
     if settings["batch_size"] == "paper":
         settings["batch_size"] = paper_batch_size(n_rows)
+    if settings["steps"] in STEPS:
+        settings["steps"] = usual_steps(settings["steps"], n_rows)
     return settings
+
+
+def usual_steps(preset: str, n_rows: int) -> int:
+    """Return the steps of one of our presets for a table of that many rows."""
+    small, large = STEPS[preset]
+    share = math.log(max(n_rows, SMALL_ROWS) / SMALL_ROWS) / math.log(LARGE_ROWS / SMALL_ROWS)
+    # In tens, as nobody reads more into them.
+    return round(small * (large / small) ** min(share, 1.0), -1)
 
 
 def paper_batch_size(n_rows: int) -> int:

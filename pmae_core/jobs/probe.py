@@ -16,6 +16,7 @@ from pmae_core.errors import Cancelled, PMAEError
 from pmae_core.evaluation.memory import PeakMemory
 from pmae_core.events import Event, FitProgress, TrainingStarted
 from pmae_core.imputers import BaseImputer, make_imputer
+from pmae_core.imputers.autoencoder import MaskedAutoencoderImputer
 from pmae_core.table import Schema
 
 FIRST_ROWS = 200
@@ -325,7 +326,12 @@ class Probe:
     def _imputer_for(self, sample: pd.DataFrame) -> BaseImputer:
         names = set(sample.columns)
         schema = Schema(tuple(column for column in self.schema if column.name in names))
-        return make_imputer(self.method, **{**self.params, "schema": schema, "random_state": 0})
+        params = {**self.params, "schema": schema, "random_state": 0}
+        imputer = make_imputer(self.method, **params)
+        if isinstance(imputer, MaskedAutoencoderImputer):
+            # As many steps as for all rows: more rows may mean more of them.
+            imputer.set_params(steps=imputer.settings_for(len(self.frame))["steps"])
+        return imputer
 
     # ------------------------------------------------------------ what the looks tell
 

@@ -22,6 +22,20 @@ def test_the_papers_batch_grows_with_the_table(n_rows, batch_size):
     assert paper_batch_size(n_rows) == batch_size
 
 
+@pytest.mark.parametrize(
+    ("preset", "small", "large"), [("balanced", 1500, 4000), ("fast", 400, 1600)]
+)
+def test_larger_tables_get_more_steps_up_to_a_bound(preset, small, large):
+    steps = [
+        resolve_settings(preset, {}, n_rows)["steps"]
+        for n_rows in (1, 5_000, 12_000, 30_000, 40_000, 10**6)
+    ]
+    assert steps[:2] == [small] * 2
+    assert steps[-2:] == [large] * 2
+    assert small < steps[2] < steps[3] < large
+    assert resolve_settings(preset, {"steps": 7}, 10**6)["steps"] == 7
+
+
 def test_paper_is_the_paper():
     settings = resolve_settings("paper", {}, n_rows=442)
     assert settings["epochs"] == 600

@@ -33,7 +33,7 @@ SILENCE_SECONDS = 60.0
 ESTIMATE_SECONDS = 3.0
 # A process' time of creation is counted from the boot, whose time moves when the clock is set.
 CLOCK_TOLERANCE_SECONDS = 2.0
-NICENESS = 10
+NICENESS = 5
 TOKEN_VARIABLE = "PMAE_JOB_TOKEN"
 _POLL_SECONDS = 0.2
 HOST = socket.gethostname()
