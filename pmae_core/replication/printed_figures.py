@@ -41,8 +41,8 @@ REASONS = {
     "the one before, and picks among fewer, smaller models than the original.",
     "tdm": "Fewer iterations than the original's 10,000, which made it worse on diabetes.",
     "remasker": "1,000 steps of 64 rows here instead of 600 epochs of large batches.",
-    "igrm": "Mostly the monotone holes, on which every method is below its printed figure (see the "
-    "notes); on the others probably what was simplified: friends are the nearest rows, and the "
+    "igrm": "Mostly the monotone holes, on which most methods are below their printed figures (see "
+    "the notes); on the others probably what was simplified: friends are the nearest rows, and the "
     "training stops early.",
 }
 """Why a method may be far from its printed figure, where we know or have a good guess."""
