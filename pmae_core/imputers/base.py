@@ -85,10 +85,14 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Return the table with its holes filled; it may have rows never seen by ``fit``."""
         check_is_fitted(self, "encoder_")
         frame = self._read_input(X, reset=False)
+        return self._like_input(self.encoder_.decode(self._filled_values(frame), frame), X)
+
+    def _filled_values(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return a table as numbers, filled; all else that was made of it is gone then."""
         encoded = self.encoder_.transform(frame)
         if not encoded.columns or encoded.observed.all():
-            return self._like_input(self.encoder_.decode(encoded.values, frame), X)
-        return self._like_input(self.encoder_.decode(self._fill_encoded(encoded), frame), X)
+            return encoded.values
+        return self._fill_encoded(encoded)
 
     def sample(
         self, X: Any, n: int = 5, *, random_state: int | np.random.RandomState | None = None

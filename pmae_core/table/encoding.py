@@ -287,7 +287,7 @@ class TableEncoder:
         check_unique_names(df)
         names = [column.name for column in (*self._learned, *self._constant)]
         _check_has_columns(df, names)
-        values = np.asarray(values, dtype=np.float64)
+        values = np.asarray(values)
         if values.shape != (len(df), len(self._learned)):
             raise ImputationError(
                 f"Values of shape {values.shape} do not fit a table of {len(df)} rows "
@@ -295,7 +295,8 @@ class TableEncoder:
             )
         filled = df.copy()
         for j, column in enumerate(self._learned):
-            _fill_column(filled, column, values[:, j])
+            # Column by column: in double precision all values would be as large as the table.
+            _fill_column(filled, column, values[:, j].astype(np.float64))
         for column in self._constant:
             _fill_column(filled, column, np.zeros(len(df)))
         return filled
