@@ -148,19 +148,22 @@ def draw(tables: dict[str, Any]) -> None:
     # Without these the file would differ each time it is drawn.
     plt.rcParams["svg.hashsalt"] = "pmae"
     figure, panels = plt.subplots(
-        1, len(tables), figsize=(4 * len(tables), 3.4), squeeze=False, layout="constrained"
+        1, len(tables), figsize=(3.4 * len(tables), 3.4), squeeze=False, layout="constrained"
     )
+    labels = dict.fromkeys(label for table in tables.values() for label in table["mean"])
+    colors = {label: f"C{number}" for number, label in enumerate(labels)}
     for panel, (dataset, result) in zip(panels[0], tables.items(), strict=True):
         for label, mean in result["mean"].items():
             at = mean["cpu_seconds"], mean["imputation_accuracy_x100"]
-            panel.scatter(*at, s=60, label=label)
-            panel.annotate(label, at, xytext=(0, 7), textcoords="offset points", ha="center")
+            panel.scatter(*at, s=60, color=colors[label])
         panel.set(
             title=f"{dataset}, {result['rows']:,} rows", xscale="log", xlabel="processor seconds"
         )
-        panel.margins(0.25)
+        panel.margins(0.15)
         panel.spines[["top", "right"]].set_visible(False)
     panels[0][0].set_ylabel("imputation accuracy × 100")
+    dots = [plt.Line2D([], [], marker="o", linestyle="", color=c) for c in colors.values()]
+    figure.legend(dots, labels, loc="outside lower center", ncols=len(labels), frameon=False)
     figure.savefig(FIGURE, metadata={"Date": None})
 
 
@@ -194,13 +197,21 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def reached(dataset: str, result: dict[str, Any]) -> bool:
-    """Return whether balanced is as good as the paper's settings, and so much faster."""
+    """Return whether what is wanted of a table is so."""
     mean = result["mean"]
     as_good = (
         mean["balanced"]["imputation_accuracy_x100"] >= mean["paper"]["imputation_accuracy_x100"]
     )
     as_fast = result["paper_over"]["balanced"] >= WANTED["paper_over_balanced"][dataset]
-    return as_good and as_fast
+    return as_good and as_fast and (dataset != "adult" or fast_is_best(result))
+
+
+def fast_is_best(result: dict[str, Any]) -> bool:
+    """Return whether fast is done in time, and better than the other methods that were run."""
+    others = [name for name in ("knn", "missforest") if name in result["mean"]]
+    accuracy = {name: mean["imputation_accuracy_x100"] for name, mean in result["mean"].items()}
+    in_time = result["mean"]["fast"]["cpu_seconds"] <= WANTED["seconds_of_fast_on_adult"]
+    return in_time and all(accuracy["fast"] > accuracy[name] for name in others)
 
 
 def _names(text: str) -> list[str]:
