@@ -67,7 +67,7 @@ from pmae_core.errors import PMAEError
 from pmae_core.jobs import JobKind, JobRecord
 from pmae_core.jobs.consequences import Consequences, read_consequences
 from pmae_core.jobs.params import MAX_CONCLUSIONS
-from pmae_core.table import Role, Schema
+from pmae_core.table import Role
 
 SECTION = "compare"
 OWN_CELLS = ""
@@ -587,7 +587,7 @@ def _show_columns(standing: Standing) -> None:
 
 def _dates_of(run: JobRecord) -> set[str]:
     """Return the columns of points in time, which are judged in seconds."""
-    schema = Schema.from_dict(dict(run.spec.schema or {"columns": []}))
+    schema = run.spec.read_schema() or ()
     return {str(column.name) for column in schema if column.role is Role.DATETIME}
 
 

@@ -120,7 +120,7 @@ def stale_sentence(record: JobRecord, table: OpenTable) -> str | None:
 
 def schema_of(record: JobRecord) -> Schema:
     """Return the roles of columns with which a job worked."""
-    return Schema.from_dict(record.spec.schema or {"columns": []})
+    return record.spec.read_schema() or Schema(())
 
 
 def _changed_roles(then: Schema, now: Schema) -> list[Hashable]:
