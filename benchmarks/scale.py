@@ -1,6 +1,7 @@
 """Time and memory of PMAE from a thousand to a million rows and from 10 to 500 columns.
 
-Every table is filled in a process of its own, so that its peak of memory is its own.
+Every table is filled in a process of its own with one thread, so that its peak of memory is its
+own.
 
     python -m benchmarks.scale
     python -m benchmarks.scale --sizes 1000000x50 --steps 400
@@ -12,6 +13,7 @@ import argparse
 import itertools
 import json
 import math
+import os
 import resource
 import shlex
 import subprocess
@@ -135,7 +137,11 @@ def main(arguments: list[str] | None = None) -> int:
     for size in options.sizes.split(","):
         command = [sys.executable, "-m", "benchmarks.scale", "--one", size]
         told = subprocess.run(
-            [*command, "--steps", str(options.steps)], capture_output=True, text=True, check=True
+            [*command, "--steps", str(options.steps)],
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            check=True,
         )
         runs.append(json.loads(told.stdout.splitlines()[-1]))
         print(runs[-1], flush=True)

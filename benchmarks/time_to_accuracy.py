@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from benchmarks._record import RESULTS, write_result
+from benchmarks._record import RESULTS, timed_fill, write_result
 from pmae_core import ampute
 from pmae_core.evaluation import BenchmarkTable, benchmark_table, score_imputation
 from pmae_core.events import Event, TrainingProgress, TrainingStarted
@@ -81,16 +81,13 @@ def run_method(
     """Fit and fill; return the accuracy and the time."""
     holes = ampute(table.frame, seed=seed, **HOLES)
     imputer = make_imputer(name, schema=table.schema, random_state=seed, **params)
-    wall, cpu = time.perf_counter(), time.process_time()
-    filled = imputer.fit_transform(holes.incomplete)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    filled, seconds = timed_fill(imputer, holes.incomplete)
     # Rows that lost all of their cells were dropped.
     truth = table.frame.loc[holes.incomplete.index]
     score = score_imputation(truth, filled, holes.missing, table.schema).overall
     return {
         "imputation_accuracy_x100": round(100 * score["imputation_accuracy"], 2),
-        "seconds": round(wall, 1),
-        "cpu_seconds": round(cpu, 1),
+        **seconds,
     }
 
 
