@@ -71,7 +71,7 @@ def _training_step(result: dict[str, Any]) -> str:
 
 def _scale(result: dict[str, Any]) -> str:
     return _table(
-        ["Rows", "Columns", "Training, s", "Filling, s", "Table, MB", "Most memory, MB"],
+        ["Rows", "Columns", "Training, s", "Filling, s", "Table, MB", "Added memory, MB"],
         (
             (
                 f"{run['rows']:,}",
