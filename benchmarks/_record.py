@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +40,15 @@ def timed_fill(
     imputer: BaseImputer, incomplete: pd.DataFrame
 ) -> tuple[pd.DataFrame, dict[str, float]]:
     """Fit and fill one table; return it, and the seconds on the clock and of the processor."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    filled = imputer.fit_transform(incomplete)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    filled, wall, cpu = timed(lambda: imputer.fit_transform(incomplete))
     return filled, {"seconds": round(wall, 1), "cpu_seconds": round(cpu, 1)}
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
+    """Return what some work returns, and its seconds on the clock and of the processor."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    done = work()
+    return done, time.perf_counter() - wall, time.process_time() - cpu
 
 
 def write_result(name: str, result: dict[str, Any]) -> None:
