@@ -5,7 +5,8 @@ Kept apart so that the imputers themselves can be listed without importing torch
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ ROWS_OF_THE_START = 5000
 MOST_COORDINATES_FOR_EM = 256
 FEWEST_RESIDUALS = 20
 ROUNDS_OF_A_DRAW = 4
+# Moments are taken in pieces: in double precision all values would be larger than the table.
+CELLS_OF_A_PIECE = 100_000
 
 
 def _fields_of(config: type, settings: dict[str, Any]) -> dict[str, Any]:
@@ -88,8 +91,7 @@ class FittedNetwork:
         held_out = None
         if settings["validation_share"] > 0:
             held_out = hold_out_cells(observed, settings["validation_share"], rng)
-        visible = held_out.remove_from(observed) if held_out is not None else observed
-        network = _build(config, encoded, values, visible, run.seed)
+        network = _build(config, encoded, values, held_out, run.seed)
         result = train(
             network,
             values,
@@ -109,13 +111,14 @@ class FittedNetwork:
 
     def fill(self, encoded: EncodedTable) -> np.ndarray:
         """Return the encoded values with every cell that is not observed predicted."""
-        values = _network_values(encoded, self.network.config)
-        filled = values.copy()
+        filled = encoded.values.copy()
         incomplete = np.flatnonzero(~encoded.observed.all(axis=1))
         for rows in self._chunks(incomplete):
-            predicted = self._best_guess(self._predict(values[rows], encoded.observed[rows]))
-            filled[rows] = np.where(encoded.observed[rows], filled[rows], predicted)
-        return self._to_encoded(filled)
+            piece = EncodedTable(filled[rows], encoded.observed[rows], encoded.columns)
+            values = _network_values(piece, self.network.config)
+            predicted = self._to_encoded(self._best_guess(self._predict(values, piece.observed)))
+            filled[rows] = np.where(piece.observed, piece.values, predicted)
+        return filled
 
     def draw(self, encoded: EncodedTable, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """Yield ``n`` random fillings.
@@ -216,7 +219,10 @@ class FittedNetwork:
         return residuals
 
     def _errors(self, values: np.ndarray, kept: np.ndarray) -> np.ndarray:
-        return values - _numpy(self._predict(values, kept).values)
+        errors = values.copy()
+        for rows in self._chunks(np.arange(len(values))):
+            errors[rows] -= _numpy(self._predict(values[rows], kept[rows]).values)
+        return errors
 
     def tensors(self) -> TensorGroups:
         """Return all arrays of the fitted network, ready to be saved."""
@@ -257,7 +263,7 @@ def _build(
     config: NetworkConfig,
     encoded: EncodedTable,
     values: np.ndarray,
-    visible: np.ndarray,
+    held_out: HeldOut | None,
     seed: int,
 ) -> MaskedAutoencoder:
     n_categories = [column.n_categories for column in encoded.columns]
@@ -266,6 +272,7 @@ def _build(
         torch.manual_seed(seed)
         network = MaskedAutoencoder(config, n_categories, center, scale)
     if network.start is not None:
+        visible = encoded.observed if held_out is None else held_out.remove_from(encoded.observed)
         gaussian = _fit_gaussian(network, values, visible, n_categories, seed)
         network.start.mean.copy_(torch.from_numpy(gaussian.mean))
         network.start.covariance.copy_(torch.from_numpy(gaussian.covariance))
@@ -292,14 +299,29 @@ def _fit_gaussian(
 
 def _moments(values: np.ndarray, encoded: EncodedTable) -> tuple[Tensor, Tensor]:
     """Return mean and deviation of the observed numbers; 0 and 1 for categorical columns."""
-    counts = encoded.observed.sum(axis=0).clip(min=1)
-    center = np.where(encoded.observed, values, 0.0).sum(axis=0) / counts
-    spread = np.where(encoded.observed, values - center, 0.0)
-    scale = np.sqrt(np.square(spread).sum(axis=0) / counts)
+    observed = encoded.observed
+    counts = observed.sum(axis=0).clip(min=1)
+    pieces = _pieces(values.shape)
+    center = _sum_rows(np.where(observed[rows], values[rows], 0.0) for rows in pieces) / counts
+    squares = (np.square(np.where(observed[rows], values[rows] - center, 0.0)) for rows in pieces)
+    scale = np.sqrt(_sum_rows(squares) / counts)
     categorical = np.array([column.kind == "categorical" for column in encoded.columns])
     center = np.where(categorical, 0.0, center)
     scale = np.where(categorical | (scale == 0), 1.0, scale)
     return torch.from_numpy(center).float(), torch.from_numpy(scale).float()
+
+
+def _pieces(shape: tuple[int, ...]) -> list[slice]:
+    """Return the rows of a table in pieces of a bounded number of cells."""
+    size = max(1, CELLS_OF_A_PIECE // shape[1])
+    return [slice(start, start + size) for start in range(0, shape[0], size)]
+
+
+def _sum_rows(pieces: Iterable[np.ndarray]) -> np.ndarray:
+    """Return the sum of all rows, added one after the other as in a sum of the whole table."""
+    return functools.reduce(
+        lambda total, piece: np.vstack([total, piece]).sum(axis=0, keepdims=True), pieces
+    ).sum(axis=0)
 
 
 def _numpy(tensor: Tensor) -> np.ndarray:

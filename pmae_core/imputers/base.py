@@ -149,9 +149,8 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
         array = validate_data(self, X, reset=reset, ensure_all_finite="allow-nan")
-        if hasattr(self, "feature_names_in_"):
-            return pd.DataFrame(array, columns=self.feature_names_in_)
-        return pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])])
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(array.shape[1])])
+        return pd.DataFrame(array, columns=names, copy=False)
 
     def _schema_of(self, frame: pd.DataFrame, X: Any) -> Schema:
         if isinstance(self.schema, Schema):

@@ -89,7 +89,7 @@ class MaskSampler:
             The observed cells of the whole table.
         """
         self.p_obs_: FloatArray = observed_proportion(observed)
-        self.donor_missing_: BoolArray = ~np.asarray(observed, dtype=bool)
+        self.donor_observed_: BoolArray = np.asarray(observed, dtype=bool)
         self.probability_: FloatArray = self._masking_function(self.p_obs_, **self.params)
         return self
 
@@ -115,8 +115,8 @@ class MaskSampler:
         if self.copy_share > 0.0:
             self._check_fitted()
             copies = rng.random((n_rows, 1)) < self.copy_share
-            donors = rng.integers(len(self.donor_missing_), size=n_rows)
-            hidden = np.where(copies, self.donor_missing_[donors], hidden)
+            donors = rng.integers(len(self.donor_observed_), size=n_rows)
+            hidden = np.where(copies, ~self.donor_observed_[donors], hidden)
         return hidden & observed
 
     def settings(self) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class MaskSampler:
         return self._masking_function(observed.sum(axis=0) / observed.shape[0], **self.params)
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "donor_missing_"):
+        if not hasattr(self, "donor_observed_"):
             raise ValueError(
                 "This sampler needs the whole table: call fit(observed) before sample()."
             )

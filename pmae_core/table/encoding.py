@@ -293,12 +293,17 @@ class TableEncoder:
                 f"Values of shape {values.shape} do not fit a table of {len(df)} rows "
                 f"with {len(self._learned)} learned columns."
             )
-        filled = df.copy()
-        for j, column in enumerate(self._learned):
-            # Column by column: in double precision all values would be as large as the table.
-            _fill_column(filled, column, values[:, j].astype(np.float64))
-        for column in self._constant:
-            _fill_column(filled, column, np.zeros(len(df)))
+        places = {column.name: j for j, column in enumerate(self._learned)}
+        columns = {column.name: column for column in (*self._learned, *self._constant)}
+        # Column by column: a copy of the whole table would stay as long as one column of it does,
+        # and in double precision all values would be as large as the table.
+        filled = df.copy(deep=False)
+        for position, name in enumerate(df.columns):
+            series = df.iloc[:, position].copy()
+            if name in columns:
+                numbers = values[:, places[name]] if name in places else np.zeros(len(df))
+                series = _fill_column(series, columns[name], numbers.astype(np.float64))
+            filled.isetitem(position, series)  # type: ignore[arg-type]  # the stubs forget it
         return filled
 
     @property
@@ -424,22 +429,20 @@ def _check_has_columns(df: pd.DataFrame, names: Sequence[Hashable]) -> None:
         )
 
 
-def _fill_column(df: pd.DataFrame, column: _Column, values: np.ndarray) -> None:
-    """Fill the missing cells of one column of `df` in place."""
-    series = df[column.name]
+def _fill_column(series: pd.Series, column: _Column, values: np.ndarray) -> pd.Series:
+    """Return one column of a table with its missing cells filled."""
     missing = ~observed_cells(series)
     if not missing.any():
-        return
+        return series
     if np.isnan(values[missing]).any():
         raise ImputationError(f"The values for column {column.name!r} hold NaN in missing cells.")
     if isinstance(column, _CategoricalColumn):
         series = column.labels.ready(series)
     try:
-        filled = fill_cells(series, missing, column.write(values[missing], series))
+        return fill_cells(series, missing, column.write(values[missing], series))
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, SchemaError):
             raise
         raise SchemaError(
             f"Column {column.name!r} ({series.dtype}) cannot hold the learned values: {error}."
         ) from None
-    df[column.name] = filled

@@ -137,10 +137,10 @@ class _Run:
             weight_decay=config.weight_decay,
             fused=self.device.type in {"cpu", "cuda"},
         )
-        self.errors_and_loss = self._errors_and_loss
+        self.errors_and_loss = _errors_and_loss
         if config.compiled:
             # There are two shapes only: a batch, and the last one of an epoch.
-            self.errors_and_loss = torch.compile(self._errors_and_loss, dynamic=False)
+            self.errors_and_loss = torch.compile(_errors_and_loss, dynamic=False)
         self.average = _clone(network) if config.average_decay is not None else None
         self.best: dict[str, Tensor] | None = None
         self.best_step = 0
@@ -210,20 +210,12 @@ class _Run:
             group["lr"] = config.learning_rate_at(self.step, self.n_rows)
         self.optimiser.zero_grad(set_to_none=True)
         with autocast(self.precision, self.device):
-            errors, loss = self.errors_and_loss(values, observed, masked)
+            errors, loss = self.errors_and_loss(self.network, config.loss, values, observed, masked)
         loss.backward()
         self.optimiser.step()
         self._update_average()
         self.meter.add(errors.detach(), observed, masked)
         self.rows_seen += len(rows)
-
-    def _errors_and_loss(
-        self, values: Tensor, observed: Tensor, masked: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Return the errors of all cells and what a step lowers: all that can be compiled."""
-        prediction = self.network(values, observed & ~masked)
-        errors = self.network.cell_errors(prediction, values)
-        return errors, reduce_errors(self.config.loss, errors, observed, masked)
 
     def _rows_of_step(self) -> np.ndarray:
         """Return the rows of this step: a slice of the epoch's own permutation."""
@@ -319,8 +311,8 @@ class _Run:
             "masking": self.sampler.settings(),
         }
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
-        digest.update(self.values.tobytes())
-        digest.update(self.observed.tobytes())
+        for table in (self.values, self.observed):
+            digest.update(np.ravel(table).data)  # its bytes where they are; tobytes would copy them
         return digest.hexdigest()
 
     def _save(self) -> None:
@@ -364,6 +356,16 @@ class _Run:
         self.best_score = state["best_score"]
         self.last_score = state["last_score"]
         self.validations_since_best = state["validations_since_best"]
+
+
+def _errors_and_loss(
+    network: MaskedAutoencoder, loss: str, values: Tensor, observed: Tensor, masked: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return the errors of all cells and what a step lowers: all that can be compiled."""
+    # No method of the run: a run that holds itself would keep its table until garbage is collected.
+    prediction = network(values, observed & ~masked)
+    errors = network.cell_errors(prediction, values)
+    return errors, reduce_errors(loss, errors, observed, masked)
 
 
 class _LossMeter:

@@ -1,5 +1,8 @@
 """PMAE and ReMasker beyond the common suite."""
 
+import tracemalloc
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from pmae_core.errors import Cancelled, ImputationError, ImputationWarning
-from pmae_core.imputers import PMAEImputer, ReMaskerImputer, load_imputer
+from pmae_core.imputers import PMAEImputer, ReMaskerImputer, _network, load_imputer
+from pmae_core.model import MaskedAutoencoder
+from pmae_core.table import TableEncoder
 from pmae_core.training import TrainingProgress
 
 # The paper's presets need many steps; this is enough for what the test below asks.
@@ -215,6 +220,61 @@ def test_mixing_of_columns_is_bounded():
     assert hidden() == 128
     assert hidden(mixing_width=20) == 20
     assert hidden(mixing_width=0) == hidden(preset="paper-steps") == 4 * 51
+
+
+def peak_bytes(work: Callable[[], object]) -> int:
+    """Return the most memory that some work takes at a time, without what was there before."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("preset", ["fast", "paper-steps"])
+@pytest.mark.parametrize("as_array", [False, True], ids=["frame", "array"])
+def test_a_long_table_takes_at_most_three_times_its_memory(preset, as_array):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(100_000, 20))).rename(columns=str)
+    table.iloc[::500, ::2] = np.nan  # few rows to predict, as it is not their time that counts
+    given = table.to_numpy() if as_array else table
+    imputer = PMAEImputer(**SMALL, preset=preset, steps=2)
+    imputer.fit_transform(given[:100])  # what is loaded and cached at first use is no table
+    two_tables_and_a_little = 2 * table.memory_usage(index=False).sum() + 2**20
+    assert peak_bytes(lambda: imputer.fit(given)) < two_tables_and_a_little
+    assert peak_bytes(lambda: imputer.transform(given)) < two_tables_and_a_little
+
+
+def test_no_more_rows_than_a_batch_go_through_the_network_at_a_time(monkeypatch):
+    rows = []
+    forward = MaskedAutoencoder.forward
+
+    def counting(self, values, *others):
+        rows.append(len(values))
+        return forward(self, values, *others)
+
+    monkeypatch.setattr(MaskedAutoencoder, "forward", counting)
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(rng.normal(size=(500, 40))).rename(columns=str)
+    wide = wide.mask(rng.random(wide.shape) < 0.1)
+    imputer = PMAEImputer(**SMALL, steps=2, batch_size=64).fit(wide)
+    imputer.sample(wide, n=1)
+    imputer.transform(wide)
+    assert max(rows) == imputer.network_.network.rows_at_a_time == 64
+
+
+def test_moments_in_pieces_are_those_of_the_whole_table(monkeypatch):
+    _, incomplete = correlated()
+    encoded = TableEncoder().fit_transform(incomplete)
+    whole = _network._moments(encoded.values, encoded)
+    monkeypatch.setattr(_network, "CELLS_OF_A_PIECE", 28)
+    in_pieces = _network._moments(encoded.values, encoded)
+    for one, other in zip(whole, in_pieces, strict=True):
+        np.testing.assert_array_equal(one, other)
+    seen = encoded.values[encoded.observed[:, 0], 0]
+    assert in_pieces[0][0] == pytest.approx(seen.mean())
+    assert in_pieces[1][0] == pytest.approx(seen.std())
 
 
 def test_ten_thousand_categories():

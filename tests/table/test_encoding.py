@@ -481,6 +481,16 @@ def test_a_filled_table_is_a_new_table(people):
     pd.testing.assert_frame_equal(people, before)
 
 
+def test_a_filled_table_shares_no_memory_with_the_given_one():
+    numbers = np.random.default_rng(0).normal(size=(30, 3))
+    numbers[::3, 0] = np.nan
+    df = pd.DataFrame(numbers, columns=["holes", "whole", "ignored"], copy=False)
+    encoder = TableEncoder(schema=Schema.infer(df, {"ignored": "ignored"}))
+    filled = encoder.decode(encoder.fit_transform(df).values, df)
+    for name in df.columns:
+        assert not np.shares_memory(filled[name].to_numpy(), numbers)
+
+
 def test_unfilled_columns_are_the_skipped_ones_that_keep_their_holes():
     df = pd.DataFrame({"same": [1.0, None, 1.0], "empty": [None] * 3, "x": [1.0, 2.0, None]})
     encoder = TableEncoder().fit(df)

@@ -1,5 +1,8 @@
 """The training loop on a small table with a known structure."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import torch
@@ -212,6 +215,18 @@ def test_held_out_cells_are_never_trained_on(table):
     second, _ = run((spoiled, seen), **settings)
     assert torch.equal(weights(first), weights(second))
     assert not torch.equal(weights(plain), weights(first))
+
+
+def test_a_finished_training_lets_go_of_its_table_at_once(table):
+    values, observed = (array.copy() for array in table)
+    held = weakref.ref(values)
+    gc.disable()  # nothing may wait for it: tables are large
+    try:
+        run((values, observed))
+        del values
+        assert held() is None
+    finally:
+        gc.enable()
 
 
 def test_running_out_of_memory_halves_the_batch(table):
