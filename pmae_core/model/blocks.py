@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
 import torch
 from timm.layers import Attention, Mlp
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
 
 
 class TransformerBlock(nn.Module):
@@ -77,118 +80,139 @@ class MixerBlock(nn.Module):
         hidden_tokens = int(n_tokens * mlp_ratio)
         if mixing_width is not None:
             hidden_tokens = min(hidden_tokens, mixing_width)
-        self.norm_tokens = FirstAxisNorm(n_tokens)
-        self.mlp_tokens = FirstAxisMlp(n_tokens, hidden_tokens)
+        self.norm_tokens = nn.LayerNorm(n_tokens)
+        self.mlp_tokens = Mlp(n_tokens, hidden_tokens, drop=dropout)
         self.norm_channels = nn.LayerNorm(width)
-        self.mlp_channels = Mlp(width, int(width * mlp_ratio))
-        for mlp in (self.mlp_tokens, self.mlp_channels):
-            mlp.drop1, mlp.drop2 = PooledDropout(dropout), PooledDropout(dropout)
+        self.mlp_channels = Mlp(width, int(width * mlp_ratio), drop=dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """Mix tokens, then channels."""
-        tokens = x.flatten(1)
-        x = x + self.mlp_tokens(self.norm_tokens(tokens)).view_as(x)
+        by_hand = x.device.type == "cpu" and not torch.compiler.is_compiling()
+        if by_hand and not torch.is_autocast_enabled("cpu"):
+            tokens = _add_mlp(x.flatten(1), self.norm_tokens, self.mlp_tokens).view_as(x)
+            channels = tokens.flatten(0, 1).t()
+            return _add_mlp(channels, self.norm_channels, self.mlp_channels).t().view_as(x)
+        tokens = x.flatten(1).t()
+        x = x + self.mlp_tokens(self.norm_tokens(tokens)).t().reshape(x.shape)
         return x + self.mlp_channels(self.norm_channels(x))
 
 
-class FirstAxisNorm(nn.Module):
-    """Layer normalisation along the first axis.
+def _add_mlp(x: Tensor, norm: nn.LayerNorm, mlp: Mlp) -> Tensor:
+    """Return ``x + mlp(norm(x))`` along the first axis of a matrix, on a CPU."""
+    first, second, rate = mlp.fc1, mlp.fc2, mlp.drop1.p
+    hidden_factors = out_factors = None
+    if mlp.training and rate > 0:
+        shape = (len(first.weight), x.shape[1])
+        hidden_factors = _dropout_factors(rate, math.prod(shape)).view(shape)
+        out_factors = _dropout_factors(rate, x.numel()).as_strided(x.shape, x.stride())
+    out: Tensor = _AddMlp.apply(
+        x,
+        norm.weight,
+        norm.bias,
+        first.weight,
+        first.bias,
+        second.weight,
+        second.bias,
+        hidden_factors,
+        out_factors,
+        norm.eps,
+    )
+    return out
 
-    Parameters
-    ----------
-    size : int
-        Length of that axis.
-    eps : float
-        Added to the variance.
 
-    Notes
-    -----
-    Shape: ``(size, n)`` in and out.
+class _AddMlp(torch.autograd.Function):
+    """Normalisation, MLP with dropout, and residual in as few passes over memory as can be.
+
+    The layers one after the other are mostly busy with memory: every one writes a matrix and
+    keeps it for its gradient. Here the weights of the normalisation go into the first product,
+    and what can be overwritten is.
     """
 
-    def __init__(self, size: int, eps: float = 1e-5) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(size))
-        self.bias = nn.Parameter(torch.zeros(size))
-        self.eps = eps
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Normalise every column of ``x``."""
-        normed: Tensor = _NormaliseFirstAxis.apply(x, self.weight, self.bias, self.eps)
-        return normed
-
-
-class _NormaliseFirstAxis(torch.autograd.Function):
-    """The normalisation with its gradient written out, in few passes over the data."""
-
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        norm_weight: Tensor,
+        norm_bias: Tensor,
+        weight_in: Tensor,
+        bias_in: Tensor,
+        weight_out: Tensor,
+        bias_out: Tensor,
+        hidden_factors: Tensor | None,
+        out_factors: Tensor | None,
+        eps: float,
+    ) -> Tensor:
         centred = x - x.mean(dim=0)
         inverse_deviation = centred.square().mean(dim=0).add_(eps).rsqrt_()
         normed = centred.mul_(inverse_deviation)
-        ctx.save_for_backward(normed, inverse_deviation, weight)
-        return torch.addcmul(bias[:, None], normed, weight[:, None])
+        bias = torch.addmv(bias_in, weight_in, norm_bias)
+        weight = weight_in * norm_weight
+        # What enters is centred, so this changes nothing; and then the gradient is centred, too.
+        weight = weight.sub_(weight.mean(dim=1, keepdim=True))
+        hidden = torch.addmm(bias[:, None], weight, normed)
+        active = _dropped(functional.gelu(hidden), hidden_factors)
+        # Laid out in memory as the input is, which may be the transpose of a matrix.
+        out = torch.addmm(bias_out[:, None], weight_out, active, out=torch.empty_like(x))
+        ctx.save_for_backward(
+            normed,
+            inverse_deviation,
+            hidden,
+            active,
+            weight,
+            norm_weight,
+            norm_bias,
+            weight_in,
+            weight_out,
+            hidden_factors,
+            out_factors,
+        )
+        return out.add_(x) if out_factors is None else torch.addcmul(x, out, out_factors)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
-        normed, inverse_deviation, weight = ctx.saved_tensors
-        weighted = grad * weight[:, None]
-        along = (weighted * normed).mean(dim=0)
-        grad_x = weighted.sub_(weighted.mean(dim=0)).addcmul_(normed, along, value=-1)
-        return grad_x.mul_(inverse_deviation), (grad * normed).sum(dim=1), grad.sum(dim=1), None
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        normed, inverse_deviation, hidden, active, weight, *rest = ctx.saved_tensors
+        norm_weight, norm_bias, weight_in, weight_out, hidden_factors, out_factors = rest
+        grad_out = grad if out_factors is None else grad * out_factors
+        grad_weight_out = grad_out @ active.t()
+        grad_active = _dropped(weight_out.t() @ grad_out, hidden_factors)
+        grad_hidden = torch.ops.aten.gelu_backward.grad_input(
+            grad_active, hidden, grad_input=grad_active
+        )
+        grad_bias = grad_hidden.sum(dim=1)
+        grad_weight = (normed @ grad_hidden.t()).t()  # the faster way round for few features
+        grad_normed = torch.mm(weight.t(), grad_hidden, out=torch.empty_like(normed))
+        along = (grad_normed * normed).mean(dim=0)
+        grad_centred = grad_normed.addcmul_(normed, along, value=-1)
+        return (
+            torch.addcmul(grad, grad_centred, inverse_deviation),
+            (grad_weight * weight_in).sum(dim=0),
+            grad_bias @ weight_in,
+            torch.addr(grad_weight * norm_weight, grad_bias, norm_bias),
+            grad_bias,
+            grad_weight_out,
+            grad_out.sum(dim=1),
+            None,
+            None,
+            None,
+        )
 
 
-class FirstAxisMlp(Mlp):
-    """An MLP along the first axis; timm's is along the last.
+def _dropped(x: Tensor, factors: Tensor | None) -> Tensor:
+    """Return ``x``, overwritten by its product with the factors of a dropout, if there is one."""
+    return x if factors is None else x.mul_(factors)
 
-    Notes
-    -----
-    Shape: ``(features, n)`` in and out.
+
+def _dropout_factors(rate: float, n: int) -> Tensor:
+    """Return what values are multiplied with: 0 for those to drop, more than 1 for the others.
+
+    Drawing random numbers takes a third or more of a mixer's step. Here each call takes a run of
+    a pool of ready factors from a random place on, so every value is dropped with the same
+    probability as ever and gradients are the same in expectation.
     """
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Map every column of ``x``."""
-        hidden = self.drop1(self.act(_linear_first_axis(self.fc1, x)))
-        out: Tensor = self.drop2(_linear_first_axis(self.fc2, hidden))
-        return out
-
-
-def _linear_first_axis(layer: nn.Module, x: Tensor) -> Tensor:
-    weight, bias = layer.parameters()
-    return torch.addmm(bias[:, None], weight, x)
-
-
-class PooledDropout(nn.Dropout):
-    """Dropout that reads its random numbers from a pool instead of drawing them.
-
-    On a CPU, drawing takes a third or more of a mixer's step. Here each call takes a
-    run of a pool of ready masks from a random place on, so every cell is dropped with the same
-    probability as ever and gradients are the same in expectation. Other devices draw. The input
-    is overwritten, which is for layers before it whose gradient does not need their output.
-
-    Parameters
-    ----------
-    p : float
-        Probability that a value is dropped.
-    """
-
-    def __init__(self, p: float) -> None:
-        super().__init__(p, inplace=True)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Drop values while training and scale the others up."""
-        if not self.training or self.p == 0.0:
-            return x
-        if x.device.type != "cpu":
-            return super().forward(x)
-        pool = _pool(self.p, x.numel())
-        start = int(torch.randint(len(pool) - x.numel(), (1,)))
-        return x.mul_(pool[start : start + x.numel()].view_as(x))
-
-
-def _pool(rate: float, needed: int) -> Tensor:
-    """Return a pool at least four times as long as what is needed at a time."""
-    return _draw_pool(rate, max(20, (4 * needed).bit_length()))
+    pool = _draw_pool(rate, max(20, (4 * n).bit_length()))
+    start = int(torch.randint(len(pool) - n, (1,)))
+    return pool[start : start + n]
 
 
 @lru_cache(maxsize=8)

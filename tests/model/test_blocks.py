@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from benchmarks._plain import PlainMixerBlock, PlainMixerNetwork
 from pmae_core.model import MaskedAutoencoder, NetworkConfig
-from pmae_core.model.blocks import FirstAxisNorm, MixerBlock, PooledDropout, TransformerBlock
+from pmae_core.model.blocks import MixerBlock, TransformerBlock, _dropout_factors
 
 SHAPE = {"width": 8, "n_tokens": 6, "mlp_ratio": 4.0}
 
@@ -72,35 +72,45 @@ def test_gradients_with_dropout_are_the_same_in_expectation():
     assert z.square().mean() < 1.5
 
 
-def test_norm_along_the_first_axis_has_the_right_gradient():
-    norm = FirstAxisNorm(5).double()
-    nn.init.normal_(norm.weight)
-    nn.init.normal_(norm.bias)
-    x = torch.randn(5, 7, dtype=torch.double, requires_grad=True)
-    torch.testing.assert_close(
-        norm(x).t(), nn.functional.layer_norm(x.t(), (5,), norm.weight, norm.bias)
-    )
-    torch.autograd.gradcheck(norm, (x,))
+def test_gradients_of_the_block_by_hand_are_right():
+    block, _ = twins(dropout=0.3)
+    block = block.double()
+    x = torch.randn(6, 4, 8, dtype=torch.double, requires_grad=True)
+
+    def with_the_same_dropout(*inputs: Tensor) -> Tensor:
+        torch.manual_seed(0)
+        return block(inputs[0])
+
+    assert torch.autograd.gradcheck(with_the_same_dropout, (x, *block.parameters()))
 
 
-def test_pooled_dropout_drops_its_share_and_keeps_the_mean():
+def test_the_block_by_hand_equals_its_layers(monkeypatch):
+    """The layers one after the other are what other devices and the compiler get."""
+    block, _ = twins(dropout=0.0)
+    x = torch.randn(6, 5, 8)
+    by_hand = block(x)
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    torch.testing.assert_close(by_hand, block(x))
+
+
+def test_dropout_drops_its_share_and_keeps_the_mean():
     torch.manual_seed(0)
-    dropout = PooledDropout(0.25)
-    dropped = dropout(torch.ones(200, 500))
-    assert dropped.unique().tolist() == [0.0, pytest.approx(1 / 0.75)]
-    assert (dropped == 0).float().mean() == pytest.approx(0.25, abs=0.01)
-    assert not torch.equal(dropped, dropout(torch.ones(200, 500)))
+    factors = _dropout_factors(0.25, 100_000)
+    assert factors.unique().tolist() == [0.0, pytest.approx(1 / 0.75)]
+    assert (factors == 0).float().mean() == pytest.approx(0.25, abs=0.01)
+    assert not torch.equal(factors, _dropout_factors(0.25, 100_000))
 
 
-def test_pooled_dropout_repeats_with_the_seed_and_rests_in_evaluation():
-    dropout = PooledDropout(0.5)
+def test_dropout_repeats_with_the_seed_and_rests_in_evaluation():
+    block, plain = twins(dropout=0.5)
+    x = torch.randn(6, 5, 8)
     torch.manual_seed(3)
-    first = dropout(torch.ones(50))
+    first = block(x)
     torch.manual_seed(3)
-    assert torch.equal(first, dropout(torch.ones(50)))
-    assert torch.equal(dropout.eval()(torch.ones(50)), torch.ones(50))
+    assert torch.equal(first, block(x))
+    torch.testing.assert_close(block.eval()(x), plain.eval()(x.transpose(0, 1)).transpose(0, 1))
 
 
-def test_pooled_dropout_serves_tensors_larger_than_its_first_pool():
-    x = torch.ones(2**20 + 5)
-    assert (PooledDropout(0.1)(x) == 0).float().mean() == pytest.approx(0.1, abs=0.005)
+def test_dropout_serves_tensors_larger_than_its_first_pool():
+    factors = _dropout_factors(0.1, 2**20 + 5)
+    assert (factors == 0).float().mean() == pytest.approx(0.1, abs=0.005)
