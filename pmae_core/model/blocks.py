@@ -81,20 +81,34 @@ class MixerBlock(nn.Module):
         if mixing_width is not None:
             hidden_tokens = min(hidden_tokens, mixing_width)
         self.norm_tokens = nn.LayerNorm(n_tokens)
-        self.mlp_tokens = Mlp(n_tokens, hidden_tokens, drop=dropout)
+        self.mlp_tokens = Mlp(n_tokens, hidden_tokens)
         self.norm_channels = nn.LayerNorm(width)
-        self.mlp_channels = Mlp(width, int(width * mlp_ratio), drop=dropout)
+        self.mlp_channels = Mlp(width, int(width * mlp_ratio))
+        for mlp in (self.mlp_tokens, self.mlp_channels):
+            mlp.drop1 = mlp.drop2 = ProductDropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """Mix tokens, then channels."""
         by_hand = x.device.type == "cpu" and not torch.compiler.is_compiling()
         if by_hand and not torch.is_autocast_enabled("cpu"):
-            tokens = _add_mlp(x.flatten(1), self.norm_tokens, self.mlp_tokens).view_as(x)
-            channels = tokens.flatten(0, 1).t()
+            tokens = _add_mlp(x.flatten(1), self.norm_tokens, self.mlp_tokens)
+            channels = tokens.view(-1, x.shape[-1]).t()
             return _add_mlp(channels, self.norm_channels, self.mlp_channels).t().view_as(x)
-        tokens = x.flatten(1).t()
-        x = x + self.mlp_tokens(self.norm_tokens(tokens)).t().reshape(x.shape)
+        x = x + self.mlp_tokens(self.norm_tokens(x.movedim(0, -1))).movedim(-1, 0)
         return x + self.mlp_channels(self.norm_channels(x))
+
+
+class ProductDropout(nn.Dropout):
+    """Dropout as a product with random factors.
+
+    Torch cannot compile the gradient of its own where a gradient arrives transposed.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Drop values while training and scale the others up."""
+        if not self.training or self.p == 0:
+            return x
+        return x * torch.empty_like(x).bernoulli_(1 - self.p).div_(1 - self.p)
 
 
 def _add_mlp(x: Tensor, norm: nn.LayerNorm, mlp: Mlp) -> Tensor:
