@@ -195,6 +195,13 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
             high=10_000,
             step=1,
         ),
+        Setting(
+            "correct_means",
+            "Numbers are filled with",
+            "In a skewed column such as incomes the mean is far from the middle. The held-back "
+            "cells teach where it is.",
+            options={True: "The mean that can be expected", False: "Nearly the middle value"},
+        ),
     ),
     "Cells": (
         Setting(

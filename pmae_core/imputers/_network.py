@@ -17,11 +17,18 @@ from torch import Tensor
 
 from pmae_core.errors import Cancelled, ImputationError
 from pmae_core.gaussian import GaussianModel
+from pmae_core.imputers._correction import correct, fit_correction
 from pmae_core.imputers._progress import FitRun
 from pmae_core.masking import HeldOut, Sampler, hold_out_cells
 from pmae_core.model import MaskedAutoencoder, NetworkConfig, Prediction
 from pmae_core.model.start import Expansion
-from pmae_core.table import EncodedColumn, EncodedTable, scalar_values, values_from_scalars
+from pmae_core.table import (
+    EncodedColumn,
+    EncodedTable,
+    Scaler,
+    scalar_values,
+    values_from_scalars,
+)
 from pmae_core.training import TrainingConfig, TrainingResult, train
 from pmae_core.training.checkpoint import TensorGroups, read_tensors, write_tensors
 from pmae_core.training.device import choose_device
@@ -52,6 +59,8 @@ class FittedNetwork:
         The columns it was built for.
     residuals : dict
         For each column that needs them, prediction errors on cells the network did not see.
+    corrections : dict
+        For each column that has one, what leads from its predictions to its mean.
     result : TrainingResult
         How its training ended.
     """
@@ -61,11 +70,13 @@ class FittedNetwork:
         network: MaskedAutoencoder,
         columns: Sequence[EncodedColumn],
         residuals: dict[int, np.ndarray],
+        corrections: dict[int, np.ndarray],
         result: TrainingResult,
     ) -> None:
         self.network = network.eval()
         self.columns = tuple(columns)
         self.residuals = residuals
+        self.corrections = corrections
         self.result = result
 
     @classmethod
@@ -75,8 +86,9 @@ class FittedNetwork:
         settings: dict[str, Any],
         sampler: Sampler,
         run: FitRun,
+        scalers: Sequence[Scaler | None],
     ) -> FittedNetwork:
-        """Build a network for a table and train it.
+        """Build a network for a table and train it; ``scalers`` are those of its columns.
 
         Raises
         ------
@@ -105,8 +117,16 @@ class FittedNetwork:
         )
         if result.reason == "cancelled":
             raise Cancelled(f"Training was cancelled after {result.step} steps.")
-        fitted = cls(network, encoded.columns, {}, result)
-        fitted.residuals = fitted._measure_residuals(values, observed, sampler, held_out, rng)
+        fitted = cls(network, encoded.columns, {}, {}, result)
+        unseen = None
+        if held_out is not None:
+            unseen = fitted._errors(values[held_out.rows], held_out.kept)
+            if settings["correct_means"]:
+                truth = values[held_out.rows]
+                fitted.corrections = _fit_corrections(truth, unseen, held_out, scalers)
+        fitted.residuals = fitted._measure_residuals(
+            values, observed, sampler, held_out, unseen, rng
+        )
         return fitted
 
     def fill(self, encoded: EncodedTable) -> np.ndarray:
@@ -160,6 +180,8 @@ class FittedNetwork:
 
     def _best_guess(self, prediction: Prediction) -> np.ndarray:
         guess = np.clip(_numpy(prediction.values), 0.0, 1.0)
+        for j, correction in self.corrections.items():
+            guess[:, j] = correct(guess[:, j], correction)
         if prediction.logits is not None:
             guess[:, self._categorical] = _numpy(prediction.logits.argmax(dim=-1))
         return guess
@@ -195,15 +217,13 @@ class FittedNetwork:
         observed: np.ndarray,
         sampler: Sampler,
         held_out: HeldOut | None,
+        unseen: np.ndarray | None,
         rng: np.random.Generator,
     ) -> dict[int, np.ndarray]:
         """Return each value column's errors on held-out cells, else on re-masked ones."""
         rows = rng.permutation(len(values))[: 4 * RESIDUALS_PER_COLUMN]
         masked = sampler.sample(observed[rows], rng)
         trained = self._errors(values[rows], observed[rows] & ~masked)
-        unseen = None
-        if held_out is not None:
-            unseen = self._errors(values[held_out.rows], held_out.kept)
         softmax_columns = set(self._categorical.tolist())
         residuals = {}
         for j in range(values.shape[1]):
@@ -229,6 +249,7 @@ class FittedNetwork:
         return {
             "network": self.network.state_dict(),
             "residuals": {str(j): torch.from_numpy(r) for j, r in self.residuals.items()},
+            "corrections": {str(j): torch.from_numpy(c) for j, c in self.corrections.items()},
         }
 
     def state(self) -> dict[str, Any]:
@@ -250,9 +271,28 @@ class FittedNetwork:
         """Return the network that :meth:`tensors` and :meth:`state` describe."""
         network = MaskedAutoencoder(NetworkConfig(**state["config"]), state["n_categories"])
         network.load_state_dict(groups["network"])
-        residuals = {int(j): r.numpy() for j, r in groups.get("residuals", {}).items()}
+        residuals, corrections = (
+            {int(j): tensor.numpy() for j, tensor in groups.get(name, {}).items()}
+            for name in ("residuals", "corrections")
+        )
         result = TrainingResult(**state["result"])
-        return cls(network.to(choose_device(device)), columns, residuals, result)
+        return cls(network.to(choose_device(device)), columns, residuals, corrections, result)
+
+
+def _fit_corrections(
+    truth: np.ndarray, errors: np.ndarray, held_out: HeldOut, scalers: Sequence[Scaler | None]
+) -> dict[int, np.ndarray]:
+    """Return the corrections of the columns that have one, by what held-out cells teach."""
+    found = {}
+    for j, scaler in enumerate(scalers):
+        if scaler is None:
+            continue
+        cells = held_out.cells[:, j]
+        predicted = np.clip(truth[cells, j] - errors[cells, j], 0.0, 1.0)
+        correction = fit_correction(predicted, truth[cells, j], scaler)
+        if correction is not None:
+            found[j] = correction
+    return found
 
 
 def _network_values(encoded: EncodedTable, config: NetworkConfig) -> np.ndarray:

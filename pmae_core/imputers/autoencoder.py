@@ -83,7 +83,7 @@ class MaskedAutoencoderImputer(BaseImputer):
         if coordinates > MOST_COORDINATES:
             self.settings_ = self.settings_ | {"start": "none"}
         self.network_ = FittedNetwork.fit(
-            encoded, self.settings_, self._sampler(self.settings_), run
+            encoded, self.settings_, self._sampler(self.settings_), run, self.encoder_.scalers_
         )
         self.training_result_ = self.network_.result
 

@@ -89,6 +89,9 @@ class PMAEImputer(MaskedAutoencoderImputer):
     validate_every, patience : int, optional
         Steps between validations; validations without improvement before training stops (0 for
         never).
+    correct_means : bool, optional
+        Whether held-out cells teach to correct filled numbers towards the mean on the column's
+        own scale; without, those of a skewed column are nearer to its median.
     device : str, default "auto"
         ``"auto"`` takes CUDA, MPS or CPU, whichever is there first.
     precision : {"auto", "float32", "bfloat16"}, default "auto"
@@ -145,6 +148,7 @@ class PMAEImputer(MaskedAutoencoderImputer):
         validation_share: float | None = None,
         validate_every: int | None = None,
         patience: int | None = None,
+        correct_means: bool | None = None,
         device: str = "auto",
         precision: str = "auto",
         compiled: bool = False,
@@ -182,6 +186,7 @@ class PMAEImputer(MaskedAutoencoderImputer):
         self.validation_share = validation_share
         self.validate_every = validate_every
         self.patience = patience
+        self.correct_means = correct_means
         self.device = device
         self.precision = precision
         self.compiled = compiled

@@ -32,6 +32,7 @@ PAPER: dict[str, Any] = {
     "validation_share": 0.0,
     "validate_every": 25,
     "patience": None,
+    "correct_means": False,
 }
 
 # The paper's epochs take hours on a CPU; about a thousand small steps learn as much.
@@ -59,6 +60,7 @@ BALANCED: dict[str, Any] = PAPER_STEPS | {
     "average_decay": 0.98,
     "validation_share": 0.2,
     "patience": 20,
+    "correct_means": True,
 }
 
 FAST: dict[str, Any] = BALANCED | {

@@ -17,6 +17,7 @@ from pmae_core.table.encoding import (
 )
 from pmae_core.table.limits import Limits
 from pmae_core.table.reading import read_table
+from pmae_core.table.scaling import Scaler
 from pmae_core.table.schema import ColumnSchema, Flag, Role, Schema
 from pmae_core.table.sentinels import SentinelSuggestion, declare_missing, suggest_sentinels
 from pmae_core.table.writing import write_table
@@ -31,6 +32,7 @@ __all__ = [
     "Flag",
     "Limits",
     "Role",
+    "Scaler",
     "Schema",
     "SentinelSuggestion",
     "TableEncoder",

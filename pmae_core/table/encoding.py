@@ -307,6 +307,12 @@ class TableEncoder:
         return filled
 
     @property
+    def scalers_(self) -> tuple[Scaler | None, ...]:
+        """What makes scores of each column's numbers; ``None`` for a categorical column."""
+        self._check_fitted()
+        return tuple(getattr(column, "scaler", None) for column in self._learned)
+
+    @property
     def unfilled_(self) -> dict[Any, str]:
         """The columns of ``skipped_`` whose holes stay holes, with the sentence why."""
         self._check_fitted()
