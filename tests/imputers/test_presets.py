@@ -23,7 +23,7 @@ def test_the_papers_batch_grows_with_the_table(n_rows, batch_size):
 
 
 @pytest.mark.parametrize(
-    ("preset", "small", "large"), [("balanced", 1500, 4000), ("fast", 400, 1600)]
+    ("preset", "small", "large"), [("balanced", 1500, 2500), ("fast", 400, 1600)]
 )
 def test_larger_tables_get_more_steps_up_to_a_bound(preset, small, large):
     steps = [
@@ -34,6 +34,17 @@ def test_larger_tables_get_more_steps_up_to_a_bound(preset, small, large):
     assert steps[-2:] == [large] * 2
     assert small < steps[2] < steps[3] < large
     assert resolve_settings(preset, {"steps": 7}, 10**6)["steps"] == 7
+
+
+@pytest.mark.parametrize("preset", ["balanced", "fast"])
+def test_larger_tables_are_learned_in_larger_steps(preset):
+    steps = [
+        (settings["batch_size"], settings["learning_rate"])
+        for settings in (resolve_settings(preset, {}, n_rows) for n_rows in (0, 4999, 5000, 10**6))
+    ]
+    assert steps == [(64, 2e-3)] * 2 + [(128, 4e-3)] * 2
+    own = resolve_settings(preset, {"batch_size": 32, "learning_rate": 1e-3}, 10**6)
+    assert (own["batch_size"], own["learning_rate"]) == (32, 1e-3)
 
 
 def test_paper_is_the_paper():
