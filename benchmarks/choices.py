@@ -89,6 +89,7 @@ def summary(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         found.append(
             {
                 "choice": choice,
+                "settings": CHOICES[choice],
                 "tables_and_seeds": len(shared),
                 "mean_accuracy": round(100 * statistics.mean(scores[key] for key in shared), 2),
                 "difference": round(statistics.mean(differences), 2),
@@ -139,7 +140,6 @@ def write(options: argparse.Namespace, runs: list[dict[str, Any]]) -> None:
             "what": "settings against the preset, scored on re-masked observed cells "
             "(general, nested, MNAR holes); differences in points of accuracy",
             "command": shlex.join(["python", "-m", "benchmarks.choices", *flags]),
-            "settings": CHOICES,
             "summary": summary(runs),
             "runs": runs,
         },

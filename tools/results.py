@@ -86,6 +86,26 @@ def _scale(result: dict[str, Any]) -> str:
     )
 
 
+def _choices(result: dict[str, Any]) -> str:
+    return _table(
+        ["Setting", "Tables and seeds", "Accuracy × 100", "Difference"],
+        (
+            (
+                line["choice"],
+                line["tables_and_seeds"],
+                f"{line['mean_accuracy']:.1f}",
+                "" if not line["settings"] else _difference(line),
+            )
+            for line in result["summary"]
+        ),
+    )
+
+
+def _difference(line: dict[str, Any]) -> str:
+    error = line["standard_error"]
+    return f"{line['difference']:+.1f}" + (f" ± {error:.1f}" if error is not None else "")
+
+
 def _table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
@@ -96,4 +116,5 @@ TELLERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "time_to_accuracy": _time_to_accuracy,
     "training_step": _training_step,
     "scale": _scale,
+    "choices": _choices,
 }
