@@ -60,20 +60,15 @@ def mixing_magnitudes(
 def _recorded(blocks: list[Any]) -> Iterator[dict[tuple[nn.Module, str], list[Tensor]]]:
     """Collect what goes into each block, and what its token mixing hands to its channels."""
     tokens: dict[tuple[nn.Module, str], list[Tensor]] = {}
-    hooks = []
 
-    def keep(block: nn.Module, stage: str) -> Any:
-        def hook(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-            sizes = inputs[0].detach().abs().mean(dim=-1)
+    def keep(block: Any, inputs: tuple[Tensor, ...]) -> None:
+        for stage, x in (("before", inputs[0]), ("after", block.mix_tokens(*inputs))):
+            sizes = x.detach().abs().mean(dim=-1)
             rows_first = sizes.t() if isinstance(block, MixerBlock) else sizes
             tokens.setdefault((block, stage), []).append(rows_first)
 
-        return hook
-
+    hooks = [block.register_forward_pre_hook(keep) for block in blocks]
     try:
-        for block in blocks:
-            hooks.append(block.register_forward_pre_hook(keep(block, "before")))
-            hooks.append(block.norm_channels.register_forward_pre_hook(keep(block, "after")))
         yield tokens
     finally:
         for hook in hooks:

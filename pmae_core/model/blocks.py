@@ -39,8 +39,13 @@ class TransformerBlock(nn.Module):
 
     def forward(self, x: Tensor, attend: Tensor | None = None) -> Tensor:
         """Mix tokens by attention (only towards those in ``attend``), then channels."""
-        x = x + self.attention(self.norm_tokens(x), attn_mask=attend)
+        x = self.mix_tokens(x, attend)
         return x + self.mlp_channels(self.norm_channels(x))
+
+    def mix_tokens(self, x: Tensor, attend: Tensor | None = None) -> Tensor:
+        """Return the first half of the block, before channels are mixed."""
+        mixed: Tensor = x + self.attention(self.norm_tokens(x), attn_mask=attend)
+        return mixed
 
 
 class MixerBlock(nn.Module):
@@ -89,13 +94,27 @@ class MixerBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Mix tokens, then channels."""
-        by_hand = x.device.type == "cpu" and not torch.compiler.is_compiling()
-        if by_hand and not torch.is_autocast_enabled("cpu"):
-            tokens = _add_mlp(x.flatten(1), self.norm_tokens, self.mlp_tokens)
-            channels = tokens.view(-1, x.shape[-1]).t()
+        x = self.mix_tokens(x)
+        if _by_hand(x):
+            channels = x.flatten(0, 1).t()
             return _add_mlp(channels, self.norm_channels, self.mlp_channels).t().view_as(x)
-        x = x + self.mlp_tokens(self.norm_tokens(x.movedim(0, -1))).movedim(-1, 0)
         return x + self.mlp_channels(self.norm_channels(x))
+
+    def mix_tokens(self, x: Tensor) -> Tensor:
+        """Return the first half of the block, before channels are mixed."""
+        if _by_hand(x):
+            return _add_mlp(x.flatten(1), self.norm_tokens, self.mlp_tokens).view_as(x)
+        mixed: Tensor = x + self.mlp_tokens(self.norm_tokens(x.movedim(0, -1))).movedim(-1, 0)
+        return mixed
+
+
+def _by_hand(x: Tensor) -> bool:
+    """Whether a block's gradient is the one written here: not for a compiler or other devices."""
+    return (
+        x.device.type == "cpu"
+        and not torch.compiler.is_compiling()
+        and not torch.is_autocast_enabled("cpu")
+    )
 
 
 class ProductDropout(nn.Dropout):

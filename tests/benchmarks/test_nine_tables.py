@@ -1,0 +1,56 @@
+import pandas as pd
+import pytest
+
+from benchmarks.nine_tables import accuracies, against_the_paper, ranking
+
+
+@pytest.fixture
+def rows():
+    figures = [
+        # table, pattern, variant, seed 0, seed 1
+        ("diabetes", "general", "pmae-mix", 0.30, 0.32),
+        ("diabetes", "general", "pmae-mix-preset=paper-steps", 0.20, 0.20),
+        ("diabetes", "general", "knn", 0.10, 0.50),
+        ("diabetes", "general", "slow", 0.90, None),
+        ("wine", "general", "pmae-mix", 0.20, 0.20),
+        ("wine", "general", "pmae-mix-preset=paper-steps", 0.30, 0.30),
+        ("wine", "general", "knn", 0.10, 0.10),
+        ("wine", "general", "slow", 0.90, 0.90),
+    ]
+    return pd.DataFrame(
+        [
+            {
+                "dataset": dataset,
+                "pattern": pattern,
+                "variant": variant,
+                "seed": seed,
+                "status": "failed" if figure is None else "done",
+                "imputation_accuracy": figure,
+            }
+            for dataset, pattern, variant, *seeds in figures
+            for seed, figure in enumerate(seeds)
+        ]
+    )
+
+
+def test_a_variant_without_all_seeds_has_no_figure(rows):
+    table = accuracies(rows, seeds=2)
+    assert table.loc[("diabetes", "general"), "pmae-mix"] == pytest.approx(31)
+    assert pd.isna(table.loc[("diabetes", "general"), "slow"])
+
+
+def test_ranks_are_means_over_tables_of_what_is_complete(rows):
+    best, *others = ranking(accuracies(rows, seeds=2))
+    assert [line["variant"] for line in (best, *others)] == [
+        "pmae-mix",
+        "pmae-mix-preset=paper-steps",
+        "knn",
+    ]
+    assert (best["mean_rank"], best["first_places"]) == (1.5, 1)
+
+
+def test_the_ratio_is_that_of_the_means_over_shared_tables(rows):
+    steps, printed = against_the_paper(accuracies(rows, seeds=2))
+    assert steps["ratio"] == pytest.approx(25.5 / 25)
+    assert steps["balanced_is_better_on"] == 1
+    assert (printed["against"], printed["tables_and_patterns"]) == ("printed", 2)
