@@ -86,6 +86,35 @@ def _scale(result: dict[str, Any]) -> str:
     )
 
 
+def _nine_tables(result: dict[str, Any]) -> str:
+    ranks = _table(
+        ["Method or setting", "Mean rank", "First places", "Accuracy × 100"],
+        (
+            (
+                f"`{line['variant']}`",
+                f"{line['mean_rank']:.2f}",
+                line["first_places"],
+                f"{line['mean_accuracy_x100']:.1f}",
+            )
+            for line in result["ranking"]
+        ),
+    )
+    ratios = _table(
+        ["`balanced` against", "Tables and patterns", "Accuracy × 100", "Of the other", "Ratio"],
+        (
+            (
+                "the printed figures" if line["against"] == "printed" else f"`{line['against']}`",
+                line["tables_and_patterns"],
+                f"{line['balanced_x100']:.1f}",
+                f"{line['paper_x100']:.1f}",
+                f"{line['ratio']:.2f}",
+            )
+            for line in result["balanced_over_paper"]
+        ),
+    )
+    return f"{ranks}\n\n{ratios}"
+
+
 def _choices(result: dict[str, Any]) -> str:
     return _table(
         ["Setting", "Tables and seeds", "Accuracy × 100", "Difference"],
@@ -117,4 +146,5 @@ TELLERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "training_step": _training_step,
     "scale": _scale,
     "choices": _choices,
+    "nine_tables": _nine_tables,
 }
