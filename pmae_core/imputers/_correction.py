@@ -37,7 +37,9 @@ def fit_correction(predicted: np.ndarray, true: np.ndarray, scaler: Scaler) -> n
     """
     if len(true) < FEWEST_CELLS:
         return None
-    guesses, numbers = scaler.unscale(predicted), scaler.unscale(true)
+    grid = scaler.unscale(GRID)
+    unit = np.abs(grid).max()  # squares of the largest numbers would be infinite
+    guesses, numbers = scaler.unscale(predicted) / unit, scaler.unscale(true) / unit
     fold = np.arange(len(numbers)) % FOLDS
     fair = np.empty(len(numbers))
     for k in range(FOLDS):
@@ -48,9 +50,9 @@ def fit_correction(predicted: np.ndarray, true: np.ndarray, scaler: Scaler) -> n
     share = np.clip((fair * (numbers - guesses)).sum() / size, 0.0, 1.0) if size > 0 else 0.0
     if share == 0:
         return None
-    grid = scaler.unscale(GRID)
-    corrected = grid + share * _fit_lines(guesses, numbers).at(grid)
-    return scaler.scale(np.clip(corrected, grid[0], grid[-1])).astype(np.float32)
+    corrected = grid / unit + share * _fit_lines(guesses, numbers).at(grid / unit)
+    inside = np.clip(corrected, grid[0] / unit, grid[-1] / unit)
+    return scaler.scale(inside * unit).astype(np.float32)
 
 
 def correct(scores: np.ndarray, correction: np.ndarray) -> np.ndarray:

@@ -42,6 +42,14 @@ def test_corrected_scores_stay_inside_the_observed_range(skewed):
     assert 0 <= correction.min() <= correction.max() <= 1
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e304])
+def test_the_smallest_and_the_largest_numbers_are_corrected_alike(skewed, unit):
+    scaler, true, medians = skewed
+    extreme = fit_scaler(unit * scaler.unscale(true), "rank")
+    correction = fit_correction(medians, true, extreme)
+    np.testing.assert_allclose(correction, fit_correction(medians, true, scaler), atol=5e-3)
+
+
 def test_nothing_is_learned_from_few_cells_or_from_good_predictions(skewed):
     scaler, true, medians = skewed
     assert fit_correction(medians[:29], true[:29], scaler) is None
