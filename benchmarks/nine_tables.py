@@ -26,12 +26,15 @@ from benchmarks._record import RESULTS, write_result
 from pmae_core.replication.printed_figures import DATASETS, PATTERNS, printed_figure
 from pmae_core.replication.results import ResultFile
 
-METHODS = "naive,knn,em,softimpute,mice,gain,missforest,hyperimpute,pmae-mix"
+METHODS = "naive,knn,em,softimpute,mice,gain,missforest,pmae-mix"
 PRESETS = "balanced,paper-steps"
 BALANCED = "pmae-mix"
 OF_THE_PAPER = ("pmae-mix-preset=paper-steps", "pmae-mix-preset=paper")
 WANTED_RATIO = 1.1
 CELL = ["dataset", "pattern"]
+MAX_ROWS = 10_000
+# Its 58 columns take as long with fewer rows.
+FEWER_ROWS = {"news": 2_000}
 
 
 def accuracies(rows: pd.DataFrame, seeds: int) -> pd.DataFrame:
@@ -93,27 +96,34 @@ def main(arguments: list[str] | None = None) -> int:
     """Run what is not there yet, and sum it up; return 1 if it is not what was wanted."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--max-rows", type=int, default=10_000)
     parser.add_argument("--jobs", type=int, default=1, help="tasks at a time")
     parser.add_argument("--only-summary", action="store_true", help="run nothing")
     options = parser.parse_args(arguments)
-    flags = [f"--seeds={options.seeds}", f"--max-rows={options.max_rows}"]
-    command = ["benchmark", "table2", f"--methods={METHODS}", f"--presets={PRESETS}", *flags]
+    rows_of = {dataset: FEWER_ROWS.get(dataset, MAX_ROWS) for dataset in DATASETS}
+    fits = [
+        [
+            *("benchmark", "table2", f"--methods={METHODS}", f"--presets={PRESETS}"),
+            f"--datasets={','.join(name for name in DATASETS if rows_of[name] == most)}",
+            *(f"--max-rows={most}", f"--seeds={options.seeds}"),
+        ]
+        for most in sorted(set(rows_of.values()), reverse=True)
+    ]
     if not options.only_summary:
-        run = [sys.executable, "-m", "pmae_core", *command, f"--jobs={options.jobs}"]
-        subprocess.run([*run, f"--results-dir={RESULTS}"], check=True)
+        for command in fits:
+            run = [sys.executable, "-m", "pmae_core", *command, f"--jobs={options.jobs}"]
+            subprocess.run([*run, f"--results-dir={RESULTS}"], check=True)
     rows = ResultFile(RESULTS, "table2").table()
-    table = accuracies(
-        rows[rows["max_rows"].isna() | (rows["max_rows"] == options.max_rows)], options.seeds
-    )
+    sampled_so = rows["max_rows"].isna() | (rows["max_rows"] == rows["dataset"].map(rows_of))
+    table = accuracies(rows[sampled_so], options.seeds)
     ranks, ratios = ranking(table), against_the_paper(table)
     write_result(
         "nine_tables",
         {
-            "what": "imputation accuracy over tables and patterns (nested, MNAR), "
-            f"at most {options.max_rows} rows; pmae-mix is PMAE with `balanced`",
-            "command": shlex.join(["python", "-m", "benchmarks.nine_tables", *flags]),
-            "fits": shlex.join(["pmae", *command]),
+            "what": "imputation accuracy over tables and patterns (nested, MNAR); pmae-mix is PMAE "
+            "with `balanced`",
+            "command": f"python -m benchmarks.nine_tables --seeds={options.seeds}",
+            "fits": [shlex.join(["pmae", *command]) for command in fits],
+            "most_rows": rows_of,
             "tables_and_patterns": len(table),
             "of_the_paper": len(DATASETS) * len(PATTERNS),
             "wanted": {"best_mean_rank": BALANCED, "ratio_to_the_papers_settings": WANTED_RATIO},
