@@ -35,7 +35,7 @@ PAPER: dict[str, Any] = {
     "correct_means": False,
 }
 
-# The paper's epochs take hours on a CPU; about a thousand small steps learn as much.
+# The paper's epochs take hours on a CPU; a thousand small steps learn a good part of it.
 PAPER_STEPS: dict[str, Any] = PAPER | {
     "epochs": None,
     "warmup_epochs": 0,
