@@ -112,7 +112,11 @@ def _nine_tables(result: dict[str, Any]) -> str:
             for line in result["balanced_over_paper"]
         ),
     )
-    return f"{ranks}\n\n{ratios}"
+    run = (
+        f"{result['tables_and_patterns']} of {result['of_the_paper']} pairs of a table and a "
+        "pattern were run."
+    )
+    return f"{run}\n\n{ranks}\n\n{ratios}"
 
 
 def _choices(result: dict[str, Any]) -> str:

@@ -135,10 +135,15 @@ def test_what_was_measured_is_told_and_nothing_is_made_up(tmp_path):
     assert "10.0 MB a session" in words
 
 
-@pytest.mark.parametrize("name", results.TELLERS)
+@pytest.mark.parametrize(
+    "name", [name for name in results.TELLERS if (hooks.RESULTS / f"{name}.json").exists()]
+)
 def test_results_in_the_repository_can_be_told(name):
-    lines = results.words(name, hooks.RESULTS).splitlines()
-    assert len({line.count("|") for line in lines}) == 1
+    parts = results.words(name, hooks.RESULTS).split("\n\n")
+    tables = [block.splitlines() for block in parts if block.startswith("|")]
+    assert tables
+    for lines in tables:
+        assert len({line.count("|") for line in lines}) == 1
 
 
 # The tutorials
