@@ -104,7 +104,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--datasets", default=",".join(BENCHMARK_NAMES), help="names, commas")
     parser.add_argument("--seeds", type=int, default=2, help="how many")
-    parser.add_argument("--max-rows", type=int, default=4000, help="larger tables are sampled")
+    parser.add_argument("--max-rows", type=int, default=8000, help="larger tables are sampled")
     parser.add_argument("--preset", default="fast", help="what the choices are put over")
     parser.add_argument("--anew", action="store_true", help="forget what was measured before")
     options = parser.parse_args(arguments)
