@@ -46,11 +46,8 @@ CHOICES: dict[str, dict[str, Any]] = {
 
 def hidden_cells(dataset: str, seed: int, max_rows: int) -> tuple[Holdout, Schema]:
     """Return a table with holes, and cells hidden in it whose truth was observed."""
-    table = benchmark_table(dataset)
-    frame = table.frame
-    if len(frame) > max_rows:
-        frame = frame.sample(max_rows, random_state=seed).reset_index(drop=True)
-    holes = ampute(frame, **HOLES, seed=seed, schema=table.schema)
+    table = benchmark_table(dataset, max_rows=max_rows, seed=seed)
+    holes = ampute(table.frame, **HOLES, seed=seed, schema=table.schema)
     rng_seed = seed + 1000  # not the numbers that made the holes
     hidden = hold_out_like_mine(holes.incomplete, table.schema, share=SHARE_HIDDEN, seed=rng_seed)
     return hidden, table.schema
@@ -134,13 +131,16 @@ def write(options: argparse.Namespace, runs: list[dict[str, Any]]) -> None:
     """Write all runs, and the choices by what they change."""
     given = ["datasets", "seeds", "max_rows", "preset"]
     flags = [f"--{name.replace('_', '-')}={getattr(options, name)}" for name in given]
+    # Earlier runs with another preset or other rows are kept, but not compared with these.
+    asked_for = {"max_rows": options.max_rows, "preset": options.preset}
+    alike = [run for run in runs if asked_for.items() <= run.items()]
     write_result(
         NAME,
         {
             "what": "settings against the preset, scored on re-masked observed cells "
             "(general, nested, MNAR holes); differences in points of accuracy",
             "command": shlex.join(["python", "-m", "benchmarks.choices", *flags]),
-            "summary": summary(runs),
+            "summary": summary(alike),
             "runs": runs,
         },
     )

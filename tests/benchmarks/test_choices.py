@@ -47,3 +47,18 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert fitted == ["as it is", "width 64"]
     written = json.loads((tmp_path / "choices.json").read_text())
     assert [line["choice"] for line in written["summary"]] == ["as it is", "width 64"]
+
+
+def test_a_summary_is_of_one_preset_alone(tmp_path, monkeypatch):
+    def measure(hidden, schema, preset, seed, choice):
+        return {"imputation_accuracy": 0.5 if preset == "fast" else 0.1, "cpu_seconds": 1.0}
+
+    for module in (_record, choices):
+        monkeypatch.setattr(module, "RESULTS", tmp_path)
+    monkeypatch.setattr(choices, "measure", measure)
+    monkeypatch.setattr(choices, "CHOICES", {"as it is": {}})
+    for preset, seeds in (("balanced", 2), ("fast", 1)):
+        assert main(["--datasets=diabetes", f"--seeds={seeds}", f"--preset={preset}"]) == 0
+    written = json.loads((tmp_path / "choices.json").read_text())
+    assert len(written["runs"]) == 3
+    assert [line["mean_accuracy"] for line in written["summary"]] == [50.0]
