@@ -72,6 +72,7 @@ def all_methods() -> None:
     means = _all_methods(str(folder), measured.stamp(folder), metric)
     with right:
         means = _with_chosen_preset(means)
+        means = _with_chosen_rows(means)
     both = measured.beside_paper(means, metric)
     if both.empty:
         _show_not_run("table2", "Until then the table has the printed figures, in brackets.")
@@ -97,6 +98,23 @@ def _with_chosen_preset(means: pd.DataFrame) -> pd.DataFrame:
         return measured.with_preset(means, "balanced")
     preset = _chosen_preset("Settings of PMAE", "preset", presets)
     return measured.with_preset(means, preset)
+
+
+def _with_chosen_rows(means: pd.DataFrame) -> pd.DataFrame:
+    """Ask how many rows of a table to look at, where there is a choice."""
+    caps = measured.caps_of(means)
+    if len(caps) < 2:
+        return measured.at_most(means, None)
+    options = {cap: f"at most {cap:,}" for cap in caps}
+    cap = _choice("Rows of a table", "rows", options, help=_ROWS_HELP)
+    return measured.at_most(means, cap)
+
+
+_ROWS_HELP = (
+    "Large tables were sampled down. With few rows more methods could be run, and the paper's own "
+    "600 epochs; with many rows figures are nearer to those of whole tables. All methods had the "
+    "same rows."
+)
 
 
 def _chosen_preset(label: str, name: str, presets: list[str]) -> str:

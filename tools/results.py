@@ -87,6 +87,17 @@ def _scale(result: dict[str, Any]) -> str:
 
 
 def _nine_tables(result: dict[str, Any]) -> str:
+    return "\n\n".join(map(_part_of_nine_tables, result["parts"]))
+
+
+def _part_of_nine_tables(part: dict[str, Any]) -> str:
+    rows = part["most_rows"]
+    most = max(rows.values())
+    fewer = "".join(f" ({name}: {n:,})" for name, n in rows.items() if n < most)
+    run = (
+        f"**At most {most:,} rows of a table{fewer}**, {part['tables_and_patterns']} of "
+        f"{part['of_the_paper']} pairs of a table and a pattern:"
+    )
     ranks = _table(
         ["Method or setting", "Mean rank", "First places", "Accuracy × 100"],
         (
@@ -96,7 +107,7 @@ def _nine_tables(result: dict[str, Any]) -> str:
                 line["first_places"],
                 f"{line['mean_accuracy_x100']:.1f}",
             )
-            for line in result["ranking"]
+            for line in part["ranking"]
         ),
     )
     ratios = _table(
@@ -109,12 +120,8 @@ def _nine_tables(result: dict[str, Any]) -> str:
                 f"{line['paper_x100']:.1f}",
                 f"{line['ratio']:.2f}",
             )
-            for line in result["balanced_over_paper"]
+            for line in part["balanced_over_paper"]
         ),
-    )
-    run = (
-        f"{result['tables_and_patterns']} of {result['of_the_paper']} pairs of a table and a "
-        "pattern were run."
     )
     return f"{run}\n\n{ranks}\n\n{ratios}"
 

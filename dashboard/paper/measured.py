@@ -110,6 +110,11 @@ def means_of(rows: pd.DataFrame, metric: str = "imputation_accuracy") -> pd.Data
     DataFrame
         The cell, the variant, ``mean``, its standard ``error``, ``n_done`` of ``n_seeds``.
     """
+    return _best_of_each(_means_by_rows(rows, metric))
+
+
+def _means_by_rows(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Average over seeds, samples of a table with other numbers of rows for themselves."""
     columns = [*_CELL, *_VARIANT, *_WORDS_OF_A_MEAN]
     if rows.empty or metric not in rows:
         return pd.DataFrame(columns=columns)
@@ -117,12 +122,14 @@ def means_of(rows: pd.DataFrame, metric: str = "imputation_accuracy") -> pd.Data
     groups = rows.assign(score=scores).groupby([*_CELL, *_VARIANT], dropna=False)["score"]
     means = groups.agg(["mean", "sem", "count", "size"]).reset_index()
     means = means.set_axis(columns, axis=1)
-    return _best_of_each(means[means["n_done"] > 0])
+    return means[means["n_done"] > 0]
 
 
-def _best_of_each(means: pd.DataFrame) -> pd.DataFrame:
+def _best_of_each(means: pd.DataFrame, *, by_rows: bool = False) -> pd.DataFrame:
+    """Leave the mean on the most rows (or one for each number of rows) with the most seeds."""
     ordered = means.sort_values(["n_rows", "n_done"], ascending=False, kind="stable")
-    once = ordered.drop_duplicates(["dataset", "pattern", "mechanism", "variant"])
+    rows = ["n_rows"] if by_rows else []
+    once = ordered.drop_duplicates(["dataset", "pattern", "mechanism", "variant", *rows])
     return once.sort_index().reset_index(drop=True)
 
 
@@ -151,13 +158,42 @@ def small_table_means(folder: Path, metric: str = "imputation_accuracy") -> pd.D
 
 
 def all_methods(folder: Path, metric: str = "imputation_accuracy") -> pd.DataFrame:
-    """Return the means of Table 2, with those of the small tables where there are no others."""
+    """Return the means of Table 2, with those of the small tables where there are no others.
+
+    A table that was sampled down to several numbers of rows has a mean for each of them;
+    :func:`at_most` chooses.
+    """
     parts = [
-        means_of(read_measured(folder, "table2").rows, metric),
+        _means_by_rows(read_measured(folder, "table2").rows, metric),
         small_table_means(folder, metric),
     ]
     known = [part for part in parts if not part.empty]
-    return _best_of_each(pd.concat(known, ignore_index=True)) if known else parts[0]
+    if not known:
+        return parts[0]
+    return _best_of_each(pd.concat(known, ignore_index=True), by_rows=True)
+
+
+def caps_of(means: pd.DataFrame) -> list[int]:
+    """Return to how many rows tables were sampled down for PMAE, most first.
+
+    A number that only one table has is left out: it is not a way to run all of them.
+    """
+    tables = means[means["method"].isin(PMAE)].groupby("max_rows")["dataset"].nunique()
+    return sorted((int(cap) for cap in tables.index[tables > 1]), reverse=True)
+
+
+def at_most(means: pd.DataFrame, n_rows: int | None) -> pd.DataFrame:
+    """Leave one number of rows for each table and pattern, so that all methods had the same.
+
+    It is the largest with a result of PMAE, where there is one, and not above `n_rows`.
+    """
+    if n_rows is not None:
+        means = means[means["n_rows"] <= n_rows]
+    ranked = means.assign(is_pmae=means["method"].isin(PMAE))
+    ranked = ranked.sort_values(["is_pmae", "n_rows"], ascending=False, kind="stable")
+    cell = ["dataset", "pattern", "mechanism"]
+    chosen = ranked.drop_duplicates(cell)[[*cell, "n_rows"]]
+    return means.merge(chosen, on=[*cell, "n_rows"])
 
 
 @cache

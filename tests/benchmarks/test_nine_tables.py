@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from benchmarks.nine_tables import accuracies, against_the_paper, ranking
+from benchmarks.nine_tables import N_CELLS, Part, accuracies, against_the_paper, is_reached, ranking
 
 
 @pytest.fixture
@@ -54,3 +54,42 @@ def test_the_ratio_is_that_of_the_means_over_shared_tables(rows):
     assert steps["ratio"] == pytest.approx(25.5 / 25)
     assert steps["balanced_is_better_on"] == 1
     assert (printed["against"], printed["tables_and_patterns"]) == ("printed", 2)
+
+
+def test_a_part_has_the_tables_that_were_sampled_so_or_are_small():
+    part = Part(max_rows=500, presets="balanced", fewer_rows={"news": 200})
+    results = pd.DataFrame(
+        [
+            ("diabetes", None, 442),
+            ("wine", None, 1599),
+            ("wine", 500, 500),
+            ("news", 500, 500),
+            ("news", 200, 200),
+        ],
+        columns=["dataset", "max_rows", "n_rows"],
+    )
+    kept = part.of_results(results)
+    assert list(zip(kept["dataset"], kept["n_rows"], strict=True)) == [
+        ("diabetes", 442),
+        ("wine", 500),
+        ("news", 200),
+    ]
+    many, few = part.commands(seeds=2)
+    assert "--max-rows=500" in many and "--datasets=news" not in many
+    assert "--max-rows=200" in few and "--datasets=news" in few
+
+
+@pytest.mark.parametrize(
+    ("first", "against", "n_cells", "ratio", "reached"),
+    [
+        ("pmae-mix", "pmae-mix-preset=paper", N_CELLS, 1.2, True),
+        ("missforest", "pmae-mix-preset=paper", N_CELLS, 1.2, False),
+        ("pmae-mix", "pmae-mix-preset=paper", N_CELLS, 1.05, False),
+        ("pmae-mix", "pmae-mix-preset=paper", N_CELLS - 1, 1.2, False),
+        ("pmae-mix", "pmae-mix-preset=paper-steps", N_CELLS, 1.2, False),
+    ],
+)
+def test_only_the_papers_own_settings_on_all_tables_count(first, against, n_cells, ratio, reached):
+    over = {"against": against, "tables_and_patterns": n_cells, "ratio": ratio}
+    part = {"tables_and_patterns": N_CELLS, "ranking": [{"variant": first}]}
+    assert is_reached([{**part, "balanced_over_paper": [over]}]) is reached

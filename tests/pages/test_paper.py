@@ -116,6 +116,20 @@ def test_differences_from_the_paper_are_drawn_and_explained(open_view, results):
     assert "**MIRACLE** is" in text
 
 
+def test_few_or_many_rows_can_be_chosen(open_view, results):
+    two = {"datasets": ["bike", "wine"], "patterns": ["general"], "methods": ["em", "pmae-mix"]}
+    write_results(results, "table2", max_rows=1000, presets=["balanced"], **two)
+    write_results(results, "table2", max_rows=300, presets=["balanced", "paper"], **two)
+    app = open_view("All methods")
+    assert "1,000 of 1,599 rows" in text_of(app)
+    app.button_group(key="paper:rows").set_value(300).run()
+    assert "300 of 1,599 rows" in text_of(app)
+    # `paper` was run on few rows only, so there is nothing to choose.
+    app.button_group(key="paper:rows").set_value(1000).run()
+    app.button_group(key="paper:preset").set_value("paper").run()
+    assert "300 of 1,599 rows" in text_of(app)
+
+
 def test_presets_of_pmae_can_be_chosen(open_view, results):
     write_results(results, "table2", presets=["balanced", "paper-steps"], **SMALL)
     app = open_view("All methods")

@@ -7,7 +7,9 @@ import pytest
 from dashboard.paper import measured
 from dashboard.paper.measured import (
     all_methods,
+    at_most,
     beside_paper,
+    caps_of,
     common_means,
     far_methods,
     lack_of,
@@ -126,6 +128,25 @@ def test_presets_of_pmae_are_told_apart(tmp_path):
     assert presets_of(means) == ["balanced", "paper-steps"]
     chosen = with_preset(means, "paper-steps")
     assert chosen["variant"].tolist() == ["em", "pmae-mix-preset=paper-steps"]
+
+
+def test_methods_are_compared_on_the_same_number_of_rows(tmp_path):
+    both = {"datasets": ["bike", "wine"], "patterns": ["general"], "seeds": 1}
+    write_results(tmp_path, "table2", methods=["em", "knn", "pmae-mix"], max_rows=300, **both)
+    write_results(tmp_path, "table2", methods=["em", "pmae-mix"], max_rows=1000, **both)
+    write_results(tmp_path, "table2", methods=["em"], max_rows=1500, **both)
+    means = all_methods(tmp_path)
+    assert caps_of(means) == [1000, 300]
+    assert set(at_most(means, 1000)["method"]) == {"em", "pmae-mix"}
+    assert set(at_most(means, 1000)["n_rows"]) == {1000}
+    assert set(at_most(means, 300)["method"]) == {"em", "knn", "pmae-mix"}
+    # Without a cap it is the most that PMAE was run on.
+    assert set(at_most(means, None)["n_rows"]) == {1000}
+
+
+def test_rows_of_a_single_table_are_no_choice(tmp_path):
+    write_results(tmp_path, "table2", methods=["pmae-mix"], max_rows=300, **SMALL)
+    assert caps_of(all_methods(tmp_path)) == []
 
 
 def beside(*rows):
