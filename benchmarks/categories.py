@@ -12,13 +12,13 @@ from typing import Any
 
 import torch
 
+from benchmarks._holes import HOLES
 from benchmarks._record import measure_fit, write_result
 from pmae_core.amputation import ampute
 from pmae_core.evaluation import benchmark_table
 from pmae_core.imputers import PMAEImputer
 
 WANTED = {"letter": 0.33, "adult": 0.46}
-HOLES = {"pattern": "general", "mechanism": "MNAR", "coupling": "nested"}
 
 
 def measure(name: str, seed: int) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 
+from benchmarks._holes import HOLES
 from benchmarks._record import RESULTS, timed_fill, write_result
 from pmae_core import ampute
 from pmae_core.evaluation import benchmark_table, score_imputation
@@ -28,7 +29,6 @@ from pmae_core.table import Schema
 from pmae_core.table.datasets import BENCHMARK_NAMES
 
 NAME = "choices"
-HOLES = {"pattern": "general", "mechanism": "MNAR", "coupling": "nested"}
 SHARE_HIDDEN = 0.1
 # What is put over the preset; the preset itself comes first.
 CHOICES: dict[str, dict[str, Any]] = {

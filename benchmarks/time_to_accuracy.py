@@ -22,6 +22,7 @@ from typing import Any
 
 import torch
 
+from benchmarks._holes import HOLES
 from benchmarks._record import RESULTS, timed_fill, write_result
 from pmae_core import ampute
 from pmae_core.evaluation import BenchmarkTable, benchmark_table, score_imputation
@@ -31,7 +32,6 @@ from pmae_core.replication.printed_figures import printed_figure
 
 FIGURE = Path(__file__).parents[1] / "docs" / "assets" / "time_to_accuracy.svg"
 DATASETS = ("bike", "shoppers", "adult")
-HOLES = {"pattern": "general", "mechanism": "MNAR", "coupling": "nested"}
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "balanced": ("pmae-mix", {"preset": "balanced", "device": "cpu"}),
     "fast": ("pmae-mix", {"preset": "fast", "device": "cpu"}),

@@ -29,6 +29,7 @@ from pmae_core.evaluation.metrics import (
 from pmae_core.evaluation.skill import fill_with_mean, skill_over_mean
 from pmae_core.events import Callback, Event
 from pmae_core.imputers import make_imputer
+from pmae_core.plain import without_nan
 from pmae_core.table import Role, Schema
 
 Status = Literal["done", "failed", "stopped", "not run"]
@@ -130,7 +131,7 @@ class TaskResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON-able data; what does not apply is None."""
-        plain: dict[str, Any] = _without_nan(asdict(self))
+        plain: dict[str, Any] = without_nan(asdict(self))
         return plain
 
     @classmethod
@@ -324,13 +325,3 @@ def _label_points(
     truth: pd.Series, imputed: pd.Series, rows: npt.NDArray[np.intp]
 ) -> tuple[list[Any], list[Any]]:
     return list(map(str, truth.iloc[rows])), list(map(str, imputed.iloc[rows]))
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nan(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(one) for one in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

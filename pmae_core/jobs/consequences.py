@@ -19,7 +19,7 @@ from pmae_core.errors import Cancelled, PMAEError
 from pmae_core.events import FitProgress
 from pmae_core.files import write_whole
 from pmae_core.jobs.context import JobContext, PhaseStarted
-from pmae_core.jobs.plain import without_nan
+from pmae_core.plain import without_nan
 
 FOLDER = "consequences"
 FILE = "consequences.json"

@@ -8,8 +8,8 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from pmae_core.events import Event
-from pmae_core.jobs.plain import without_nan
 from pmae_core.jobs.store import Progress
+from pmae_core.plain import without_nan
 
 # Parts of a task's result that are large, and in the job's folder already.
 _LARGE = ("points", "per_column", "traceback")

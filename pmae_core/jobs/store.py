@@ -22,7 +22,6 @@ from pmae_core.jobs import retention
 from pmae_core.jobs.database import Database
 from pmae_core.jobs.params import JobKind
 from pmae_core.jobs.paths import JobPaths, new_job_id
-from pmae_core.jobs.plain import without_nan
 from pmae_core.jobs.records import (
     GarbageReport,
     JobEvent,
@@ -34,6 +33,7 @@ from pmae_core.jobs.records import (
 )
 from pmae_core.jobs.spec import JobSpec, JobState
 from pmae_core.jobs.tables import TableStore
+from pmae_core.plain import without_nan
 
 WORKSPACE = "local"
 MAX_NAME = 200
