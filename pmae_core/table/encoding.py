@@ -25,6 +25,10 @@ from pmae_core.table.scaling import NUMERIC_SCALINGS, Scaler, fit_scaler, scaler
 from pmae_core.table.schema import ColumnSchema, Role, Schema, check_role, check_unique_names
 
 _FORMAT_VERSION = 1
+# A label seen this often can be learned, however long the column is.
+ENOUGH_CELLS = 30
+# As many as 1 % of the cells each can be; more would make wide networks of a column of names.
+MOST_CLASSES = 100
 
 
 @dataclass(frozen=True)
@@ -191,7 +195,7 @@ class TableEncoder:
         [0, 1]) or "minmax".
     min_category_count
         Labels seen less often share one class: a number, "paper" (max(30, 1 % of the rows)) or
-        "auto" (max(2, 1 % of the observed cells)).
+        "auto" (1 % of the observed cells, but from 2 to 30, and no more than 100 classes).
 
     Attributes
     ----------
@@ -401,7 +405,8 @@ class TableEncoder:
             self._learned.append(_NumericalColumn(series.name, cells, scaler))
 
     def _fit_categorical(self, series: pd.Series) -> None:
-        labels = LabelCells.fit(series, self._min_count(series))
+        most = MOST_CLASSES if self.min_category_count == "auto" else None
+        labels = LabelCells.fit(series, self._min_count(series), most)
         if labels.n_classes == 1:
             self._fit_constant(series)
         else:
@@ -421,7 +426,7 @@ class TableEncoder:
         if self.min_category_count == "paper":
             return max(30, round(len(series) / 100))
         if self.min_category_count == "auto":
-            return max(2, round(int(series.notna().sum()) / 100))
+            return min(max(2, round(int(series.notna().sum()) / 100)), ENOUGH_CELLS)
         return int(self.min_category_count)
 
 

@@ -38,14 +38,20 @@ class LabelCells:
     declared: tuple[Any, ...] | None
 
     @classmethod
-    def fit(cls, series: pd.Series, min_count: int = 1) -> LabelCells:
+    def fit(
+        cls, series: pd.Series, min_count: int = 1, most_classes: int | None = None
+    ) -> LabelCells:
         """Learn the labels of the observed cells.
 
-        Labels seen less than `min_count` times share one class. A single rare label stays itself,
-        and so does the most frequent label: two different labels are always two classes.
+        Labels seen less than `min_count` times share one class; of more than `most_classes` labels
+        the less frequent ones do. A single rare label stays itself, and so does the most frequent
+        label: two different labels are always two classes.
         """
         positions, uniques = _factorize(series)
         counts = np.bincount(positions[positions >= 0], minlength=len(uniques))
+        if most_classes is not None and len(counts) > most_classes:
+            # One class is for all the others.
+            min_count = max(min_count, int(np.sort(counts)[-most_classes]) + 1)
         declared = None
         if isinstance(series.dtype, pd.CategoricalDtype):
             declared = tuple(series.dtype.categories.tolist())

@@ -256,6 +256,21 @@ def test_infinite_numbers_are_missing_for_the_model_and_kept_in_the_output():
     assert encoder.decode(encoded.values, df)["x"].tolist() == [np.inf, 1.0, 2.0, 1.0, -np.inf]
 
 
+def test_what_was_seen_often_enough_is_learned_in_a_long_column():
+    cells = ["usual"] * 9_900 + ["seldom"] * 30 + ["rare"] * 29 + ["rarer"] * 28
+    (column,) = TableEncoder().fit_transform(pd.DataFrame({"label": cells})).columns
+    assert column.n_categories == 3
+
+
+@pytest.mark.parametrize("times", [1, 40])
+def test_a_column_of_names_has_no_more_than_a_hundred_classes(times):
+    names = (
+        [f"name {i}" for i in range(300)] * times + ["most"] * 50 + [f"name {i}" for i in (1, 2)]
+    )
+    (column,) = TableEncoder().fit_transform(pd.DataFrame({"label": names})).columns
+    assert 2 <= column.n_categories <= 100
+
+
 def test_rare_categories_are_grouped_but_never_lost():
     words = ["a"] * 500 + ["b"] * 490 + ["x"] * 6 + ["y"] * 3 + [None]
     df = pd.DataFrame({"w": words})

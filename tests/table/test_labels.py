@@ -8,6 +8,14 @@ from pmae_core.errors import SchemaError
 from pmae_core.table.labels import LabelCells
 
 
+def test_the_most_frequent_labels_are_kept_where_there_are_too_many():
+    series = pd.Series(["a"] * 5 + ["b"] * 4 + ["c"] * 3 + ["d"] * 3 + ["e"] * 2)
+    assert LabelCells.fit(series, min_count=2, most_classes=5).n_classes == 5
+    labels = LabelCells.fit(series, min_count=2, most_classes=3)
+    # Of c and d, equally frequent, neither is chosen.
+    assert labels.written == ("a", "b", "c") and labels.codes == (0, 1, 2, 2, 2)
+
+
 def test_rare_labels_share_the_last_class_and_come_back_as_its_most_frequent():
     series = pd.Series(["a"] * 10 + ["b"] * 8 + ["x", "y", "y", None])
     labels = LabelCells.fit(series, min_count=3)
