@@ -31,7 +31,7 @@ CORE_LAYERS = (
     ("masking", "amputation", "missingness"),
     ("gaussian",),
     ("table",),
-    ("errors", "events", "checks", "files", "home", "threads"),
+    ("errors", "events", "checks", "files", "home", "plain", "threads"),
 )
 CORE_RANK = {name: rank for rank, names in enumerate(CORE_LAYERS) for name in names}
 
