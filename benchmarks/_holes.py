@@ -1,3 +1,3 @@
-"""The holes of the benchmarks that have one kind only: those of the paper's text."""
+"""The holes of the benchmarks that have one kind only; nested like the masks that were released."""
 
 HOLES = {"pattern": "general", "mechanism": "MNAR", "coupling": "nested"}

@@ -111,8 +111,8 @@ def _with_chosen_rows(means: pd.DataFrame) -> pd.DataFrame:
 
 
 _ROWS_HELP = (
-    "Large tables were sampled down. With few rows more methods could be run, and the paper's own "
-    "600 epochs; with many rows figures are nearer to those of whole tables. All methods had the "
+    "Large tables were sampled down. With few rows the paper's own 600 epochs can be run on a "
+    "processor; with many rows figures are nearer to those of whole tables. All methods had the "
     "same rows."
 )
 
