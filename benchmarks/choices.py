@@ -38,9 +38,14 @@ CHOICES: dict[str, dict[str, Any]] = {
     "no Gaussian start": {"start": "none"},
     "no copied holes": {"copy_share": 0.0},
     "copied holes only": {"copy_share": 1.0},
+    "no average of weights": {"average_decay": 0.0},
+    "no early stopping": {"patience": 0},
     "dropout 0.1": {"dropout": 0.1},
     "width 64": {"width": 64},
+    "paper's depth": {"encoder_depth": 6, "decoder_depth": 4},
+    "paper's mixing width": {"mixing_width": 0},
     "paper's scaling": {"numeric": "quantile"},
+    "categories as numbers": {"categorical": "scalar"},
 }
 
 
