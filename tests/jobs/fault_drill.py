@@ -29,8 +29,9 @@ from pmae_core.training import TrainingConfig
 
 N_JOBS = 50
 N_STARTED_ANEW = 3
-STRIKES = (1, 2)  # at least and at most, on a job that does not end before
-SHARE_OF_CANCELS = 0.25
+MOST_STRIKES = 3  # on one job
+# Dealt out in this order, whichever job is next: chance decides on the moments alone.
+STRIKES = ("kill", "kill", "kill", "cancel")
 CHECKPOINT_EVERY = 10
 TIMEOUT_SECONDS = 270
 
@@ -138,7 +139,6 @@ def drill(home, seed):
 
     jobs = [store.submit(make_spec(number, digest)).id for number in range(N_JOBS)]
     started_anew.update(rng.sample(jobs, N_STARTED_ANEW))
-    strikes_left = {job: rng.randint(*STRIKES) for job in jobs}
     strike_at, strikes = {}, Counter()
 
     def strike(record):
@@ -146,17 +146,16 @@ def drill(home, seed):
         key = record.id, record.attempt
         if key not in strike_at:
             usual = 4.0 if record.id in started_anew else duration[record.spec.digest]
-            doomed = strikes_left[record.id] > 0
-            strike_at[key] = time.time() + rng.uniform(0, 1.2) * usual if doomed else float("inf")
+            doomed = record.attempt <= MOST_STRIKES
+            strike_at[key] = time.time() + rng.random() * usual if doomed else float("inf")
         if time.time() < strike_at[key] or record.worker is None:
             return
         strike_at[key] = float("inf")
-        strikes_left[record.id] -= 1
-        if rng.random() < SHARE_OF_CANCELS:
-            strikes["cancel"] += 1
+        how = STRIKES[strikes.total() % len(STRIKES)]
+        strikes[how] += 1
+        if how == "cancel":
             store.request_cancel(record.id)
         else:
-            strikes["kill"] += 1
             # Its number is safe to use: only this process clears away the dead.
             os.kill(record.worker.pid, signal.SIGKILL)
 
