@@ -13,6 +13,7 @@ import pandas as pd
 
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation.store import read_json
+from pmae_core.imputers import list_imputers
 from pmae_core.replication import EXPERIMENTS, ResultFile, Variant
 from pmae_core.replication.experiments import PMAE
 from pmae_core.replication.printed_figures import PAPER_NAMES, printed_figure
@@ -345,6 +346,11 @@ def lack_of(tried: pd.DataFrame, experiment: str) -> Lack:
 
 
 def title_of(method: str, preset: str | None = None) -> str:
-    """Return the paper's name of a method, with the preset where it has one."""
-    name = PAPER_NAMES.get(method, method)
+    """Return the paper's name of a method, else ours, with the preset where it has one."""
+    name = PAPER_NAMES.get(method) or _our_titles().get(method, method)
     return f"{name}, {preset}" if preset else name
+
+
+@cache
+def _our_titles() -> dict[str, str]:
+    return {info.name: info.title for info in list_imputers()}

@@ -219,6 +219,7 @@ def test_what_was_not_run_is_counted_and_named(tmp_path):
     assert lack.absent == {"datasets": ["shoppers"], "patterns": ["quasi-monotone"]}
 
 
-def test_methods_have_the_names_of_the_paper():
+def test_methods_have_names_for_readers_in_the_paper_or_not():
     assert title_of("pmae-mix", "balanced") == "PMAE-mix, balanced"
-    assert title_of("softimpute") == "softimpute"
+    assert title_of("softimpute") == "SoftImpute"
+    assert title_of("of another time") == "of another time"
