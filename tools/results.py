@@ -69,6 +69,21 @@ def _training_step(result: dict[str, Any]) -> str:
     )
 
 
+def _threads(result: dict[str, Any]) -> str:
+    return _table(
+        ["Columns", "Rows in a batch", "Quiet machine", "One core busy"],
+        (
+            (
+                run["columns"],
+                run["batch"],
+                run["quiet"]["one_over_all"],
+                run["busy"]["one_over_all"],
+            )
+            for run in result["runs"]
+        ),
+    )
+
+
 def _scale(result: dict[str, Any]) -> str:
     return _table(
         ["Rows", "Columns", "Training, s", "Filling, s", "Table, MB", "Added memory, MB"],
@@ -96,7 +111,8 @@ def _part_of_nine_tables(part: dict[str, Any]) -> str:
     fewer = "".join(f" ({name}: {n:,})" for name, n in rows.items() if n < most)
     run = (
         f"**At most {most:,} rows of a table{fewer}**, {part['tables_and_patterns']} of "
-        f"{part['of_the_paper']} pairs of a table and a pattern:"
+        f"{part['of']} pairs of a table and a pattern, {part['seeds']} "
+        f"seed{'s' if part['seeds'] > 1 else ''} each:"
     )
     ranks = _table(
         ["Method or setting", "Mean rank", "First places", "Accuracy × 100"],
@@ -155,6 +171,7 @@ TELLERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "classroom_load": _classroom,
     "time_to_accuracy": _time_to_accuracy,
     "training_step": _training_step,
+    "threads": _threads,
     "scale": _scale,
     "choices": _choices,
     "nine_tables": _nine_tables,

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 from pmae_core.errors import Cancelled
 from pmae_core.evaluation.tasks import Status, Task, TaskResult, over_budget, run_task
+from pmae_core.threads import THREAD_VARIABLES
 
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _POLL_SECONDS = 0.1
 # A method that does not stop when asked to is ended after its budget and this time.
 GRACE_SECONDS = 20.0
@@ -155,7 +155,7 @@ def _end(running: _Running) -> None:
 def _shared_cores(n_jobs: int) -> Iterator[None]:
     """Let processes that start inside share the cores: thread pools read these when loaded."""
     threads = str(max(1, (os.cpu_count() or 1) // n_jobs))
-    added = [name for name in _THREAD_VARIABLES if name not in os.environ]
+    added = [name for name in THREAD_VARIABLES if name not in os.environ]
     os.environ.update(dict.fromkeys(added, threads))
     try:
         yield

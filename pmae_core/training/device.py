@@ -1,8 +1,15 @@
-"""Which device computes, and at which precision."""
+"""Which device computes, at which precision, and with how many threads."""
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
+
+# The threads of a step wait for each other after every product. Below so many cells (rows by
+# columns) that takes back most of what they gain, and where another program keeps a core busy,
+# many times more: benchmarks/threads.py. A rule, not a measurement on the spot, because sums
+# depend on the number of threads and a training should repeat.
+CELLS_FOR_MORE_THREADS = 5_000
 
 
 def choose_device(device: str = "auto") -> torch.device:
@@ -46,3 +53,14 @@ def autocast(precision: str, device: torch.device) -> AbstractContextManager:
     if precision == "bfloat16":
         return torch.autocast(device.type, dtype=torch.bfloat16)
     return nullcontext()
+
+
+@contextmanager
+def threads_for(n_cells: int) -> Iterator[None]:
+    """Compute steps of so many cells with one thread, or with all that there are if it pays."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1 if n_cells < CELLS_FOR_MORE_THREADS else before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

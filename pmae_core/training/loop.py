@@ -30,7 +30,7 @@ from pmae_core.training.checkpoint import (
     write_tensors,
 )
 from pmae_core.training.config import TrainingConfig
-from pmae_core.training.device import autocast, choose_device, choose_precision
+from pmae_core.training.device import autocast, choose_device, choose_precision, threads_for
 from pmae_core.training.validation import Validator
 
 CHECKPOINT_NAME = "checkpoint.safetensors"
@@ -99,7 +99,8 @@ def train(
         Where to save, and look for, a checkpoint.
     """
     run = _Run(network, values, observed, sampler, config, held_out, callbacks, checkpoint_dir)
-    with torch.random.fork_rng(devices=run.random_devices):
+    cells_of_a_step = min(config.batch_size, len(values)) * values.shape[1]
+    with torch.random.fork_rng(devices=run.random_devices), threads_for(cells_of_a_step):
         return run.until_done(cancel or (lambda: False))
 
 

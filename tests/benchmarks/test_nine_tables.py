@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from benchmarks.nine_tables import N_CELLS, Part, accuracies, against_the_paper, is_reached, ranking
+from benchmarks.nine_tables import Part, accuracies, against_the_paper, is_reached, ranking
 
 
 @pytest.fixture
@@ -56,6 +56,24 @@ def test_the_ratio_is_that_of_the_means_over_shared_tables(rows):
     assert (printed["against"], printed["tables_and_patterns"]) == ("printed", 2)
 
 
+def test_a_smaller_part_has_its_own_tables_patterns_and_seeds():
+    part = Part(
+        max_rows=500,
+        presets="paper",
+        datasets=("wine",),
+        patterns=("general",),
+        most_seeds=1,
+    )
+    results = pd.DataFrame(
+        [("wine", "general"), ("wine", "monotone"), ("adult", "general")],
+        columns=["dataset", "pattern"],
+    ).assign(max_rows=500, n_rows=500)
+    kept = part.of_results(results)
+    assert list(zip(kept["dataset"], kept["pattern"], strict=True)) == [("wine", "general")]
+    (command,) = part.commands(seeds=2)
+    assert {"--datasets=wine", "--patterns=general", "--seeds=1"} <= set(command)
+
+
 def test_a_part_has_the_tables_that_were_sampled_so_or_are_small():
     part = Part(max_rows=500, presets="balanced", fewer_rows={"news": 200})
     results = pd.DataFrame(
@@ -67,7 +85,7 @@ def test_a_part_has_the_tables_that_were_sampled_so_or_are_small():
             ("news", 200, 200),
         ],
         columns=["dataset", "max_rows", "n_rows"],
-    )
+    ).assign(pattern="general")
     kept = part.of_results(results)
     assert list(zip(kept["dataset"], kept["n_rows"], strict=True)) == [
         ("diabetes", 442),
@@ -82,14 +100,14 @@ def test_a_part_has_the_tables_that_were_sampled_so_or_are_small():
 @pytest.mark.parametrize(
     ("first", "against", "n_cells", "ratio", "reached"),
     [
-        ("pmae-mix", "pmae-mix-preset=paper", N_CELLS, 1.2, True),
-        ("missforest", "pmae-mix-preset=paper", N_CELLS, 1.2, False),
-        ("pmae-mix", "pmae-mix-preset=paper", N_CELLS, 1.05, False),
-        ("pmae-mix", "pmae-mix-preset=paper", N_CELLS - 1, 1.2, False),
-        ("pmae-mix", "pmae-mix-preset=paper-steps", N_CELLS, 1.2, False),
+        ("pmae-mix", "pmae-mix-preset=paper", 27, 1.2, True),
+        ("missforest", "pmae-mix-preset=paper", 27, 1.2, False),
+        ("pmae-mix", "pmae-mix-preset=paper", 27, 1.05, False),
+        ("pmae-mix", "pmae-mix-preset=paper", 26, 1.2, False),
+        ("pmae-mix", "pmae-mix-preset=paper-steps", 27, 1.2, False),
     ],
 )
 def test_only_the_papers_own_settings_on_all_tables_count(first, against, n_cells, ratio, reached):
     over = {"against": against, "tables_and_patterns": n_cells, "ratio": ratio}
-    part = {"tables_and_patterns": N_CELLS, "ranking": [{"variant": first}]}
+    part = {"tables_and_patterns": 27, "of": 27, "ranking": [{"variant": first}]}
     assert is_reached([{**part, "balanced_over_paper": [over]}]) is reached

@@ -3,7 +3,13 @@
 import pytest
 import torch
 
-from pmae_core.training.device import autocast, choose_device, choose_precision
+from pmae_core.training.device import (
+    CELLS_FOR_MORE_THREADS,
+    autocast,
+    choose_device,
+    choose_precision,
+    threads_for,
+)
 
 
 @pytest.fixture
@@ -52,3 +58,16 @@ def test_autocast_changes_products_only_when_asked():
         assert (x @ x).dtype == torch.bfloat16
     with autocast("float32", torch.device("cpu")):
         assert (x @ x).dtype == torch.float32
+
+
+@pytest.mark.parametrize(("n_cells", "threads"), [(0, 1), (CELLS_FOR_MORE_THREADS, 3)])
+def test_small_steps_have_one_thread_for_their_time(n_cells, threads):
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        with pytest.raises(RuntimeError), threads_for(n_cells):
+            assert torch.get_num_threads() == threads
+            raise RuntimeError
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)

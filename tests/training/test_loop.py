@@ -78,6 +78,17 @@ def test_same_seed_same_weights_and_the_global_generator_is_untouched(table, len
     assert not torch.equal(first_weights, weights(other))
 
 
+def test_a_small_table_is_trained_by_one_thread_whatever_the_machine_has(table):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    threads = set()
+    try:
+        run(table, callbacks=[lambda event: threads.add(torch.get_num_threads())])
+    finally:
+        torch.set_num_threads(before)
+    assert threads == {1}
+
+
 def test_a_run_cancelled_before_its_first_step_loses_no_patience(table, tmp_path):
     held_out = hold_out_cells(table[1], 0.5, np.random.default_rng(0))
     settings = {"held_out": held_out, "patience": 1, "validate_every": 4, "learning_rate": 5e-3}
