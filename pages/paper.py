@@ -234,7 +234,8 @@ def masking_functions() -> None:
         key="paper-masking",
         data=pairs,
         caption="The paper averages shoppers, wine and diabetes; it does not say over which "
-        f"patterns, but its figures fit all three. {words.mean_over(shared)}",
+        f"patterns, but its figures fit all three. {words.mean_over(shared)} "
+        + words.not_the_height(shared, set(means.get("preset", [])), "table3"),
     )
     _show_coverage("table3", results, means)
 
@@ -289,7 +290,8 @@ def ablation() -> None:
         data=pairs,
         caption="Each line has all changes of the lines above it: with its masking it is PMAE-trf, "
         "with an MLP that mixes instead of attention PMAE-mix. The paper averages nine tables and "
-        f"three patterns. {words.mean_over(shared)}",
+        f"three patterns. {words.mean_over(shared)} "
+        + words.not_the_height(shared, set(means.get("preset", [])), "table4"),
     )
     _show_coverage("table4", results, means)
 
@@ -359,7 +361,9 @@ def mechanisms() -> None:
     else:
         order = averaged.groupby("method")["mean"].mean().sort_values(ascending=False).index
         show_figure(
-            figures.mechanisms_figure(averaged, list(order), PAPER_NAMES),
+            figures.mechanisms_figure(
+                averaged, list(order), {name: measured.title_of(name) for name in order}
+            ),
             question="Are holes harder to fill when they depend on the missing values?",
             key="paper-mechanisms",
             data=averaged,

@@ -9,9 +9,11 @@ from dashboard.paper.words import (
     coverage,
     lacking,
     mean_over,
+    not_the_height,
     why_far,
 )
 from pmae_core.imputers.presets import PRESETS as KNOWN_PRESETS
+from pmae_core.replication.printed_figures import PATTERNS
 
 
 def test_every_preset_is_explained():
@@ -75,3 +77,19 @@ def test_agreement_is_a_share_and_a_median():
 
 def test_the_reasons_of_the_protocol_are_there():
     assert {"Masks", "Loss", "Scaling"} <= set(DIFFERENCES)
+
+
+def test_means_of_other_tables_or_steps_are_not_equally_high():
+    cells = pd.DataFrame(
+        [
+            (dataset, pattern)
+            for dataset in ("diabetes", "wine", "shoppers")
+            for pattern in PATTERNS
+        ],
+        columns=["dataset", "pattern"],
+    )
+    assert not_the_height(cells, {"paper"}, "table3") == ""
+    assert not_the_height(cells.iloc[:0], set(), "table3") == ""
+    assert "fewer tables" in not_the_height(cells.iloc[:8], {"paper"}, "table3")
+    both = not_the_height(cells, {"paper-steps"}, "table4")
+    assert "fewer tables or patterns and shorter trainings" in both
