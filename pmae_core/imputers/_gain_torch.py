@@ -10,7 +10,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 from pmae_core.imputers._neural import adam, dense_network, random_rows, row_chunks, seeded
 from pmae_core.imputers._progress import Progress
 from pmae_core.table import EncodedTable, scalar_values, values_from_scalars
-from pmae_core.training.device import choose_device
+from pmae_core.training.device import choose_device, threads_for
 
 LARGEST_NOISE = 0.01
 
@@ -39,7 +39,7 @@ def train_generator(
         hint = seen * (torch.rand(seen.shape) < hint_rate).to(where)
         return torch.lerp(noise, values[rows], seen), seen, hint
 
-    with seeded(seed):
+    with seeded(seed), threads_for(min(batch_size, n_rows) * width):
         generator = _network(width).append(nn.Sigmoid()).to(where)
         discriminator = _network(width).to(where)
         improve_generator = adam(generator.parameters(), learning_rate)

@@ -12,7 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, elu
 from pmae_core.imputers._neural import Standardiser, adam, seeded, shuffled_batches
 from pmae_core.imputers._progress import Progress
 from pmae_core.table import EncodedTable
-from pmae_core.training.device import choose_device
+from pmae_core.training.device import choose_device, threads_for
 
 SMALLEST_PROPENSITY = 0.05
 # The authors sum the squared error over batches of 32 rows and add the penalties once.
@@ -79,7 +79,7 @@ def refine(
     newest: deque[Tensor] = deque(maxlen=window)
     losses: list[Tensor] = []
 
-    with seeded(seed):
+    with seeded(seed), threads_for(min(batch_size, len(cells)) * cells.shape[1]):
         networks = ColumnNetworks(cells.shape[1], len(with_holes), hidden_width).to(where)
         optimizer = adam(networks.parameters(), learning_rate)
         for _ in range(progress.total):

@@ -22,7 +22,7 @@ from pmae_core.imputers._neural import (
 )
 from pmae_core.imputers._progress import Progress
 from pmae_core.table import EncodedTable
-from pmae_core.training.device import choose_device
+from pmae_core.training.device import choose_device, threads_for
 
 SMALLEST_SCALE = 1e-3
 FEWEST_DEGREES = 3.0
@@ -101,7 +101,7 @@ class FittedMIWAE:
         cells = standardiser.apply(encoded).to(where)
         observed = torch.from_numpy(encoded.observed).to(where)
         losses: list[Tensor] = []
-        with seeded(seed):
+        with seeded(seed), threads_for(min(batch_size, len(cells)) * cells.shape[1]):
             network = Autoencoder(cells.shape[1], hidden_width, latent_width).to(where)
             optimizer = adam(network.parameters(), learning_rate)
             while progress.done < progress.total:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from pmae_core.imputers._neural import Standardiser, dense_network, random_rows, seeded
 from pmae_core.imputers._progress import Progress
 from pmae_core.table import EncodedTable
-from pmae_core.training.device import choose_device
+from pmae_core.training.device import choose_device, threads_for
 
 SHORTEST_WINDOW = 100
 VISITS_PER_WINDOW = 20
@@ -65,7 +65,7 @@ def match_batches(
     size = min(batch_size, 2 ** int(np.log2(n_rows // 2)))
     window = max(SHORTEST_WINDOW, VISITS_PER_WINDOW * n_rows // (2 * size))
 
-    with seeded(seed):
+    with seeded(seed), threads_for(2 * size * width):
         # One column has no other half to be coupled with: it is compared as it is.
         flow = nn.Sequential(
             *(Coupling(width, width_factor * width) for _ in range(blocks if width > 1 else 0))

@@ -104,3 +104,23 @@ def test_standardised_columns_have_mean_0_and_spread_1_and_come_back():
     np.testing.assert_allclose(back[observed], values[observed], atol=1e-6)
     beyond = standardiser.undo(torch.full((50, 2), 1e6), table)
     assert (beyond == [1, 2]).all()
+
+
+@pytest.mark.parametrize("name", ["gain", "miracle", "miwae", "tdm"])
+def test_small_steps_take_one_thread(name, monkeypatch):
+    _, incomplete = correlated_table(0, n=60)
+    before, seen = torch.get_num_threads(), set()
+    backward = torch.Tensor.backward
+
+    def spy(*args, **kwargs):
+        seen.add(torch.get_num_threads())
+        return backward(*args, **kwargs)
+
+    monkeypatch.setattr(torch.Tensor, "backward", spy)
+    torch.set_num_threads(2)
+    try:
+        make(name).fit(incomplete)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert seen == {1}
