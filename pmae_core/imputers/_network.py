@@ -16,12 +16,11 @@ import torch
 from torch import Tensor
 
 from pmae_core.errors import Cancelled, ImputationError
-from pmae_core.gaussian import GaussianModel
 from pmae_core.imputers._correction import correct, fit_correction
+from pmae_core.imputers._own_scale import ROWS_OF_A_GAUSSIAN, OwnScale, fit_gaussian
 from pmae_core.imputers._progress import FitRun
 from pmae_core.masking import HeldOut, Sampler, hold_out_cells
 from pmae_core.model import MaskedAutoencoder, NetworkConfig, Prediction
-from pmae_core.model.start import Expansion
 from pmae_core.table import (
     EncodedColumn,
     EncodedTable,
@@ -34,9 +33,6 @@ from pmae_core.training.checkpoint import TensorGroups, read_tensors, write_tens
 from pmae_core.training.device import choose_device
 
 RESIDUALS_PER_COLUMN = 500
-ROWS_OF_THE_START = 5000
-# Expectation maximisation is a little better and grows with the cube of the coordinates.
-MOST_COORDINATES_FOR_EM = 256
 FEWEST_RESIDUALS = 20
 ROUNDS_OF_A_DRAW = 4
 # Moments are taken in pieces: in double precision all values would be larger than the table.
@@ -61,6 +57,8 @@ class FittedNetwork:
         For each column that needs them, prediction errors on cells the network did not see.
     corrections : dict
         For each column that has one, what leads from its predictions to its mean.
+    own_scale : OwnScale or None
+        A second opinion on numbers, where it helps.
     result : TrainingResult
         How its training ended.
     """
@@ -71,12 +69,14 @@ class FittedNetwork:
         columns: Sequence[EncodedColumn],
         residuals: dict[int, np.ndarray],
         corrections: dict[int, np.ndarray],
+        own_scale: OwnScale | None,
         result: TrainingResult,
     ) -> None:
         self.network = network.eval()
         self.columns = tuple(columns)
         self.residuals = residuals
         self.corrections = corrections
+        self.own_scale = own_scale
         self.result = result
 
     @classmethod
@@ -117,13 +117,19 @@ class FittedNetwork:
         )
         if result.reason == "cancelled":
             raise Cancelled(f"Training was cancelled after {result.step} steps.")
-        fitted = cls(network, encoded.columns, {}, {}, result)
+        fitted = cls(network, encoded.columns, {}, {}, None, result)
         unseen = None
         if held_out is not None:
             unseen = fitted._errors(values[held_out.rows], held_out.kept)
             if settings["correct_means"]:
+                own_scale = None
+                if network.start is not None:
+                    visible = held_out.remove_from(observed)
+                    n_categories = [column.n_categories for column in encoded.columns]
+                    rows_rng = np.random.default_rng([run.seed, 4])
+                    own_scale = OwnScale.fit(values, visible, n_categories, scalers, rows_rng)
                 truth = values[held_out.rows]
-                fitted.corrections = _fit_corrections(truth, unseen, held_out, scalers)
+                fitted._learn_means(truth, truth - unseen, held_out, scalers, own_scale)
         fitted.residuals = fitted._measure_residuals(
             values, observed, sampler, held_out, unseen, rng
         )
@@ -136,7 +142,7 @@ class FittedNetwork:
         for rows in self._chunks(incomplete):
             piece = EncodedTable(filled[rows], encoded.observed[rows], encoded.columns)
             values = _network_values(piece, self.network.config)
-            predicted = self._to_encoded(self._best_guess(self._predict(values, piece.observed)))
+            predicted = self._to_encoded(self._best_guess(values, piece.observed))
             filled[rows] = np.where(piece.observed, piece.values, predicted)
         return filled
 
@@ -178,8 +184,35 @@ class FittedNetwork:
         )
         return prediction
 
-    def _best_guess(self, prediction: Prediction) -> np.ndarray:
+    def _learn_means(
+        self,
+        truth: np.ndarray,
+        predicted: np.ndarray,
+        held_out: HeldOut,
+        scalers: Sequence[Scaler | None],
+        own_scale: OwnScale | None,
+    ) -> None:
+        """Learn from held-out cells what leads from predictions to means."""
+        predicted = np.clip(predicted, 0.0, 1.0)
+        if own_scale is not None:
+            own_scale.gaussian.to(self.network.center.device)
+            expected = np.concatenate(
+                [
+                    own_scale.numbers(truth[rows], held_out.kept[rows])
+                    for rows in self._chunks(np.arange(len(truth)))
+                ]
+            )
+            own_scale = own_scale.learn_shares(predicted, expected, truth, held_out.cells)
+            if own_scale.shares.any():
+                self.own_scale = own_scale
+                predicted = own_scale.mix(predicted, expected)
+        self.corrections = _fit_corrections(truth, predicted, held_out, scalers)
+
+    def _best_guess(self, values: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        prediction = self._predict(values, kept)
         guess = np.clip(_numpy(prediction.values), 0.0, 1.0)
+        if self.own_scale is not None:
+            guess = self.own_scale.mix(guess, self.own_scale.numbers(values, kept))
         for j, correction in self.corrections.items():
             guess[:, j] = correct(guess[:, j], correction)
         if prediction.logits is not None:
@@ -250,6 +283,7 @@ class FittedNetwork:
             "network": self.network.state_dict(),
             "residuals": {str(j): torch.from_numpy(r) for j, r in self.residuals.items()},
             "corrections": {str(j): torch.from_numpy(c) for j, c in self.corrections.items()},
+            "own_scale": {} if self.own_scale is None else self.own_scale.tensors(),
         }
 
     def state(self) -> dict[str, Any]:
@@ -266,6 +300,7 @@ class FittedNetwork:
         groups: TensorGroups,
         state: dict[str, Any],
         columns: Sequence[EncodedColumn],
+        scalers: Sequence[Scaler | None],
         device: str,
     ) -> FittedNetwork:
         """Return the network that :meth:`tensors` and :meth:`state` describe."""
@@ -275,12 +310,14 @@ class FittedNetwork:
             {int(j): tensor.numpy() for j, tensor in groups.get(name, {}).items()}
             for name in ("residuals", "corrections")
         )
+        where = choose_device(device)
+        own_scale = OwnScale.restore(groups, state["n_categories"], scalers, where)
         result = TrainingResult(**state["result"])
-        return cls(network.to(choose_device(device)), columns, residuals, corrections, result)
+        return cls(network.to(where), columns, residuals, corrections, own_scale, result)
 
 
 def _fit_corrections(
-    truth: np.ndarray, errors: np.ndarray, held_out: HeldOut, scalers: Sequence[Scaler | None]
+    truth: np.ndarray, predicted: np.ndarray, held_out: HeldOut, scalers: Sequence[Scaler | None]
 ) -> dict[int, np.ndarray]:
     """Return the corrections of the columns that have one, by what held-out cells teach."""
     found = {}
@@ -288,8 +325,7 @@ def _fit_corrections(
         if scaler is None:
             continue
         cells = held_out.cells[:, j]
-        predicted = np.clip(truth[cells, j] - errors[cells, j], 0.0, 1.0)
-        correction = fit_correction(predicted, truth[cells, j], scaler)
+        correction = fit_correction(predicted[cells, j], truth[cells, j], scaler)
         if correction is not None:
             found[j] = correction
     return found
@@ -313,28 +349,12 @@ def _build(
         network = MaskedAutoencoder(config, n_categories, center, scale)
     if network.start is not None:
         visible = encoded.observed if held_out is None else held_out.remove_from(encoded.observed)
-        gaussian = _fit_gaussian(network, values, visible, n_categories, seed)
+        rows = np.random.default_rng([seed, 3]).permutation(len(values))[:ROWS_OF_A_GAUSSIAN]
+        inputs = (torch.from_numpy(values[rows]) - network.center) / network.scale
+        gaussian = fit_gaussian(inputs, visible[rows], n_categories)
         network.start.mean.copy_(torch.from_numpy(gaussian.mean))
         network.start.covariance.copy_(torch.from_numpy(gaussian.covariance))
     return network
-
-
-def _fit_gaussian(
-    network: MaskedAutoencoder,
-    values: np.ndarray,
-    observed: np.ndarray,
-    n_categories: Sequence[int],
-    seed: int,
-) -> GaussianModel:
-    """Fit the Gaussian that the network starts from, on at most a few thousand rows."""
-    rows = np.random.default_rng([seed, 3]).permutation(len(values))[:ROWS_OF_THE_START]
-    expansion = Expansion(n_categories)
-    inputs = (torch.from_numpy(values[rows]) - network.center) / network.scale
-    coordinates = expansion.expand(inputs).double().numpy()
-    known = observed[rows][:, expansion.column.numpy()]
-    if len(expansion) > MOST_COORDINATES_FOR_EM:
-        return GaussianModel.from_pairs(coordinates, known)
-    return GaussianModel.fit(coordinates, known)
 
 
 def _moments(values: np.ndarray, encoded: EncodedTable) -> tuple[Tensor, Tensor]:

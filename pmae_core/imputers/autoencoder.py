@@ -155,7 +155,11 @@ class MaskedAutoencoderImputer(BaseImputer):
         imputer.training_result_ = None
         if state["network"] is not None:
             imputer.network_ = FittedNetwork.restore(
-                saved.groups, state["network"], imputer.encoder_.columns_, imputer.device
+                saved.groups,
+                state["network"],
+                imputer.encoder_.columns_,
+                imputer.encoder_.scalers_,
+                imputer.device,
             )
             imputer.training_result_ = imputer.network_.result
         return imputer
