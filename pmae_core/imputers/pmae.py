@@ -91,7 +91,8 @@ class PMAEImputer(MaskedAutoencoderImputer):
         never).
     correct_means : bool, optional
         Whether held-out cells teach to correct filled numbers towards the mean on the column's
-        own scale; without, those of a skewed column are nearer to its median.
+        own scale, and how much a Gaussian on that scale counts; without, those of a skewed
+        column are nearer to its median.
     device : str, default "auto"
         ``"auto"`` takes CUDA, MPS or CPU, whichever is there first.
     precision : {"auto", "float32", "bfloat16"}, default "auto"
