@@ -36,6 +36,7 @@ PAPER = "pmae-mix-preset=paper"
 PAPER_STEPS = "pmae-mix-preset=paper-steps"
 WANTED_RATIO = 1.1
 CELL = ["dataset", "pattern"]
+N_CELLS = len(DATASETS) * len(PATTERNS)
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Part:
     @property
     def is_of_all_tables(self) -> bool:
         """Whether it has every table and every pattern of the paper."""
-        return self.n_cells == len(DATASETS) * len(PATTERNS)
+        return self.n_cells == N_CELLS
 
     def commands(self, seeds: int) -> list[list[str]]:
         """Return the arguments of `pmae` that run it."""
@@ -189,16 +190,21 @@ def summary(part: Part, rows: pd.DataFrame, seeds: int) -> dict[str, Any]:
 
 
 def is_reached(parts: list[dict[str, Any]]) -> bool:
-    """Say whether `balanced` ranks first in every part, and is above `paper` as wanted."""
+    """Say whether `balanced` ranks first in every part, and is above `paper` as wanted.
+
+    A part with some of the tables can refute that, but not show it.
+    """
     is_first = all(part["ranking"][0]["variant"] == BALANCED for part in parts)
     is_whole = all(part["tables_and_patterns"] == part["of"] for part in parts)
-    ratios = [
-        line["ratio"]
+    over_paper = [
+        line
         for part in parts
         for line in part["balanced_over_paper"]
         if line["against"] == PAPER and line["tables_and_patterns"] == part["of"]
     ]
-    return is_first and is_whole and bool(ratios) and min(ratios) >= WANTED_RATIO
+    is_above = all(line["ratio"] >= WANTED_RATIO for line in over_paper)
+    is_shown = any(line["tables_and_patterns"] == N_CELLS for line in over_paper)
+    return is_first and is_whole and is_above and is_shown
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -111,3 +111,18 @@ def test_only_the_papers_own_settings_on_all_tables_count(first, against, n_cell
     over = {"against": against, "tables_and_patterns": n_cells, "ratio": ratio}
     part = {"tables_and_patterns": 27, "of": 27, "ranking": [{"variant": first}]}
     assert is_reached([{**part, "balanced_over_paper": [over]}]) is reached
+
+
+@pytest.mark.parametrize(("ratio", "reached"), [(1.2, True), (1.05, False)])
+def test_some_of_the_tables_can_refute_but_not_show_it(ratio, reached):
+    def part(n_cells, ratio):
+        over = {"against": "pmae-mix-preset=paper", "tables_and_patterns": n_cells, "ratio": ratio}
+        return {
+            "tables_and_patterns": n_cells,
+            "of": n_cells,
+            "ranking": [{"variant": "pmae-mix"}],
+            "balanced_over_paper": [over],
+        }
+
+    assert is_reached([part(27, 1.2), part(8, ratio)]) is reached
+    assert not is_reached([part(8, ratio)])
