@@ -353,4 +353,5 @@ def title_of(method: str, preset: str | None = None) -> str:
 
 @cache
 def _our_titles() -> dict[str, str]:
-    return {info.name: info.title for info in list_imputers()}
+    # Short enough for the axis of a figure: without what stands in brackets.
+    return {info.name: info.title.partition(" (")[0] for info in list_imputers()}

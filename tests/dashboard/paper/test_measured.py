@@ -222,4 +222,5 @@ def test_what_was_not_run_is_counted_and_named(tmp_path):
 def test_methods_have_names_for_readers_in_the_paper_or_not():
     assert title_of("pmae-mix", "balanced") == "PMAE-mix, balanced"
     assert title_of("softimpute") == "SoftImpute"
+    assert title_of("mice") == "MICE"
     assert title_of("of another time") == "of another time"
