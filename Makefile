@@ -6,8 +6,8 @@ HEADLESS ?= false
 PORT ?= 8501
 # Two workers: the tests are many small fits, and whole files stay together with their fixtures.
 PYTEST_ARGS ?= --numprocesses 2 --dist loadfile
-# Benchmarks are the modules of benchmarks/ that do not begin with an underscore.
-BENCHMARKS ?= $(filter-out _%,$(basename $(notdir $(wildcard benchmarks/*.py))))
+# Every module in a folder of benchmarks/ is one benchmark, named like accuracy.released_masks.
+BENCHMARKS ?= $(subst /,.,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*/*.py)))
 
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -45,7 +45,7 @@ format: $(DEV_STAMP) ## Repair style and formatting where that is safe
 typecheck: $(DEV_STAMP) ## Check the types of the library
 	$(BIN)/mypy pmae_core
 
-bench: browser ## Run the benchmarks (BENCHMARKS="name ..." for some of them)
+bench: browser ## Run the benchmarks (BENCHMARKS="accuracy.categories ..." for some of them)
 	@export PMAE_DATA_DIR="$${PMAE_DATA_DIR:-$(SHARED_DATASETS)}"; \
 	test -n "$$PMAE_DATA_DIR" || unset PMAE_DATA_DIR; \
 	set -e; for benchmark in $(BENCHMARKS); do \

@@ -26,11 +26,11 @@ from dashboard.text import count, duration, plain, shorten
 from dashboard.widgets.errors import calm, shown_errors
 from dashboard.workspace import OpenTable
 from pmae_core.errors import JobError
-from pmae_core.home import pmae_home
 from pmae_core.jobs import JobKind, JobRecord, JobSpec, JobState, JobStore, Resources
 from pmae_core.jobs.engines import Engine, make_engine
+from pmae_core.storage.home import pmae_home
+from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table import Schema
-from pmae_core.table.json_values import from_json_value, to_json_value
 
 POLL_SECONDS = 1.0
 MOST_UNFINISHED = 50

@@ -24,11 +24,11 @@ import pandas as pd
 from dashboard.documents import Documents
 from dashboard.recent import Recent
 from pmae_core.errors import JobError, PMAEError, SchemaError, TableError
-from pmae_core.home import pmae_home
 from pmae_core.jobs.paths import JobPaths
-from pmae_core.jobs.tables import EncodedTable, TableStore
+from pmae_core.storage.home import pmae_home
+from pmae_core.storage.json_values import from_json_value, to_json_value
+from pmae_core.storage.tables import EncodedTable, TableStore
 from pmae_core.table import Role, Schema, declare_missing
-from pmae_core.table.json_values import from_json_value, to_json_value
 
 DEFAULT_DAYS = 30.0
 MAX_UNDO = 20

@@ -65,8 +65,8 @@ from dashboard.widgets.errors import sentence_of
 from dashboard.workspace import OpenTable
 from pmae_core.errors import PMAEError
 from pmae_core.jobs import JobKind, JobRecord
-from pmae_core.jobs.consequences import Consequences, read_consequences
 from pmae_core.jobs.params import MAX_CONCLUSIONS
+from pmae_core.jobs.worker.consequences import Consequences, read_consequences
 from pmae_core.table import Role
 
 SECTION = "compare"

@@ -41,9 +41,10 @@ from dashboard.text import code, count, duration, listing, plain, shorten
 from dashboard.theme import IMPUTED
 from dashboard.widgets import calm, choose_seed, fragment, show_figure, shown_errors
 from dashboard.workspace import OpenTable
-from pmae_core.evaluation.stability import Estimand
-from pmae_core.explain import DeltaCurve, StructuralHole
+from pmae_core.explain import StructuralHole
 from pmae_core.explain.donors import Support
+from pmae_core.inference import DeltaCurve
+from pmae_core.inference.stability import Estimand
 from pmae_core.jobs import JobKind, JobRecord
 
 MOST_DRAWS = 50

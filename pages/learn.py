@@ -29,7 +29,7 @@ from dashboard.lessons import (
 from dashboard.text import code, count, percent
 from dashboard.theme import IMPUTED, MISSING, NEUTRAL, OBSERVED
 from dashboard.widgets import calm, choose_seed, fragment, show_figure
-from pmae_core.table.clinic import Clinic, make_clinic
+from pmae_core.table.samples.clinic import Clinic, make_clinic
 
 SECTION = "learn"
 _BY_NAME = {lesson.name: lesson for lesson in LESSONS}
@@ -547,7 +547,7 @@ def _show_trained() -> None:
     if trained is None:
         st.info(
             "What networks reach with either masking was not measured in this installation. "
-            "`python -m benchmarks.lesson_masking` measures it in a few minutes."
+            "`python -m benchmarks.accuracy.lesson_masking` measures it in a few minutes."
         )
         return
     show_figure(

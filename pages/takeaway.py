@@ -15,9 +15,9 @@ from dashboard.text import count, plain, unbroken
 from dashboard.widgets import shown_errors
 from pmae_core.errors import ImputationError
 from pmae_core.evaluation import Comparison
+from pmae_core.export import MethodsText, Recipe, command_line, reproduce_script
 from pmae_core.jobs import JobRecord
-from pmae_core.jobs.recipes import MODEL_FILE, TABLE_FILE
-from pmae_core.takeaway import MethodsText, Recipe, command_line, reproduce_script
+from pmae_core.jobs.worker.recipes import MODEL_FILE, TABLE_FILE
 
 SECTION = "takeaway"
 EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"

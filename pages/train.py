@@ -47,7 +47,7 @@ from dashboard.training.settings import (
 from dashboard.widgets import calm, choose_seed, fragment, show_figure, shown_errors
 from dashboard.workspace import OpenTable
 from pmae_core.jobs import JobKind, JobRecord, JobState, Resources
-from pmae_core.jobs.gpus import visible_gpus
+from pmae_core.jobs.engines.gpus import visible_gpus
 from pmae_core.jobs.params import MAX_SEED
 
 SECTION = "train"

@@ -8,9 +8,9 @@ import pandas as pd
 
 from pmae_core.evaluation import Comparison
 from pmae_core.evaluation.report import comparison_report
+from pmae_core.export.formulas import escape_formulas
 from pmae_core.jobs import JobRecord, JobState
-from pmae_core.jobs.consequences import Consequences
-from pmae_core.takeaway.formulas import escape_formulas
+from pmae_core.jobs.worker.consequences import Consequences
 
 
 def spreadsheet_csv(frame: pd.DataFrame) -> bytes:

@@ -13,7 +13,8 @@ from dashboard.figures.labels import hover_names, name_ticks
 from dashboard.figures.style import styled
 from dashboard.text import cell_text, figure_text
 from dashboard.theme import IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
-from pmae_core.explain import CellBiography, DeltaCurve
+from pmae_core.explain import CellBiography
+from pmae_core.inference import DeltaCurve
 
 SIMILAR, DRAWS, COLUMN = "similar rows", "draws", "whole column"
 MOST_METHODS = 20

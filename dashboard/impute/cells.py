@@ -15,7 +15,7 @@ from dashboard.impute.fillings import Filling, by_method, result_folder
 from dashboard.text import cell_text
 from dashboard.theme import IMPUTED, MISSING, tint
 from pmae_core.explain import CellBiography, Neighbourhood, cell_biography
-from pmae_core.jobs.results import read_frame
+from pmae_core.jobs.worker.results import read_frame
 from pmae_core.missingness import ValueDistribution, compare_distributions
 from pmae_core.table import Schema
 

@@ -17,9 +17,7 @@ from dashboard.text import file_stem
 from dashboard.theme import IMPUTED
 from pmae_core.errors import TableError
 from pmae_core.evaluation import Comparison
-from pmae_core.jobs.recipes import TABLE_FILE, recipe_of
-from pmae_core.table import write_table
-from pmae_core.takeaway import (
+from pmae_core.export import (
     MethodsText,
     Recipe,
     check_excel_size,
@@ -28,6 +26,8 @@ from pmae_core.takeaway import (
     write_bundle,
     write_filled_excel,
 )
+from pmae_core.jobs.worker.recipes import TABLE_FILE, recipe_of
+from pmae_core.table import write_table
 
 # A workbook of more cells takes minutes to write, and as long to open.
 MOST_EXCEL_CELLS = 5_000_000

@@ -19,9 +19,9 @@ from dashboard.workspace import OpenTable
 from pmae_core.evaluation import Comparison
 from pmae_core.explain import column_notes
 from pmae_core.jobs import JobKind, JobRecord, JobState
-from pmae_core.jobs.frames import content_digest, to_arrow
-from pmae_core.jobs.recipes import MODEL_FILE
-from pmae_core.jobs.results import read_frame
+from pmae_core.jobs.worker.recipes import MODEL_FILE
+from pmae_core.jobs.worker.results import read_frame
+from pmae_core.storage.frames import content_digest, to_arrow
 from pmae_core.table import Schema
 
 MOST_FILLINGS = 50

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.impute.fillings import Filling
-from pmae_core.explain import DeltaCurve, tipping_point
-from pmae_core.explain.delta import DEFAULT_DELTAS
+from pmae_core.inference import DeltaCurve, tipping_point
+from pmae_core.inference.delta import DEFAULT_DELTAS
 from pmae_core.table import Schema
 
 # Draws of a large table are many cells: so many are pooled at most, but two if there are two.

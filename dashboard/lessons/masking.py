@@ -51,7 +51,7 @@ UNIFORM_RATE, USUAL_A, LARGEST_A = 0.5, 0.05, 0.2
 _ROUNDS = 40
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "lesson_masking.json"
-"""Written by ``python -m benchmarks.lesson_masking``."""
+"""Written by ``python -m benchmarks.accuracy.lesson_masking``."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import pandas as pd
 from dashboard.lessons.gaussian import gaussian_of
 from dashboard.lessons.lesson import LARGEST_SEED, Lesson, luck
 from pmae_core.amputation import Amputation, ampute
-from pmae_core.table.clinic import make_clinic
+from pmae_core.table.samples.clinic import make_clinic
 
 LESSON = Lesson(
     name="mechanisms",

@@ -10,7 +10,7 @@ import pandas as pd
 from dashboard.lessons.lesson import Lesson
 from dashboard.text import code, percent
 from pmae_core.missingness import compare_rows
-from pmae_core.table.clinic import EXPLANATIONS, Clinic
+from pmae_core.table.samples.clinic import EXPLANATIONS, Clinic
 
 LESSON = Lesson(
     name="reasons",

@@ -13,7 +13,7 @@ from dashboard.lessons.gaussian import gaussian_of
 from dashboard.lessons.lesson import Lesson, luck
 from dashboard.text import percent
 from pmae_core.amputation.propensity import observed_probability
-from pmae_core.table.clinic import make_clinic
+from pmae_core.table.samples.clinic import make_clinic
 
 LESSON = Lesson(
     name="slopes",

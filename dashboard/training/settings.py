@@ -12,7 +12,7 @@ from typing import Any
 
 from dashboard.labs.masking import Masking
 from dashboard.text import code
-from pmae_core.imputers.presets import resolve_settings
+from pmae_core.imputers.masked.presets import resolve_settings
 from pmae_core.jobs import JobSpec
 from pmae_core.masking import list_masking_functions
 

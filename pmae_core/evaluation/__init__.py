@@ -13,7 +13,6 @@ from pmae_core.evaluation.protocol import (
     released_diabetes,
 )
 from pmae_core.evaluation.ranking import column_winners, rank_methods
-from pmae_core.evaluation.stability import Pooled, conclusion_stability
 from pmae_core.evaluation.tasks import (
     Task,
     TaskFinished,
@@ -31,7 +30,6 @@ __all__ = [
     "Holdout",
     "HoldoutPlan",
     "ImputationScore",
-    "Pooled",
     "ReleasedMask",
     "Task",
     "TaskFinished",
@@ -41,7 +39,6 @@ __all__ = [
     "benchmark_table",
     "column_winners",
     "compare",
-    "conclusion_stability",
     "downstream_scores",
     "energy_score",
     "prepare_benchmark_table",

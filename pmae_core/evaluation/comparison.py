@@ -28,8 +28,8 @@ from pmae_core.evaluation.tasks import (
 )
 from pmae_core.events import Callback, Event
 from pmae_core.imputers import make_imputer
+from pmae_core.storage.json_values import to_json_value
 from pmae_core.table import Schema
-from pmae_core.table.json_values import to_json_value
 
 COSTS = ("fit_seconds", "impute_seconds", "peak_memory_mb")
 NOT_RUN = "not run: time budget"

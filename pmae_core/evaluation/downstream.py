@@ -29,8 +29,8 @@ from pmae_core.evaluation._fillings import (
 )
 from pmae_core.events import Callback
 from pmae_core.imputers import BaseImputer
-from pmae_core.imputers._progress import Progress
-from pmae_core.imputers._transductive import TransductiveImputer
+from pmae_core.imputers.run import Progress
+from pmae_core.imputers.transductive import TransductiveImputer
 from pmae_core.table import EncodedTable, Role, Schema, TableEncoder
 from pmae_core.table.cells import CellKind, cell_kind
 

@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.preprocessing import QuantileTransformer
 
 from pmae_core.errors import DatasetUnavailableError, ScoringError, TableError
-from pmae_core.table.datasets import load_dataset
+from pmae_core.table.samples.datasets import load_dataset
 from pmae_core.table.schema import Role, Schema
 
 MISSING_CATEGORY = "?"

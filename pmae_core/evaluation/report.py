@@ -71,7 +71,7 @@ def comparison_report(
         Its heading.
     downstream, conclusions : DataFrame, optional
         From :func:`~pmae_core.evaluation.downstream.downstream_scores` and
-        :func:`~pmae_core.evaluation.stability.conclusion_stability`, for sections of their own.
+        :func:`~pmae_core.inference.stability.conclusion_stability`, for sections of their own.
     """
     summary = comparison.summary()
     parts = [f"<h1>{escape(title)}</h1>", _introduction(comparison)]

@@ -120,7 +120,7 @@ def forest_figure(rows: pd.DataFrame) -> str:
     Parameters
     ----------
     rows : DataFrame
-        Those of one estimand from :func:`~pmae_core.evaluation.stability.conclusion_stability`
+        Those of one estimand from :func:`~pmae_core.inference.stability.conclusion_stability`
         that are done.
     """
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation.tasks import TaskResult
-from pmae_core.files import write_whole
+from pmae_core.storage.files import write_whole
 
 SPECIFICATION = "specification.json"
 

@@ -29,7 +29,7 @@ from pmae_core.evaluation.metrics import (
 from pmae_core.evaluation.skill import fill_with_mean, skill_over_mean
 from pmae_core.events import Callback, Event
 from pmae_core.imputers import make_imputer
-from pmae_core.plain import without_nan
+from pmae_core.storage.json_values import without_nan
 from pmae_core.table import Role, Schema
 
 Status = Literal["done", "failed", "stopped", "not run"]

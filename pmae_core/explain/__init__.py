@@ -1,7 +1,6 @@
 """Why a cell was filled as it was, which holes are none, and how far conclusions carry."""
 
-from pmae_core.explain.biography import CellBiography, Spread, cell_biography
-from pmae_core.explain.delta import DeltaCurve, shifted, tipping_point
+from pmae_core.explain.cell_details import CellBiography, Spread, cell_biography
 from pmae_core.explain.donors import Neighbourhood, Support, nearest_donors, support
 from pmae_core.explain.structural import (
     Condition,
@@ -14,7 +13,6 @@ from pmae_core.explain.trust import column_notes
 __all__ = [
     "CellBiography",
     "Condition",
-    "DeltaCurve",
     "Neighbourhood",
     "Spread",
     "StructuralHole",
@@ -24,7 +22,5 @@ __all__ = [
     "find_structural_holes",
     "leave_alone",
     "nearest_donors",
-    "shifted",
     "support",
-    "tipping_point",
 ]

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from pmae_core.errors import SchemaError
-from pmae_core.explain._words import listed, percent
 from pmae_core.table import Flag, Role, Schema
 from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
+from pmae_core.words import listed, percent
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]

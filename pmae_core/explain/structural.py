@@ -16,10 +16,10 @@ import pandas as pd
 from scipy import sparse
 
 from pmae_core.errors import SchemaError
-from pmae_core.explain._words import listed
+from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table import ColumnSchema, Role, Schema
 from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
-from pmae_core.table.json_values import from_json_value, to_json_value
+from pmae_core.words import listed
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from pmae_core.evaluation import Comparison
-from pmae_core.explain._words import percent
+from pmae_core.words import percent
 
 # Below this share of the mean's error avoided, a filling is hardly better than the mean.
 LOW_SKILL = 0.1

@@ -1,7 +1,8 @@
 """Imputers with one interface: scikit-learn estimators on data frames and arrays."""
 
 from pmae_core.imputers.base import BaseImputer
-from pmae_core.imputers.pmae import PMAEImputer
+from pmae_core.imputers.masked.pmae import PMAEImputer
+from pmae_core.imputers.masked.remasker import ReMaskerImputer
 from pmae_core.imputers.registry import (
     ImputerInfo,
     list_imputers,
@@ -9,7 +10,6 @@ from pmae_core.imputers.registry import (
     make_imputer,
     register_imputer,
 )
-from pmae_core.imputers.remasker import ReMaskerImputer
 
 __all__ = [
     "BaseImputer",

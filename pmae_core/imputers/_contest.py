@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pmae_core.imputers.naive import column_centre
+from pmae_core.imputers.classic.naive import column_centre
 from pmae_core.table import EncodedColumn, EncodedTable
 
 FEWEST_CELLS_OF_TABLE = 30

@@ -22,9 +22,9 @@ from pmae_core.imputers._contest import (
     choose,
     overall_errors,
 )
-from pmae_core.imputers._progress import Progress
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.registry import list_imputers, make_imputer, register_imputer
+from pmae_core.imputers.run import Progress
 from pmae_core.masking import HeldOut, hold_out_cells
 from pmae_core.table import EncodedTable, Schema, TableEncoder
 

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pmae_core.errors import ImputationError, ImputationWarning
-from pmae_core.imputers._progress import FitRun
+from pmae_core.imputers.run import FitRun
 from pmae_core.table import EncodedTable, Schema, TableEncoder
 
 if TYPE_CHECKING:

@@ -121,7 +121,7 @@ def registered_as(imputer: BaseImputer) -> tuple[str, dict[str, Any]]:
 
 def load_imputer(path: str | Path) -> BaseImputer:
     """Return the fitted imputer that ``save`` wrote to ``path``."""
-    from pmae_core.imputers import _network
+    from pmae_core.imputers.masked import _network
 
     saved = _network.read_saved(Path(path))
     _discover()
@@ -144,6 +144,6 @@ def _find(name: str) -> tuple[ImputerInfo, type[BaseImputer]]:
 def _discover() -> None:
     """Import every public module of the package, so that each can register itself."""
     package = importlib.import_module("pmae_core.imputers")
-    for module in pkgutil.iter_modules(package.__path__):
-        if not module.name.startswith("_"):
-            importlib.import_module(f"pmae_core.imputers.{module.name}")
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if not module.name.rpartition(".")[2].startswith("_"):
+            importlib.import_module(module.name)

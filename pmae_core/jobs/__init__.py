@@ -2,7 +2,7 @@
 
 from pmae_core.jobs.paths import JobPaths
 from pmae_core.jobs.spec import JobKind, JobSpec, JobState, Resources
-from pmae_core.jobs.store import (
+from pmae_core.jobs.store.store import (
     JobEvent,
     JobRecord,
     JobStore,
@@ -11,7 +11,7 @@ from pmae_core.jobs.store import (
     StaleClaim,
     Wish,
 )
-from pmae_core.jobs.tables import TableStore
+from pmae_core.storage.tables import TableStore
 
 __all__ = [
     "JobEvent",

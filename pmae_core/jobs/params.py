@@ -282,8 +282,8 @@ def _check_draws(method: str) -> None:
 
 
 def _check_consequences(params: Mapping[str, Any]) -> None:
-    from pmae_core.evaluation.stability import Estimand
-    from pmae_core.table.json_values import from_json_value
+    from pmae_core.inference.stability import Estimand
+    from pmae_core.storage.json_values import from_json_value
 
     if params["downstream"] and params["target"] is None:
         raise JobError("A downstream task needs a target to predict.")

@@ -81,7 +81,7 @@ class JobSpec:
     params : dict
         What exactly, see :mod:`pmae_core.jobs.params`; complete with defaults. The
         ``target`` of a comparison is a column name as
-        :func:`~pmae_core.table.json_values.to_json_value` writes it.
+        :func:`~pmae_core.storage.json_values.to_json_value` writes it.
     table : str, optional
         Content digest of the table to work on; a benchmark has none.
     schema : dict, optional

@@ -9,11 +9,11 @@ from typing import Any
 
 from pmae_core.errors import ScoringError
 from pmae_core.imputers import list_imputers
-from pmae_core.imputers.presets import PRESETS
+from pmae_core.imputers.masked.presets import PRESETS
 from pmae_core.masking import list_masking_functions
 from pmae_core.replication.printed_figures import DATASETS, PAPER_NAMES, PATTERNS
 from pmae_core.replication.variants import AUTOENCODERS, Variant
-from pmae_core.table.datasets import BENCHMARK_NAMES
+from pmae_core.table.samples.datasets import BENCHMARK_NAMES
 
 COUPLING = "nested"
 MECHANISMS = ("MCAR", "MAR", "MNAR")

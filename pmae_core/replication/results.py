@@ -12,8 +12,8 @@ import pandas as pd
 
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation.store import read_json
-from pmae_core.files import write_whole
 from pmae_core.replication.experiments import EXPERIMENTS
+from pmae_core.storage.files import write_whole
 
 Row = dict[str, Any]
 # What makes a row that of the same task; two rows that differ in one of these stand side by side.

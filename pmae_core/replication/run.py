@@ -19,7 +19,7 @@ from pmae_core.replication.experiments import COUPLING, Plan
 from pmae_core.replication.mixing import mixing_rows
 from pmae_core.replication.results import ResultFile, Row
 from pmae_core.replication.variants import Variant
-from pmae_core.table.datasets import list_datasets
+from pmae_core.table.samples.datasets import list_datasets
 
 DOWNSTREAM_MODELS = ("linear", "boosting")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pmae_core.imputers import list_imputers, make_imputer
-from pmae_core.imputers.presets import PRESETS
+from pmae_core.imputers.masked.presets import PRESETS
 from pmae_core.masking import list_masking_functions
 
 AUTOENCODERS = ("pmae-mix", "pmae-trf", "remasker")

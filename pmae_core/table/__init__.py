@@ -1,13 +1,5 @@
 """Tables: reading and writing files, roles of columns, exact encoding and decoding, sample data."""
 
-from pmae_core.table.datasets import (
-    BENCHMARK_NAMES,
-    Dataset,
-    DatasetInfo,
-    list_datasets,
-    load_dataset,
-)
-from pmae_core.table.dialect import TextDialect, sniff_dialect
 from pmae_core.table.encoding import (
     EncodedColumn,
     EncodedTable,
@@ -15,12 +7,20 @@ from pmae_core.table.encoding import (
     scalar_values,
     values_from_scalars,
 )
-from pmae_core.table.limits import Limits
-from pmae_core.table.reading import read_table
+from pmae_core.table.io.dialect import TextDialect, sniff_dialect
+from pmae_core.table.io.limits import Limits
+from pmae_core.table.io.reading import read_table
+from pmae_core.table.io.writing import write_table
+from pmae_core.table.samples.datasets import (
+    BENCHMARK_NAMES,
+    Dataset,
+    DatasetInfo,
+    list_datasets,
+    load_dataset,
+)
 from pmae_core.table.scaling import Scaler
 from pmae_core.table.schema import ColumnSchema, Flag, Role, Schema
 from pmae_core.table.sentinels import SentinelSuggestion, declare_missing, suggest_sentinels
-from pmae_core.table.writing import write_table
 
 __all__ = [
     "BENCHMARK_NAMES",

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from pmae_core.errors import SchemaError
-from pmae_core.table.json_values import is_json_value
+from pmae_core.storage.json_values import is_json_value
 
 
 class CellKind(enum.StrEnum):

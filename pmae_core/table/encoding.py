@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pmae_core.errors import ImputationError, SchemaError
+from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table.cells import (
     CellKind,
     NumberCells,
@@ -19,7 +20,6 @@ from pmae_core.table.cells import (
     fill_cells,
     observed_cells,
 )
-from pmae_core.table.json_values import from_json_value, to_json_value
 from pmae_core.table.labels import LabelCells
 from pmae_core.table.scaling import NUMERIC_SCALINGS, Scaler, fit_scaler, scaler_from_dict
 from pmae_core.table.schema import ColumnSchema, Role, Schema, check_role, check_unique_names

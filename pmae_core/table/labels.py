@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from pmae_core.errors import SchemaError
+from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table.cells import as_cells
-from pmae_core.table.json_values import from_json_value, to_json_value
 
 
 @dataclass(frozen=True)

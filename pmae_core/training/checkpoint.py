@@ -9,7 +9,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from pmae_core.files import replacing
+from pmae_core.storage.files import replacing
 
 FORMAT_VERSION = 1
 

@@ -7,7 +7,7 @@ import torch
 
 # The threads of a step wait for each other after every product. Below so many cells (rows by
 # columns) that takes back most of what they gain, and where another program keeps a core busy,
-# more than that: benchmarks/threads.py. A rule, not a measurement on the spot, because sums
+# more than that: benchmarks/speed/threads.py. A rule, not a measurement on the spot, because sums
 # depend on the number of threads and a training should repeat.
 CELLS_FOR_MORE_THREADS = 5_000
 

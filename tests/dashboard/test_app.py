@@ -1,7 +1,5 @@
 """The whole app: navigation, header, and that no page shows a traceback."""
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 import streamlit as st
@@ -10,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 from dashboard import header, jobs
 from dashboard.workspace import Workspace, forget_recent
 from pmae_core.jobs import JobSpec, JobStore
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.name for path in (ROOT / "pages").glob("*.py"))
 
 

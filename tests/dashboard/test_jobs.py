@@ -3,7 +3,6 @@
 import dataclasses
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -14,8 +13,8 @@ from dashboard.workspace import Workspace
 from pmae_core.errors import JobError
 from pmae_core.jobs import JobSpec, JobState, ProcessId, Progress
 from pmae_core.jobs.engines import LocalEngine
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 PARAMS = {"method": "pmae-mix"}
 
 

@@ -1,6 +1,5 @@
 import tomllib
 from itertools import combinations
-from pathlib import Path
 
 import plotly.graph_objects as go
 import plotly.io as pio
@@ -8,8 +7,8 @@ import pytest
 
 from dashboard import theme
 from dashboard.figures.style import DARK, LIGHT, styled
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 CONFIG = tomllib.loads((ROOT / "dashboard" / ".streamlit" / "config.toml").read_text())
 DATA_COLOURS = [theme.OBSERVED, theme.MISSING, theme.IMPUTED, theme.MASKED, theme.NEUTRAL]
 

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,11 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.workspace import Workspace, forget_recent
 from pmae_core.jobs import JobRecord, JobSpec, JobState, JobStore, ProcessId, Progress
-from pmae_core.jobs.context import JobContext
 from pmae_core.jobs.engines import LocalEngine
-from pmae_core.jobs.run import fit_and_fill
-
-ROOT = Path(__file__).parents[2]
+from pmae_core.jobs.worker.context import JobContext
+from pmae_core.jobs.worker.run import fit_and_fill
+from tests.support.paths import ROOT
 
 
 def restart() -> None:

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from seen import buttons, calm, press, questions, shown, words
 
 from dashboard import estimates
 from dashboard.labs.scenario import Scenario
@@ -13,6 +12,7 @@ from pmae_core.errors import JobError
 from pmae_core.evaluation import Comparison, compare
 from pmae_core.jobs import JobState, JobStore, Progress
 from pmae_core.jobs.engines import LocalEngine
+from tests.support.seen import buttons, calm, press, questions, shown, words
 
 PAGE = "compare.py"
 METHODS = ["naive", "em"]

@@ -4,7 +4,6 @@ import io
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,8 +13,8 @@ from dashboard import uploads
 from dashboard.workspace import Workspace
 from pmae_core.errors import DatasetUnavailableError
 from pmae_core.table import Limits, Role, write_table
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGE = "data.py"
 
 

@@ -5,8 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from seen import buttons, calm, press, questions, shown
-from seen import text as words
 
 from dashboard import estimates
 from dashboard.impute import cells
@@ -14,6 +12,8 @@ from pmae_core.evaluation import compare
 from pmae_core.explain import find_structural_holes
 from pmae_core.jobs import JobState, Progress
 from pmae_core.jobs.engines import LocalEngine
+from tests.support.seen import buttons, calm, press, questions, shown
+from tests.support.seen import text as words
 
 PAGE = "impute.py"
 EM = {"method": "em", "draws": 4}

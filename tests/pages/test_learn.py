@@ -12,7 +12,7 @@ from dashboard.lessons import (
     slopes,
     worlds,
 )
-from pmae_core.table.clinic import make_clinic
+from pmae_core.table.samples.clinic import make_clinic
 
 PAGE = "learn.py"
 NAMES = [lesson.name for lesson in LESSONS]
@@ -286,7 +286,7 @@ def test_without_a_measurement_the_lesson_says_how_to_make_it(
     reveal(guess(app, "masking", "proportional"))
 
     assert calm(app)
-    assert "python -m benchmarks.lesson_masking" in text_of(app)
+    assert "python -m benchmarks.accuracy.lesson_masking" in text_of(app)
 
 
 def test_sorting_leaves_the_question_as_it_is(workspace, open_page):

@@ -1,13 +1,13 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.support.paths import ROOT
+
 PAGE = "missingness.py"
 VIEWS = ["How much", "Where", "Together", "Patterns", "Why", "Dropping rows", "Pictures"]
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from pmae_core.replication import EXPERIMENTS
-from tests.paper_results import write_results
+from tests.support.paper_results import write_results
 
 PAGE = "paper.py"
 VIEWS = {

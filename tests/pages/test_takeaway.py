@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from seen import calm
-from seen import text as words
 
 from pmae_core.evaluation import compare
 from pmae_core.explain import find_structural_holes
 from pmae_core.jobs import JobState
+from tests.support.seen import calm
+from tests.support.seen import text as words
 
 PAGE = "takeaway.py"
 EM = {"method": "em", "draws": 3}

@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from seen import buttons, calm, press, questions, words
 
 from dashboard import estimates
 from dashboard.jobs import STATE_WORDS
 from pmae_core.jobs import JobState, JobStore, Progress
 from pmae_core.jobs.engines import LocalEngine
+from tests.support.seen import buttons, calm, press, questions, words
 
 PARAMS = {"method": "pmae-mix", "params": {"preset": "fast"}}
 

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from pmae_core.errors import Cancelled, JobError, PMAEError
 from pmae_core.events import Callback, CheckpointSaved, Event
-from pmae_core.files import replacing
-from pmae_core.jobs.context import JobContext, PhaseStarted
 from pmae_core.jobs.engines.ray_cluster import (
     MAX_RETRIES,
     Checkpoint,
@@ -22,8 +20,10 @@ from pmae_core.jobs.engines.ray_cluster import (
     open_mailbox,
     remote_function,
 )
-from pmae_core.jobs.run import fit_and_fill, table_of
 from pmae_core.jobs.spec import JobSpec, Resources, installed_versions
+from pmae_core.jobs.worker.context import JobContext, PhaseStarted
+from pmae_core.jobs.worker.run import fit_and_fill, table_of
+from pmae_core.storage.files import replacing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -213,7 +213,7 @@ def fit_on_ray(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     Parameters
     ----------
     spec, context, out
-        As for :func:`~pmae_core.jobs.run.fit_and_fill`, which the node calls.
+        As for :func:`~pmae_core.jobs.worker.run.fit_and_fill`, which the node calls.
 
     Returns
     -------

@@ -6,7 +6,7 @@ import pandas as pd
 from dashboard.compare.exports import everything_json, report_html, spreadsheet_csv
 from pmae_core.evaluation import Comparison, TaskResult
 from pmae_core.jobs import JobState
-from pmae_core.jobs.consequences import Consequences
+from pmae_core.jobs.worker.consequences import Consequences
 
 SETTINGS = {
     "methods": ["em"],

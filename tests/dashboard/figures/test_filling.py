@@ -13,7 +13,8 @@ from dashboard.figures.filling import (
     delta_figure,
 )
 from dashboard.theme import IMPUTED, OBSERVED
-from pmae_core.explain import cell_biography, tipping_point
+from pmae_core.explain import cell_biography
+from pmae_core.inference import tipping_point
 
 
 @pytest.fixture

@@ -17,12 +17,12 @@ from dashboard.impute import exports
 from dashboard.impute.fillings import Filling
 from pmae_core.explain import find_structural_holes
 from pmae_core.jobs import JobSpec, JobState, JobStore, ProcessId
-from pmae_core.jobs.context import JobContext
-from pmae_core.jobs.results import read_frame
-from pmae_core.jobs.run import run_job
+from pmae_core.jobs.worker.context import JobContext
+from pmae_core.jobs.worker.results import read_frame
+from pmae_core.jobs.worker.run import run_job
 from pmae_core.table import Schema, read_table
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 QUICK = {"preset": "fast", "steps": 8, "device": "cpu"}
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from dashboard.impute import shift
-from pmae_core.explain import tipping_point
+from pmae_core.inference import tipping_point
 
 
 def filling(n_draws, n_rows=100):

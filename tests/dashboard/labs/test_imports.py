@@ -1,8 +1,7 @@
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+from tests.support.paths import ROOT
 
 
 def test_the_labs_bring_no_heavy_library():

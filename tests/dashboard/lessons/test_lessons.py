@@ -1,11 +1,9 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 from dashboard.lessons import LESSONS
-
-ROOT = Path(__file__).parents[3]
+from tests.support.paths import ROOT
 
 
 def test_there_are_six_lessons_with_all_their_words():

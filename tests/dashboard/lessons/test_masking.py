@@ -5,7 +5,6 @@ import pytest
 
 from dashboard.lessons.masking import (
     HELPERS,
-    RESULTS,
     TARGET,
     USUAL_A,
     make_trader,
@@ -63,11 +62,11 @@ def test_neither_helper_says_anything_alone():
 def test_the_measured_comparison_is_there_and_says_what_the_lesson_says():
     trained = read_trained()
 
-    assert trained is not None, f"run python -m benchmarks.lesson_masking to write {RESULTS}"
+    assert trained is not None, "run python -m benchmarks.accuracy.lesson_masking"
     mean = trained.runs.groupby(["steps", "masking"])["r2"].mean().unstack()
     assert (mean["proportional"] > mean["uniform"] + 0.1).iloc[0]
     assert len(trained.sentences()) == len(mean)
-    assert "benchmarks.lesson_masking" in trained.command
+    assert "benchmarks.accuracy.lesson_masking" in trained.command
 
 
 def test_without_a_measurement_there_is_none(tmp_path):

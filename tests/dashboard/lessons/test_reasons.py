@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from dashboard.lessons import reasons
-from pmae_core.table.clinic import make_clinic
+from pmae_core.table.samples.clinic import make_clinic
 
 
 @pytest.fixture(scope="module")

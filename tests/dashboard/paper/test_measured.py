@@ -23,7 +23,7 @@ from dashboard.paper.measured import (
     with_preset,
 )
 from pmae_core.errors import ScoringError
-from tests.paper_results import write_results
+from tests.support.paper_results import write_results
 
 SMALL = {"datasets": ["diabetes"], "patterns": ["general"]}
 

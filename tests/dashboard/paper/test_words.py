@@ -12,7 +12,7 @@ from dashboard.paper.words import (
     not_the_height,
     why_far,
 )
-from pmae_core.imputers.presets import PRESETS as KNOWN_PRESETS
+from pmae_core.imputers.masked.presets import PRESETS as KNOWN_PRESETS
 from pmae_core.replication.printed_figures import PATTERNS
 
 

@@ -21,8 +21,8 @@ from dashboard.training.settings import (
     training_masking,
 )
 from pmae_core.imputers import PMAEImputer, make_imputer
-from pmae_core.imputers.presets import PRESETS as CORE_PRESETS
-from pmae_core.imputers.presets import resolve_settings
+from pmae_core.imputers.masked.presets import PRESETS as CORE_PRESETS
+from pmae_core.imputers.masked.presets import resolve_settings
 from pmae_core.jobs import JobSpec
 from pmae_core.masking import MaskSampler, list_masking_functions, masking_probability
 

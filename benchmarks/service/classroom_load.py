@@ -1,0 +1,278 @@
+"""A class at work on one server: students on Learn and the Masking lab while some train.
+
+Every student is a real session over a WebSocket of its own, with pauses to think, so what is
+measured is the server: failures, how long an interaction takes, memory a session, and whether
+memory grows with reruns.
+
+python -m benchmarks.service.classroom_load [--students 30] [--training 5] [--minutes 3]
+    [--reruns 500]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import random
+import statistics
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from benchmarks._record import write_result
+from pmae_core.jobs import JobStore
+from pmae_core.jobs.engines import LocalEngine
+from tools.studio import StudioServer
+from tools.wire import VisitFailed, WireVisitor
+
+THINK_SECONDS = (1.0, 4.0)
+JOB_SECONDS = 300.0
+LESSONS_A_ROUND = 2
+MOVES_A_ROUND = 5
+MEGABYTE = 1e6
+SLIDERS = {"a: how strongly holes count": (0.0, 0.5), "b: how much to mask at all": (0.1, 0.9)}
+
+
+@dataclass
+class Tally:
+    """What all students measured together."""
+
+    waits: dict[str, list[float]] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, what: str, seconds: float) -> None:
+        with self._lock:
+            self.waits.setdefault(what, []).append(seconds)
+
+    def fail(self, error: Exception) -> None:
+        with self._lock:
+            self.failures.append(f"{type(error).__name__}: {error}"[:200])
+
+
+class Student:
+    """Somebody who reads lessons and moves sliders until the lesson is over."""
+
+    def __init__(self, visitor: WireVisitor, tally: Tally, seed: int, end: float) -> None:
+        self.visitor = visitor
+        self.tally = tally
+        self.random = random.Random(seed)
+        self.end = end
+
+    def read_lessons(self) -> None:
+        """Go through some lessons: guess, then look at the solution."""
+        self._do("learn opens", self.visitor.open, "learn")
+        lessons = list(self.visitor.widgets["Lesson"].proto.options)
+        for lesson in self.random.sample(lessons, LESSONS_A_ROUND):
+            self._do("lesson changes", self.visitor.set, "Lesson", lesson)
+            guess = self.visitor.widgets.get("Your guess")
+            if guess is not None:
+                answer = self.random.choice(list(guess.proto.options))
+                self._do("guess", self.visitor.set, "Your guess", answer)
+            if "Show the solution" in self.visitor.widgets:
+                self._do("solution", self.visitor.click, "Show the solution")
+
+    def move_sliders(self) -> None:
+        """Try masking on the sample table."""
+        self._do("masking lab opens", self.visitor.open, "masking_lab")
+        for _ in range(MOVES_A_ROUND):
+            label, (low, high) = self.random.choice(list(SLIDERS.items()))
+            if label in self.visitor.widgets:
+                value = round(self.random.uniform(low, high), 2)
+                self._do("slider", self.visitor.set, label, value)
+
+    def train(self) -> None:
+        """Start a training of the fast preset and go on with the lessons."""
+        self._do("train opens", self.visitor.open, "train")
+        self._do("preset", self.visitor.set, "Preset", "Fast")
+        self._do("training starts", self.visitor.click, "Start training")
+
+    @property
+    def has_time(self) -> bool:
+        return time.monotonic() < self.end
+
+    def _do(self, what: str, action: Callable[..., None], *arguments: Any) -> None:
+        if not self.has_time:
+            return
+        time.sleep(self.random.uniform(*THINK_SECONDS))
+        action(*arguments)
+        self.tally.add(what, self.visitor.waits[-1])
+
+
+def attend(server: StudioServer, tally: Tally, seed: int, end: float, trains: bool) -> None:
+    """Be one student from the first page to the end of the lesson."""
+    try:
+        with WireVisitor(server.url) as visitor:
+            student = Student(visitor, tally, seed, end)
+            if trains:
+                student.train()
+            while student.has_time:
+                student.read_lessons()
+                student.move_sliders()
+    except (VisitFailed, OSError) as error:
+        tally.fail(error)
+
+
+def class_at_work(server: StudioServer, options: argparse.Namespace) -> dict[str, Any]:
+    """Let all students work at once; return waits, failures, jobs and memory."""
+    tally = Tally()
+    before = server.memory()
+    end = time.monotonic() + 60 * options.minutes
+    with watched_memory(server) as memory, ThreadPoolExecutor(options.students) as classroom:
+        for seed in range(options.students):
+            classroom.submit(attend, server, tally, seed, end, seed < options.training)
+    jobs = finished_trainings(server)
+    return {
+        "students": options.students,
+        "training_at_once": options.training,
+        "minutes": options.minutes,
+        "failures": tally.failures,
+        "interactions": summary([wait for waits in tally.waits.values() for wait in waits]),
+        "interactions_by_kind": {kind: summary(w) for kind, w in sorted(tally.waits.items())},
+        "trainings": jobs,
+        "memory_mb": {
+            "before": round(before / MEGABYTE),
+            "most": round(max(memory) / MEGABYTE),
+            "a_session": round((max(memory) - before) / options.students / MEGABYTE, 1),
+        },
+    }
+
+
+def finished_trainings(server: StudioServer) -> dict[str, Any]:
+    """Wait for the trainings that run; cancel what is left, as its folder goes with the server."""
+    engine = LocalEngine(store := JobStore(server.home))
+    deadline = time.monotonic() + JOB_SECONDS
+    records = store.jobs()
+    for job in records:
+        engine.wait(job.id, timeout=max(0.0, deadline - time.monotonic()))
+    states = Counter(str(store.job(job.id).state) for job in records)
+    for job in records:
+        if not store.job(job.id).state.is_final:
+            engine.cancel(job.id)
+            engine.wait(job.id, timeout=JOB_SECONDS)
+    store.close()
+    return dict(states)
+
+
+def summary(waits: Sequence[float]) -> dict[str, float]:
+    """Return how many waits there were, their median, their 95th percentile and the longest."""
+    ordered = sorted(waits)
+    if len(ordered) < 2:
+        return {"count": len(ordered)}
+    return {
+        "count": len(ordered),
+        "median_seconds": round(statistics.median(ordered), 3),
+        "p95_seconds": round(statistics.quantiles(ordered, n=20, method="inclusive")[-1], 3),
+        "longest_seconds": round(ordered[-1], 3),
+    }
+
+
+@contextmanager
+def watched_memory(server: StudioServer) -> Iterator[list[int]]:
+    """Collect the memory of the server's process every second."""
+    measured = [server.memory()]
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(1.0):
+            measured.append(server.memory())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield measured
+    finally:
+        over.set()
+        watcher.join()
+
+
+def many_reruns(server: StudioServer, count: int) -> dict[str, Any]:
+    """Move a slider again and again in one session; say how memory grows after a first part."""
+    label, (low, high) = next(iter(SLIDERS.items()))
+    settled = count // 5
+    with WireVisitor(server.url) as visitor:
+        visitor.open("masking_lab")
+        for number in range(count):
+            visitor.set(label, low + (high - low) * (number % 100) / 100)
+            if number + 1 == settled:
+                after_settling = server.memory()
+        grown = server.memory() - after_settling
+        return {
+            "reruns": count,
+            "seconds": summary(visitor.waits[1:]),
+            "memory_mb_after_a_fifth": round(after_settling / MEGABYTE),
+            "grown_mb_since": round(grown / MEGABYTE, 1),
+            "grown_kb_a_rerun": round(grown / (count - settled) / 1000, 1),
+        }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print and write; return 1 if anything failed."""
+    options = parsed(arguments)
+    load_before = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as home, StudioServer(Path(home)) as server:
+        with WireVisitor(server.url) as first:  # what is loaded once is no student's memory
+            for page in ("learn", "masking_lab", "train"):
+                first.open(page)
+        lesson = class_at_work(server, options)
+        reruns = many_reruns(server, options.reruns)
+        failures = lesson["failures"] + server.failures()
+    result = {
+        "what": "a class on one server: failures, seconds an interaction takes, memory",
+        "command": command(options),
+        "machine": {
+            "cores": os.cpu_count(),
+            "memory_gb": round(psutil.virtual_memory().total / 1e9),
+            "load_average_before": round(load_before, 1),
+            "system": f"{platform.system()} {platform.machine()}",
+            "python": platform.python_version(),
+        },
+        "class": lesson,
+        "one_session": reruns,
+        "failures_in_the_log": len(failures) - len(lesson["failures"]),
+    }
+    print(result, flush=True)
+    if options.write:
+        write_result("classroom_load", result)
+    return int(bool(failures))
+
+
+def command(options: argparse.Namespace) -> str:
+    words = [f"--{name} {getattr(options, name):g}" for name in RANGES]
+    return "python -m benchmarks.service.classroom_load " + " ".join(words)
+
+
+# Option -> (least, default, most): a benchmark must not become an attack.
+RANGES = {
+    "students": (1, 30, 100),
+    "training": (0, 5, 20),
+    "minutes": (0.1, 3.0, 30.0),
+    "reruns": (5, 500, 5000),
+}
+
+
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    for name, (_, usual, most) in RANGES.items():
+        parser.add_argument(
+            f"--{name}", type=type(usual), default=usual, help=f"{usual:g}, at most {most:g}"
+        )
+    parser.add_argument("--dry", dest="write", action="store_false", help="write no result")
+    options = parser.parse_args(arguments)
+    for name, (least, _, most) in RANGES.items():
+        if not least <= getattr(options, name) <= most:
+            parser.error(f"--{name} must be between {least:g} and {most:g}")
+    return options
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,318 @@
+"""How long people wait for the dashboard, measured in a real browser.
+
+First paint of a server that is just up, switching pages, moving a slider until its figure is drawn
+anew, and a table of 1,000,000 rows and 50 columns from its upload to each of its pictures.
+
+python -m benchmarks.service.dashboard_speed [--rows 1000000] [--without-large-table]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import psutil
+from playwright.sync_api import Browser, sync_playwright
+
+from benchmarks._record import write_result
+from tools.chromium import launch_chromium
+from tools.studio import StudioServer, Visitor
+
+STARTS = 3
+ROUNDS = 5
+MOVES = 20
+# What was asked for: the first page, a page switch, a blink, and "within seconds".
+WANTED_SECONDS = {"first_paint": 3.0, "page_switch": 1.0, "slider": 0.4, "large_table": 10.0}
+PAGES = ("Missingness", "Masking lab", "Amputation lab", "Data")
+WHICH_VIEW = "What do you want to know?"
+VIEWS = ("How much", "Where", "Together", "Patterns", "Why", "Dropping rows")
+MASKING_CURVE = "How many cells of a column are masked, given how much of it is observed?"
+HOLES = "Where are the holes?"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print and write; return 1 if something takes longer than asked for."""
+    options = parsed(arguments)
+    load_before = os.getloadavg()[0]
+    with sync_playwright() as playwright:
+        browser = launch_chromium(playwright)
+        measured = {"first_paint": first_paints(browser)}
+        with tempfile.TemporaryDirectory() as home, StudioServer(Path(home)) as server:
+            measured |= {
+                "page_switch": page_switches(browser, server),
+                "slider": slider_moves(browser, server),
+                "new_holes": new_holes(browser, server),
+            }
+        if options.rows:
+            measured["large_table"] = large_table(browser, options.rows)
+        version = browser.version
+        browser.close()
+    late = too_slow(measured)
+    result = {
+        "what": "seconds that people wait for the dashboard, measured in the browser",
+        "command": "python -m benchmarks.service.dashboard_speed",
+        "machine": {
+            "cores": os.cpu_count(),
+            "load_average_before": round(load_before, 1),
+            "load_average_after": round(os.getloadavg()[0], 1),
+            "system": f"{platform.system()} {platform.machine()}",
+            "python": platform.python_version(),
+            "chromium": version,
+        },
+        "wanted_seconds": WANTED_SECONDS,
+        "seconds": measured,
+        "slower_than_wanted": late,
+    }
+    print(result, flush=True)
+    write_result("dashboard_speed", result)
+    return int(bool(late))
+
+
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the large table")
+    parser.add_argument("--without-large-table", dest="rows", action="store_const", const=0)
+    return parser.parse_args(arguments)
+
+
+def spread(seconds: Sequence[float]) -> dict[str, float | int]:
+    """Return the middle, the best and the worst of some times."""
+    return {
+        "median": round(statistics.median(seconds), 3),
+        "least": round(min(seconds), 3),
+        "most": round(max(seconds), 3),
+        "n": len(seconds),
+    }
+
+
+def too_slow(measured: dict[str, Any]) -> list[str]:
+    """Return the names of the medians that lie above what was asked for."""
+    medians = {
+        "first_paint": measured["first_paint"]["heading"]["median"],
+        "slider": measured["slider"]["figure_drawn"]["median"],
+        **{f"page_switch: {p}": t["median"] for p, t in measured["page_switch"].items()},
+    }
+    if "large_table" in measured:
+        drawn = measured["large_table"]["drawn"]
+        medians |= {f"large_table: {view}": seconds for view, seconds in drawn.items()}
+    return [name for name, t in medians.items() if t > WANTED_SECONDS[name.split(":")[0]]]
+
+
+# What is measured
+
+
+def first_paints(browser: Browser) -> dict[str, Any]:
+    """Time the first visit to a server that just answered for the first time."""
+    times: dict[str, list[float]] = {"heading": [], "whole_page": []}
+    started_up = []
+    for _ in range(STARTS):
+        with tempfile.TemporaryDirectory() as home:
+            begun = time.perf_counter()
+            with StudioServer(Path(home)) as server:
+                started_up.append(time.perf_counter() - begun)
+                visitor = Visitor(browser, server.url)
+                begun = time.perf_counter()
+                visitor.page.goto(server.url)
+                visitor.heading("Data", level=1).wait_for()
+                times["heading"].append(time.perf_counter() - begun)
+                visitor.page.evaluate(AT_REST)
+                times["whole_page"].append(time.perf_counter() - begun)
+                visitor.close()
+    return {name: spread(t) for name, t in times.items()} | {"server_start": spread(started_up)}
+
+
+def page_switches(browser: Browser, server: StudioServer) -> dict[str, Any]:
+    """Time from a click in the navigation to the page with all its figures; the first is apart."""
+    visitor = Visitor(browser, server.url)
+    visitor.open()
+    times: dict[str, list[float]] = {page: [] for page in PAGES}
+    for _ in range(ROUNDS + 1):
+        for page in PAGES:
+            milliseconds = visitor.page.evaluate(SWITCH_PAGE, page)
+            times[page].append(milliseconds / 1000)
+            visitor.settle()
+    visitor.close()
+    return {page: spread(t[1:]) | {"first_time": round(t[0], 3)} for page, t in times.items()}
+
+
+def slider_moves(browser: Browser, server: StudioServer) -> dict[str, Any]:
+    """Time from a key press on slider a to the curve drawn anew, and to the page at rest."""
+    visitor = Visitor(browser, server.url)
+    visitor.open("/masking_lab")
+    slider = visitor.slider("a: how strongly holes count")
+    slider.focus()
+    keys = ["ArrowRight", "ArrowLeft"] * (MOVES // 2)
+    moves = [lambda key=key: slider.press(key) for key in keys]
+    times = times_of_redrawing(visitor, server, MASKING_CURVE, moves)
+    visitor.close()
+    return times
+
+
+def new_holes(browser: Browser, server: StudioServer) -> dict[str, Any]:
+    """Time from another seed in the Amputation lab to its holes drawn."""
+    visitor = Visitor(browser, server.url)
+    visitor.open("/amputation_lab")
+    more = visitor.page.get_by_role("button", name="Increment")
+    times = times_of_redrawing(visitor, server, HOLES, [more.click] * (MOVES // 2))
+    visitor.close()
+    return times
+
+
+def times_of_redrawing(
+    visitor: Visitor, server: StudioServer, question: str, moves: Sequence[Callable[[], None]]
+) -> dict[str, Any]:
+    """Time each move, and what it costs the server, which a busy machine does not change much."""
+    drawn, at_rest = [], []
+    visitor.figure_data(question)
+    cpu_before = cpu_seconds(server)
+    for move in moves:
+        visitor.page.evaluate(WATCH_FIGURE, question)
+        move()
+        times = visitor.page.evaluate("() => window.redrawn")
+        drawn.append(times["drawn"] / 1000)
+        at_rest.append(times["rest"] / 1000)
+        visitor.settle()
+    cpu = (cpu_seconds(server) - cpu_before) / len(moves)
+    return {
+        "figure_drawn": spread(drawn),
+        "page_at_rest": spread(at_rest),
+        "server_cpu_per_move": round(cpu, 3),
+    }
+
+
+def large_table(browser: Browser, n_rows: int) -> dict[str, Any]:
+    """Time a large table from its upload to each of the pictures of its holes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.parquet"
+        made_table(n_rows).to_parquet(path)
+        with StudioServer(Path(folder) / "home") as server:
+            visitor = Visitor(browser, server.url)
+            visitor.open()
+            begun = time.perf_counter()
+            visitor.upload(path)
+            visitor.page.get_by_text("large.parquet is open.").wait_for(timeout=600_000)
+            opened = time.perf_counter() - begun
+            visitor.settle()
+            whole = time.perf_counter() - begun
+            drawn = {"Missingness": timed(lambda: visitor.go_to("Missingness"))}
+            for view in VIEWS[1:]:
+                drawn[view] = timed(lambda view=view: visitor.pick(WHICH_VIEW, view))
+            for page in PAGES[1:3]:
+                drawn[page] = timed(lambda page=page: visitor.go_to(page))
+            memory = server_process(server).memory_info().rss
+            failures = [*visitor.failures(), *server.failures()]
+            visitor.close()
+        if failures:
+            raise SystemExit(f"A page failed on the large table: {failures}")
+        return {
+            "rows": n_rows,
+            "columns": 50,
+            "file_mb": round(path.stat().st_size / 1e6),
+            "upload_to_open": round(opened, 2),
+            "upload_to_data_page": round(whole, 2),
+            "drawn": drawn,
+            "server_memory_mb": round(memory / 1e6),
+        }
+
+
+def timed(action: Callable[[], None]) -> float:
+    """Return the seconds of an action until the page is at rest, without the rest itself."""
+    begun = time.perf_counter()
+    action()
+    return round(time.perf_counter() - begun - 0.4, 2)
+
+
+def cpu_seconds(server: StudioServer) -> float:
+    times = server_process(server).cpu_times()
+    return float(times.user + times.system)
+
+
+def server_process(server: StudioServer) -> psutil.Process:
+    children = psutil.Process().children()
+    return next(child for child in children if str(server.port) in child.cmdline())
+
+
+def made_table(n_rows: int, seed: int = 0) -> pd.DataFrame:
+    """Return 40 numerical and 10 categorical columns whose holes depend on the first ones."""
+    rng = np.random.default_rng(seed)
+    columns: dict[str, Any] = {}
+    reason = rng.normal(size=n_rows)
+    for number in range(40):
+        values = (reason + rng.normal(size=n_rows)).round(2).astype("float32")
+        holes = rng.random(n_rows) < number / 60 + 0.1 * (reason > 1)
+        columns[f"number_{number}"] = np.where(holes, np.float32("nan"), values)
+    labels = np.array(["red", "green", "blue", "white"])
+    for number in range(10):
+        codes = rng.integers(0, len(labels), n_rows)
+        codes[rng.random(n_rows) < number / 20] = -1
+        columns[f"label_{number}"] = pd.Categorical.from_codes(codes, labels)
+    return pd.DataFrame(columns)
+
+
+# What runs in the browser, where the clock is not disturbed by anything between
+
+_HELPERS = """
+    const pause = () => new Promise(done => setTimeout(done, 10));
+    const painted = () => new Promise(requestAnimationFrame);
+    const working = () => document.querySelector([
+        '[data-testid="stApp"]:not([data-test-script-state="notRunning"])',
+        '[data-testid="stSkeleton"]', '[data-testid="stSpinner"]',
+        '[data-testid="stElementContainer"][data-stale="true"]',
+    ].join()) !== null || [...document.querySelectorAll('[data-testid="stPlotlyChart"]')]
+        .some(chart => !chart.querySelector('.main-svg'));
+    const until = async condition => { while (!condition()) await pause(); await painted(); };
+"""
+
+AT_REST = f"async () => {{ {_HELPERS} await until(() => !working()); }}"
+
+SWITCH_PAGE = f"""
+async title => {{
+    {_HELPERS}
+    const links = [...document.querySelectorAll('nav a, [data-testid="stSidebarNav"] a')];
+    const begun = performance.now();
+    links.find(link => link.innerText.trim().endsWith(title)).click();
+    await until(() => document.querySelector('main h1, [data-testid="stMain"] h1')
+        ?.innerText.startsWith(title) && !working());
+    return performance.now() - begun;
+}}
+"""
+
+WATCH_FIGURE = f"""
+question => {{
+    {_HELPERS}
+    // Looked up each time: a figure may be taken away and put back.
+    const figure = () => [...document.querySelectorAll('figure, [role="figure"]')]
+        .find(one => one.getAttribute('aria-label') === question)
+        ?.querySelector('.js-plotly-plot');
+    const content = () => JSON.stringify(figure()?._fullData?.map(
+        trace => [Array.from(trace.y ?? []), Array.from(trace.z ?? [], row => Array.from(row))]
+    ));
+    const first = figure();
+    const before = content();
+    const begin = new Promise(resolve => {{
+        for (const kind of ['keydown', 'pointerdown'])
+            window.addEventListener(kind, () => resolve(performance.now()),
+                {{ once: true, capture: true }});
+    }});
+    window.redrawn = (async () => {{
+        const begun = await begin;
+        await until(() => ![before, undefined].includes(content()));
+        const drawn = performance.now() - begun;
+        await until(() => !working());
+        return {{ drawn, rest: performance.now() - begun, anew: figure() !== first }};
+    }})();
+}}
+"""
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,25 @@
+"""What users take away: the filled table, how it was made, and words for their paper."""
+
+from pmae_core.export.bundle import write_bundle
+from pmae_core.export.excel import IMPUTED_COLOUR, check_excel_size, write_filled_excel
+from pmae_core.export.formulas import escape_formula, escape_formulas, looks_like_formula
+from pmae_core.export.methods_text import MethodsText, escape_markdown, methods_paragraph
+from pmae_core.export.recipe import Recipe, changed_roles
+from pmae_core.export.script import command_line, reproduce_script
+
+__all__ = [
+    "IMPUTED_COLOUR",
+    "MethodsText",
+    "Recipe",
+    "changed_roles",
+    "check_excel_size",
+    "command_line",
+    "escape_formula",
+    "escape_formulas",
+    "escape_markdown",
+    "looks_like_formula",
+    "methods_paragraph",
+    "reproduce_script",
+    "write_bundle",
+    "write_filled_excel",
+]

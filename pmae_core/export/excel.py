@@ -1,0 +1,244 @@
+"""The filled table as an Excel workbook in which filled cells have a colour.
+
+openpyxl makes the workbook with its styles; the rows of the table are written beside it as plain
+XML, which is many times faster than cell by cell.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+from xml.sax.saxutils import escape
+
+import numpy as np
+import numpy.typing as npt
+import openpyxl
+import pandas as pd
+from openpyxl.cell import Cell
+from openpyxl.styles import Font, PatternFill
+from openpyxl.utils import get_column_letter
+from openpyxl.utils.datetime import to_excel
+
+from pmae_core.errors import TableError, TableTooLargeError
+from pmae_core.export.formulas import looks_like_formula
+from pmae_core.table.io.writing import (
+    _EXCEL_COLUMNS,
+    _EXCEL_ROWS,
+    _EXCEL_TEXT,
+    _excel_holds,
+    _rows_of_excel_cells,
+    _with_index_as_columns,
+    _write_whole,
+)
+
+IMPUTED_COLOUR = "#009E73"
+TABLE_SHEET, ABOUT_SHEET = "Table", "About"
+
+_SHEET_START = (
+    '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews>'
+    '<sheetView workbookViewId="0" tabSelected="1"><pane ySplit="1" topLeftCell="A2" '
+    'activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetData>'
+)
+_SHEET_END = "</sheetData></worksheet>"
+_ROWS_AT_ONCE = 1000
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def write_filled_excel(
+    path: str | os.PathLike[str] | BinaryIO,
+    filled: pd.DataFrame,
+    imputed: pd.DataFrame,
+    *,
+    colour: str = IMPUTED_COLOUR,
+    about: Mapping[str, str] | None = None,
+) -> None:
+    """Write the filled table with a colour behind the cells that were filled.
+
+    The first sheet is the table, and :func:`~pmae_core.table.read_table` gives it back; the second
+    says what the colour means. Text that looks like a formula stays text: it is stored as
+    such, and marked so that it is no formula after editing either.
+
+    Parameters
+    ----------
+    path : path or binary file
+        Where to write; a file that is there is replaced when the new one is complete.
+    filled : DataFrame
+        The filled table.
+    imputed : DataFrame of bool
+        True where a cell was filled; rows and columns as in `filled`.
+    colour : str
+        Of the filled cells, as ``#RRGGBB``.
+    about : mapping of str to str, optional
+        More to say on the second sheet: a title and a text each.
+
+    Raises
+    ------
+    TableError
+        If Excel cannot hold the table.
+    """
+    _check(filled, imputed)
+
+    def write(table: pd.DataFrame, handle: BinaryIO) -> None:
+        _write_book(table, imputed.to_numpy(dtype=bool), handle, colour, about or {})
+
+    if isinstance(path, str | os.PathLike):
+        _write_whole(filled, Path(path), write)
+    else:
+        write(filled, path)
+
+
+def _check(filled: pd.DataFrame, imputed: pd.DataFrame) -> None:
+    if not (filled.index.equals(imputed.index) and filled.columns.equals(imputed.columns)):
+        raise TableError("The filled table and its imputed cells have other rows or columns.")
+    check_excel_size(filled)
+
+
+def check_excel_size(filled: pd.DataFrame) -> None:
+    """Raise a TableTooLargeError, a sentence, if a table has more cells than Excel holds."""
+    if len(filled) >= _EXCEL_ROWS or filled.shape[1] >= _EXCEL_COLUMNS:
+        raise TableTooLargeError(
+            f"Excel holds {_EXCEL_ROWS - 1:,} rows and {_EXCEL_COLUMNS - 1:,} columns; "
+            f"this table has {len(filled):,} and {filled.shape[1]:,}. Write .parquet or .csv."
+        )
+
+
+@dataclass(frozen=True)
+class _Styles:
+    """Numbers of styles in the workbook: of (kind of cell, whether it was filled)."""
+
+    header: int
+    of_cell: dict[tuple[str, bool], int]
+
+    @classmethod
+    def add_to(cls, book: openpyxl.Workbook, colour: str) -> _Styles:
+        fill = PatternFill("solid", fgColor=colour.lstrip("#"))
+        of_cell = {}
+        for is_filled in (False, True):
+            for kind in ("plain", "date", "formula"):
+                cell = Cell(book.worksheets[0])
+                if is_filled:
+                    cell.fill = fill
+                if kind == "date":
+                    cell.number_format = "yyyy-mm-dd hh:mm:ss"
+                cell.quotePrefix = kind == "formula"
+                of_cell[kind, is_filled] = cell.style_id
+        header = Cell(book.worksheets[0])
+        header.font = Font(bold=True)
+        header.quotePrefix = True
+        return cls(header.style_id, of_cell)
+
+
+def _write_book(
+    filled: pd.DataFrame,
+    imputed: npt.NDArray[np.bool_],
+    handle: BinaryIO,
+    colour: str,
+    about: Mapping[str, str],
+) -> None:
+    book = openpyxl.Workbook()
+    book.worksheets[0].title = TABLE_SHEET
+    _write_about(book, colour, int(imputed.sum()), imputed.size, about)
+    styles = _Styles.add_to(book, colour)
+    skeleton = io.BytesIO()
+    book.save(skeleton)
+    table = _with_index_as_columns(filled)
+    index_cells = np.zeros((len(table), table.shape[1] - imputed.shape[1]), dtype=bool)
+    xml = _sheet_xml(table, np.hstack([index_cells, imputed]), styles)
+    _copy_with_rows(skeleton, handle, xml)
+
+
+def _write_about(
+    book: openpyxl.Workbook, colour: str, n_filled: int, n_cells: int, about: Mapping[str, str]
+) -> None:
+    sheet = book.create_sheet(ABOUT_SHEET)
+    share = f"{n_filled / n_cells:.1%}" if n_cells else "0%"
+    rows = {
+        "Filled cells": f"{n_filled:,} of {n_cells:,} ({share}) have this colour in the table.",
+        "Other cells": "as they were observed.",
+        **about,
+    }
+    for number, (title, text) in enumerate(rows.items(), start=1):
+        for column, content in enumerate((title, text), start=1):
+            cell = sheet.cell(number, column, _NOT_IN_XML.sub("", str(content)))
+            cell.data_type = "s"
+            cell.quotePrefix = looks_like_formula(content)
+        sheet.cell(number, 1).font = Font(bold=True)
+    sheet.cell(1, 1).fill = PatternFill("solid", fgColor=colour.lstrip("#"))
+    sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 20, 100
+
+
+def _copy_with_rows(skeleton: BinaryIO, handle: BinaryIO, xml: Iterator[str]) -> None:
+    """Copy a workbook and put other rows into its first sheet."""
+    with (
+        zipfile.ZipFile(skeleton) as source,
+        zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as target,
+    ):
+        for name in source.namelist():
+            if name == "xl/worksheets/sheet1.xml":
+                with target.open(name, "w", force_zip64=True) as sheet:
+                    for text in xml:
+                        sheet.write(text.encode())
+            else:
+                target.writestr(name, source.read(name))
+
+
+def _sheet_xml(
+    table: pd.DataFrame, imputed: npt.NDArray[np.bool_], styles: _Styles
+) -> Iterator[str]:
+    letters = [get_column_letter(number) for number in range(1, table.shape[1] + 1)]
+    names = "".join(
+        _text_cell(f"{letter}1", styles.header, str(name))
+        for letter, name in zip(letters, table.columns, strict=True)
+    )
+    yield f'{_SHEET_START}<row r="1">{names}</row>'
+    rows: list[str] = []
+    cells_of = _rows_of_excel_cells(table)
+    for number, (cells, filled) in enumerate(zip(cells_of, imputed.tolist(), strict=True), start=2):
+        row = "".join(
+            _cell(f"{letter}{number}", cell, is_filled, styles)
+            for letter, cell, is_filled in zip(letters, cells, filled, strict=True)
+            if cell is not None
+        )
+        rows.append(f'<row r="{number}">{row}</row>')
+        if len(rows) == _ROWS_AT_ONCE:
+            yield "".join(rows)
+            rows = []
+    yield "".join(rows) + _SHEET_END
+
+
+def _cell(place: str, cell: object, is_filled: bool, styles: _Styles) -> str:
+    if isinstance(cell, bool):
+        style = styles.of_cell["plain", is_filled]
+        return f'<c r="{place}" s="{style}" t="b"><v>{int(cell)}</v></c>'
+    if isinstance(cell, int | float) and _excel_holds(cell):
+        return f'<c r="{place}" s="{styles.of_cell["plain", is_filled]}"><v>{cell!r}</v></c>'
+    if isinstance(cell, pd.Timestamp):
+        style = styles.of_cell["date", is_filled]
+        return f'<c r="{place}" s="{style}"><v>{to_excel(cell.to_pydatetime())!r}</v></c>'
+    text = str(cell)
+    kind = "formula" if looks_like_formula(text) else "plain"
+    return _text_cell(place, styles.of_cell[kind, is_filled], text)
+
+
+def _text_cell(place: str, style: int, text: str) -> str:
+    if len(text) > _EXCEL_TEXT:
+        raise TableError(
+            f"A text of {len(text):,} characters is longer than Excel allows ({_EXCEL_TEXT:,}). "
+            "Write .parquet or .csv."
+        )
+    if _NOT_IN_XML.search(text):
+        raise TableError(
+            "Some text holds control characters, which Excel cannot store. Write .parquet or .csv."
+        )
+    written = escape(text, {"\r": "&#13;"})
+    return (
+        f'<c r="{place}" s="{style}" t="inlineStr">'
+        f'<is><t xml:space="preserve">{written}</t></is></c>'
+    )

@@ -1,0 +1,182 @@
+"""How a table was filled: all that it takes to do it again."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, Literal
+
+import pandas as pd
+
+from pmae_core.errors import ImputationError
+from pmae_core.explain import StructuralHole
+from pmae_core.storage.json_values import from_json_value, to_json_value
+from pmae_core.table import Schema
+
+Sentinels = Sequence[Any] | Mapping[Any, Sequence[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How a table was filled.
+
+    Attributes
+    ----------
+    table : str
+        Name of the file, or of a sample table.
+    source : {"file", "sample"}
+        Which of both.
+    sentinels : sequence, or mapping of column to sequence
+        Values that were declared missing.
+    read_options : mapping
+        Other options of :func:`~pmae_core.table.read_table`, such as ``sheet`` or ``delimiter``.
+    roles : mapping of column to role
+        Roles that the user chose; see :func:`changed_roles`.
+    method, params, seed
+        The method, those of its settings that are not its defaults, and its seed.
+    model : str, optional
+        Name of the file of a trained model that filled the table; nothing was fitted then.
+    model_seed : int, optional
+        The seed with which that model was trained, with the settings in `params`.
+    draws : int
+        How many plausible draws were made, with the same seed.
+    left_alone : sequence of StructuralHole
+        Holes that were left empty.
+    output, imputed_output : str
+        Names of the files for the filled table and, if wanted, for the table that is True where
+        a cell was filled.
+    threads : int, optional
+        Threads for numerical work; the last digits depend on them.
+    versions : mapping of package to version
+        What it was made with.
+    """
+
+    table: str
+    method: str
+    source: Literal["file", "sample"] = "file"
+    sentinels: Sentinels = ()
+    read_options: Mapping[str, Any] = field(default_factory=dict)
+    roles: Mapping[Any, str] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    model: str | None = None
+    model_seed: int | None = None
+    draws: int = 0
+    left_alone: Sequence[StructuralHole] = ()
+    output: str = "filled.csv"
+    imputed_output: str | None = None
+    threads: int | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        reserved = {"schema", "random_state"} & set(self.params)
+        if reserved:
+            raise ImputationError(
+                f"{' and '.join(sorted(reserved))} of a recipe: give roles and seed instead."
+            )
+        if self.draws < 0:
+            raise ImputationError(f"The number of draws cannot be {self.draws}.")
+        for name in ("sentinels", "read_options", "roles", "params"):
+            value = _plain(getattr(self, name))
+            if not _is_literal(value):
+                raise ImputationError(
+                    f"The {name} of a recipe must be texts, finite numbers, True, False, None and "
+                    f"lists or mappings of these, not {value!r}."
+                )
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "left_alone", tuple(self.left_alone))
+
+    @property
+    def draw_outputs(self) -> list[str]:
+        """Names of the files for the draws: those of the output with a number."""
+        path = PurePath(self.output)
+        stems = (f"{path.stem}-draw{number}" for number in range(1, self.draws + 1))
+        return [str(path.with_stem(stem)) for stem in stems]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the recipe as JSON-able data."""
+        return {
+            "table": self.table,
+            "source": self.source,
+            "sentinels": _pairs(self.sentinels)
+            if isinstance(self.sentinels, Mapping)
+            else list(self.sentinels),
+            "sentinels_by_column": isinstance(self.sentinels, Mapping),
+            "read_options": dict(self.read_options),
+            "roles": _pairs(self.roles),
+            "method": self.method,
+            "params": dict(self.params),
+            "seed": self.seed,
+            "model": self.model,
+            "model_seed": self.model_seed,
+            "draws": self.draws,
+            "left_alone": [hole.to_dict() for hole in self.left_alone],
+            "output": self.output,
+            "imputed_output": self.imputed_output,
+            "threads": self.threads,
+            "versions": dict(self.versions),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Recipe:
+        """Return the recipe that `to_dict` wrote."""
+        try:
+            content = dict(data)
+            if content.pop("sentinels_by_column"):
+                content["sentinels"] = _mapping(content["sentinels"])
+            content["roles"] = _mapping(content["roles"])
+            content["left_alone"] = [StructuralHole.from_dict(d) for d in content["left_alone"]]
+            return cls(**content)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ImputationError(f"This is no saved recipe: {error!r}.") from None
+
+
+def changed_roles(frame: pd.DataFrame, schema: Schema) -> dict[Hashable, str]:
+    """Return the roles of a schema that differ from those a look at the table gives.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table.
+    schema : Schema
+        Its roles, as the user has them.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"zip": [10115, 20095, 10115], "age": [31, 45, 52]})
+    >>> changed_roles(table, Schema.infer(table, roles={"zip": "categorical"}))
+    {'zip': 'categorical'}
+    """
+    inferred = Schema.infer(frame)
+    return {
+        column.name: column.role.value
+        for column in schema
+        if column.role is not inferred.role(column.name)
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return a copy whose containers are dicts and lists."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    return value.item() if hasattr(value, "item") else value
+
+
+def _is_literal(value: Any) -> bool:
+    """Say whether Python reads the value back from its text."""
+    try:
+        return bool(ast.literal_eval(repr(value)) == value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return False
+
+
+def _pairs(mapping: Mapping[Any, Any]) -> list[list[Any]]:
+    return [[to_json_value(key), value] for key, value in mapping.items()]
+
+
+def _mapping(pairs: Sequence[Sequence[Any]]) -> dict[Any, Any]:
+    return {from_json_value(key): value for key, value in pairs}

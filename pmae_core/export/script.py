@@ -1,0 +1,237 @@
+"""A Python script and a shell command that fill the table again."""
+
+from __future__ import annotations
+
+import json
+import pprint
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pmae_core.errors import ImputationError
+from pmae_core.export.recipe import Recipe
+from pmae_core.threads import THREAD_VARIABLES
+
+_WIDTH = 96
+
+
+def reproduce_script(recipe: Recipe) -> str:
+    """Return a short Python script that reads the table, fills it and writes it.
+
+    With the versions that it names, the result is the same to the last bit.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How the table was filled.
+
+    Examples
+    --------
+    >>> script = reproduce_script(Recipe(table="holes.csv", method="em"))
+    >>> print(script[script.index("frame ="):])
+    frame = read_table('holes.csv')
+    <BLANKLINE>
+    # Settings that are not named have their defaults.
+    imputer = make_imputer('em', random_state=0)
+    imputer.fit(frame)
+    filled = imputer.transform(frame)
+    <BLANKLINE>
+    write_table(filled, 'filled.csv')
+    <BLANKLINE>
+    """
+    parts = (_title, _imports, _reading, _filling, _left_alone, _writing)
+    return "\n\n".join(filter(None, (part(recipe) for part in parts))) + "\n"
+
+
+def command_line(recipe: Recipe) -> str:
+    """Return the command ``pmae impute`` that fills the table again.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How the table was filled.
+
+    Raises
+    ------
+    ImputationError
+        If the command has no words for the recipe; the script always has.
+
+    Examples
+    --------
+    >>> command_line(Recipe(table="my table.csv", method="em", sentinels=[-999]))
+    "pmae impute 'my table.csv' -o filled.csv --sentinel -999 --method em --seed 0"
+    """
+    _check_command(recipe)
+    words = ["pmae", "impute", _path(recipe.table), "-o", _path(recipe.output)]
+    words += _repeated("--sentinel", (_spelled(value) for value in recipe.sentinels))
+    if recipe.model is not None:
+        words += ["--model", _path(recipe.model)]
+    else:
+        words += _repeated("--role", (f"{name}={role}" for name, role in recipe.roles.items()))
+        words += ["--method", recipe.method]
+        settings = (f"{name}={_json_or_word(value)}" for name, value in recipe.params.items())
+        words += _repeated("--param", settings)
+    words += ["--seed", str(recipe.seed)]
+    if recipe.draws:
+        words += ["--draws", str(recipe.draws)]
+    if recipe.imputed_output is not None:
+        words += ["--mask-out", _path(recipe.imputed_output)]
+    threads = f"OMP_NUM_THREADS={recipe.threads} " if recipe.threads else ""
+    return threads + shlex.join(words)
+
+
+# ---------------------------------------------------------------- parts of the script
+
+
+def _title(recipe: Recipe) -> str:
+    lines = [f"Fill the missing cells of {recipe.table!r} once more."]
+    if recipe.versions:
+        made_with = ", ".join(f"{name} {version}" for name, version in recipe.versions.items())
+        lines += [
+            f"Made with {made_with};",
+            "other versions may give slightly different numbers.",
+        ]
+    return _comment(lines)
+
+
+def _imports(recipe: Recipe) -> str:
+    imputers = "load_imputer" if recipe.model is not None else "make_imputer"
+    read = "load_dataset" if recipe.source == "sample" else "read_table"
+    lines = []
+    if recipe.threads:
+        lines += [
+            "import os",
+            "",
+            _comment(["Sums depend on the number of threads in their last digits."]),
+            f"threads = {str(recipe.threads)!r}",
+            *(f"os.environ[{name!r}] = threads" for name in THREAD_VARIABLES),
+            "",
+        ]
+    if recipe.left_alone:
+        lines.append("from pmae_core.explain import StructuralHole, leave_alone")
+    lines.append(f"from pmae_core.imputers import {imputers}")
+    lines.append(f"from pmae_core.table import {read}, write_table")
+    return "\n".join(lines)
+
+
+def _reading(recipe: Recipe) -> str:
+    if recipe.source == "sample":
+        return f"frame = load_dataset({recipe.table!r}).frame"
+    options = dict(recipe.read_options)
+    comment = ""
+    if recipe.sentinels:
+        options["sentinels"] = recipe.sentinels
+        comment = _comment(["The sentinels stand for missing values."]) + "\n"
+    return f"{comment}frame = {_call('read_table', recipe.table, options)}"
+
+
+def _filling(recipe: Recipe) -> str:
+    if recipe.model is not None:
+        return f"imputer = load_imputer({recipe.model!r})\nfilled = imputer.transform(frame)"
+    schema = {"schema": recipe.roles} if recipe.roles else {}
+    settings = {**schema, **recipe.params, "random_state": recipe.seed}
+    lines = [
+        _comment(["Settings that are not named have their defaults."]),
+        f"imputer = {_call('make_imputer', recipe.method, settings)}",
+        "imputer.fit(frame)",
+        "filled = imputer.transform(frame)",
+    ]
+    return "\n".join(lines)
+
+
+def _left_alone(recipe: Recipe) -> str:
+    if not recipe.left_alone:
+        return ""
+    saved = _literal([hole.to_dict() for hole in recipe.left_alone])
+    return "\n".join(
+        [
+            _comment(["These cells are empty for a reason and stay so:"]),
+            _comment(hole.sentence for hole in recipe.left_alone),
+            f"findings = {saved}",
+            "holes = [StructuralHole.from_dict(finding) for finding in findings]",
+            "kept_empty = leave_alone(frame, holes)",
+            "filled = filled.mask(kept_empty)",
+        ]
+    )
+
+
+def _writing(recipe: Recipe) -> str:
+    lines = [f"write_table(filled, {recipe.output!r})"]
+    if recipe.imputed_output is not None:
+        lines.append(f"write_table(frame.isna() & filled.notna(), {recipe.imputed_output!r})")
+    if recipe.draws:
+        draw = "draw.mask(kept_empty)" if recipe.left_alone else "draw"
+        lines += [
+            "",
+            _comment(["Several plausible fillings, whose spread shows how sure they are."]),
+            f"names = {_literal(recipe.draw_outputs)}",
+            f"draws = imputer.sample(frame, n={recipe.draws}, random_state={recipe.seed})",
+            "for name, draw in zip(names, draws, strict=True):",
+            f"    write_table({draw}, name)",
+        ]
+    return "\n".join(lines)
+
+
+def _call(function: str, first: str, options: Mapping[str, Any]) -> str:
+    """Return a call as text, on one line if it fits."""
+    arguments = [repr(first), *(f"{name}={value!r}" for name, value in options.items())]
+    line = f"{function}({', '.join(arguments)})"
+    if len(line) <= _WIDTH - len("imputer = "):
+        return line
+    split = [repr(first), *(f"{name}={_literal(value)}" for name, value in options.items())]
+    return "\n".join([f"{function}(", *(f"    {argument}," for argument in split), ")"])
+
+
+def _literal(value: Any) -> str:
+    return pprint.pformat(value, width=_WIDTH, sort_dicts=False)
+
+
+def _comment(sentences: Iterable[str]) -> str:
+    """Return lines of comment; whatever a name holds, it stays inside its line."""
+    lines = ("".join(c if c.isprintable() else repr(c)[1:-1] for c in text) for text in sentences)
+    return "\n".join(f"# {line}" for line in lines)
+
+
+# ---------------------------------------------------------------- words of the command
+
+
+def _check_command(recipe: Recipe) -> None:
+    objections = {
+        "samples, which are in no file": recipe.source == "sample",
+        "sentinels of single columns": isinstance(recipe.sentinels, Mapping),
+        "these sentinels": not all(
+            isinstance(value, str | int | float) and not isinstance(value, bool)
+            for value in recipe.sentinels
+        ),
+        f"the option {next(iter(recipe.read_options), '')} of reading": bool(recipe.read_options),
+        "cells that are to stay empty": bool(recipe.left_alone),
+        "columns whose names are no text": not all(
+            isinstance(name, str) and name for name in recipe.roles
+        ),
+    }
+    for what, is_so in objections.items():
+        if is_so:
+            raise ImputationError(f"pmae impute has no words for {what}; take the script.")
+
+
+def _repeated(option: str, values: Iterable[str]) -> list[str]:
+    return [word for value in values for word in (option, value)]
+
+
+def _path(path: str) -> str:
+    """Return a path that no shell takes for an option."""
+    return f"./{path}" if path.startswith("-") else path
+
+
+def _spelled(sentinel: Any) -> str:
+    return f"{sentinel:g}" if isinstance(sentinel, float) else str(sentinel)
+
+
+def _json_or_word(value: Any) -> str:
+    """Return a value as the command reads it: a plain word, or JSON."""
+    if isinstance(value, str):
+        try:
+            json.loads(value)
+        except json.JSONDecodeError:
+            return value
+    return json.dumps(value, allow_nan=False)

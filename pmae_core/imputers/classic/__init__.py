@@ -1,0 +1,1 @@
+"""Statistical and tree-based methods, one file per method."""

@@ -1,0 +1,69 @@
+"""The simplest fill: each column's mean, or its most frequent category."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pmae_core.imputers.base import BaseImputer
+from pmae_core.imputers.registry import register_imputer
+from pmae_core.imputers.run import FitRun
+from pmae_core.table import EncodedTable, Schema
+
+
+@register_imputer(
+    name="naive",
+    title="Mean / mode",
+    explanation="Puts the column's mean into every missing number and the most frequent category "
+    "into every other missing cell, whatever the rest of the row says.",
+    citation="Hawthorne and Elliott: Imputing cross-sectional missing data: comparison of common "
+    "techniques. Australian and New Zealand Journal of Psychiatry, 2005.",
+)
+class NaiveImputer(BaseImputer):
+    """Fill numbers with their column's mean and categories with the most frequent one.
+
+    The mean is that of the observed numbers in their own unit. Of equally frequent categories
+    the first is taken.
+
+    Parameters
+    ----------
+    schema : Schema or mapping of column to role, optional
+        Roles of the columns; inferred where not given.
+    random_state : int, RandomState or None
+        Not needed, as nothing is random; here for one interface.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> NaiveImputer().fit_transform(np.array([[1.5], [4.0], [np.nan]])).ravel().tolist()
+    [1.5, 4.0, 2.75]
+    """
+
+    def __init__(
+        self,
+        *,
+        schema: Schema | Mapping[Any, str] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.schema = schema
+        self.random_state = random_state
+
+    def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
+        progress = run.progress(len(encoded.columns), "column")
+        self._centres = np.zeros(len(encoded.columns))
+        for j in range(len(encoded.columns)):
+            self._centres[j] = column_centre(encoded, j)
+            progress.advance()
+
+    def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
+        return np.where(encoded.observed, encoded.values, self._centres)
+
+
+def column_centre(encoded: EncodedTable, j: int) -> float:
+    """Return the mean of a numerical column, or the most frequent code of a categorical one."""
+    cells = encoded.values[encoded.observed[:, j], j]
+    if encoded.columns[j].kind == "categorical":
+        return float(np.bincount(cells.astype(np.intp)).argmax())
+    return float(cells.mean(dtype=np.float64))

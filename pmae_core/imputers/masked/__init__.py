@@ -1,0 +1,1 @@
+"""Masked autoencoders: PMAE and ReMasker, and the fitted network that they share."""

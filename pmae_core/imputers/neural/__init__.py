@@ -1,0 +1,1 @@
+"""Neural methods that the paper compares with: a method and its network, one file each."""

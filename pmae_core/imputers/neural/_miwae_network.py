@@ -1,0 +1,159 @@
+"""The network of MIWAE, its training and its use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import softplus
+
+from pmae_core.imputers.neural._common import (
+    Standardiser,
+    adam,
+    dense_network,
+    row_chunks,
+    seeded,
+    shuffled_batches,
+)
+from pmae_core.imputers.run import Progress
+from pmae_core.table import EncodedTable
+from pmae_core.training.device import choose_device, threads_for
+
+SMALLEST_SCALE = 1e-3
+FEWEST_DEGREES = 3.0
+
+
+class Explanation(NamedTuple):
+    """Several tries to explain rows: how good each is, and the Student-t it gives each cell.
+
+    ``log_weights`` has shape (tries, rows), the others (tries, rows, columns).
+    """
+
+    log_weights: Tensor
+    location: Tensor
+    scale: Tensor
+    degrees: Tensor
+
+
+class Autoencoder(nn.Module):
+    """Encoder and decoder of MIWAE."""
+
+    def __init__(self, width: int, hidden_width: int, latent_width: int) -> None:
+        super().__init__()
+        hidden = (hidden_width, hidden_width)
+        self.encoder = dense_network(width, *hidden, 2 * latent_width, activation=nn.ReLU)
+        self.decoder = dense_network(latent_width, *hidden, 3 * width, activation=nn.ReLU)
+
+    def forward(self, cells: Tensor, observed: Tensor, n_samples: int) -> Explanation:
+        """Return ``n_samples`` tries to explain the observed cells of each row."""
+        centre, raw_spread = self.encoder(cells).chunk(2, dim=-1)
+        spread = softplus(raw_spread) + 1e-6
+        noise = torch.randn(n_samples, *centre.shape).to(cells.device)
+        latent = centre + spread * noise
+        # The normal constants of prior and posterior cancel.
+        log_prior_ratio = (noise**2 / 2 - latent**2 / 2 + spread.log()).sum(dim=-1)
+        location, raw_scale, raw_degrees = self.decoder(latent).chunk(3, dim=-1)
+        scale = softplus(raw_scale) + SMALLEST_SCALE
+        degrees = softplus(raw_degrees) + FEWEST_DEGREES
+        log_density = _student_log_density(cells, location, scale, degrees)
+        log_weights = (log_density * observed).sum(dim=-1) + log_prior_ratio
+        return Explanation(log_weights, location, scale, degrees)
+
+
+def _student_log_density(x: Tensor, location: Tensor, scale: Tensor, degrees: Tensor) -> Tensor:
+    half = (degrees + 1) / 2
+    normaliser = torch.lgamma(half) - torch.lgamma(degrees / 2) - torch.log(degrees * math.pi) / 2
+    distance = ((x - location) / scale) ** 2 / degrees
+    return normaliser - scale.log() - half * torch.log1p(distance)
+
+
+@dataclass(frozen=True)
+class FittedMIWAE:
+    """A trained network with the standardisation of its columns."""
+
+    network: Autoencoder
+    standardiser: Standardiser
+    device: torch.device
+    seed: int
+
+    @classmethod
+    def train(
+        cls,
+        encoded: EncodedTable,
+        *,
+        batch_size: int,
+        hidden_width: int,
+        latent_width: int,
+        n_samples: int,
+        learning_rate: float,
+        device: str,
+        seed: int,
+        progress: Progress,
+    ) -> tuple[FittedMIWAE, list[float]]:
+        """Return a trained network, and the negative bound at each step."""
+        where = choose_device(device)
+        standardiser = Standardiser.fit(encoded)
+        cells = standardiser.apply(encoded).to(where)
+        observed = torch.from_numpy(encoded.observed).to(where)
+        losses: list[Tensor] = []
+        with seeded(seed), threads_for(min(batch_size, len(cells)) * cells.shape[1]):
+            network = Autoencoder(cells.shape[1], hidden_width, latent_width).to(where)
+            optimizer = adam(network.parameters(), learning_rate)
+            while progress.done < progress.total:
+                for batch in shuffled_batches(len(cells), batch_size):
+                    rows = batch.to(where)
+                    log_weights = network(cells[rows], observed[rows], n_samples).log_weights
+                    loss = math.log(n_samples) - torch.logsumexp(log_weights, dim=0).mean()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    losses.append(loss.detach())
+                    progress.advance()
+                    if progress.done == progress.total:
+                        break
+        return cls(network, standardiser, where, seed), torch.stack(losses).tolist()
+
+    def fill(self, encoded: EncodedTable, n_samples: int) -> np.ndarray:
+        """Return encoded values: decoder means, weighted by how well they explain the row."""
+
+        def weighted_mean(tries: Explanation) -> Tensor:
+            weights = torch.softmax(tries.log_weights, dim=0)
+            return (weights.unsqueeze(-1) * tries.location).sum(dim=0)
+
+        return self._predict(encoded, n_samples, self.seed, weighted_mean)
+
+    def draw(self, encoded: EncodedTable, n_samples: int, rng: np.random.Generator) -> np.ndarray:
+        """Return one random filling by sampling importance resampling."""
+
+        def resample(tries: Explanation) -> Tensor:
+            chances = torch.softmax(tries.log_weights, dim=0).T.cpu()
+            chosen = torch.multinomial(chances, 1).view(1, -1, 1)
+            index = chosen.expand(1, -1, tries.location.shape[-1])
+            location, scale, degrees = (part.cpu().gather(0, index)[0] for part in tries[1:])
+            return torch.distributions.StudentT(degrees, location, scale).sample()
+
+        return self._predict(encoded, n_samples, int(rng.integers(2**31)), resample)
+
+    @torch.no_grad()
+    def _predict(
+        self,
+        encoded: EncodedTable,
+        n_samples: int,
+        seed: int,
+        conclude: Callable[[Explanation], Tensor],
+    ) -> np.ndarray:
+        cells = self.standardiser.apply(encoded).to(self.device)
+        observed = torch.from_numpy(encoded.observed).to(self.device)
+
+        def chunks() -> Iterator[Tensor]:
+            for rows in row_chunks(len(cells), n_samples * cells.shape[1]):
+                yield conclude(self.network(cells[rows], observed[rows], n_samples)).cpu()
+
+        with seeded(seed):
+            filled = torch.cat(list(chunks()))
+        return self.standardiser.undo(filled, encoded)

@@ -1,0 +1,8 @@
+"""Run one job: ``python -m pmae_core.jobs.worker --home H --job ID``."""
+
+import sys
+
+from pmae_core.jobs.worker.process import main
+
+if __name__ == "__main__":
+    sys.exit(main())

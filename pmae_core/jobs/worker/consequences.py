@@ -1,0 +1,251 @@
+"""What follows from a comparison's fillings: predictions of a target, and conclusions.
+
+Each method is asked apart and its rows are written at once, so that work can be resumed.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from pmae_core.errors import Cancelled, PMAEError
+from pmae_core.events import FitProgress
+from pmae_core.jobs.worker.context import JobContext, PhaseStarted
+from pmae_core.storage.files import write_whole
+from pmae_core.storage.json_values import without_nan
+
+FOLDER = "consequences"
+FILE = "consequences.json"
+PARTS = ("downstream", "conclusions")
+OUT_OF_TIME = "not run: time budget"
+# What tells one row from another; references come with every method, and count once.
+_KEYS = {"downstream": ["method", "model", "seed"], "conclusions": ["estimand", "method"]}
+
+
+@dataclass(frozen=True)
+class Consequences:
+    """What the fillings lead to.
+
+    Attributes
+    ----------
+    downstream : DataFrame
+        As from :func:`pmae_core.evaluation.downstream_scores`; empty where not asked for.
+    conclusions : DataFrame
+        As from :func:`pmae_core.evaluation.conclusion_stability`.
+    notes : list of str
+        What could not be done at all, in sentences.
+    """
+
+    downstream: pd.DataFrame = field(default_factory=pd.DataFrame)
+    conclusions: pd.DataFrame = field(default_factory=pd.DataFrame)
+    notes: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return them as JSON-able data; figures that are not finite become None."""
+        parts = {part: _records(getattr(self, part)) for part in PARTS}
+        return {**parts, "notes": list(self.notes)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Consequences:
+        """Return what `to_dict` wrote."""
+        downstream, conclusions = (pd.DataFrame(data.get(part) or []) for part in PARTS)
+        return cls(downstream, conclusions, list(data.get("notes") or []))
+
+
+def read_consequences(folder: str | Path) -> Consequences:
+    """Return what a comparison's job has found out so far.
+
+    Parameters
+    ----------
+    folder : path
+        The job's folder. While the job runs, these are the rows of the methods that are done.
+    """
+    final = Path(folder) / "result" / FILE
+    if final.exists():
+        return Consequences.from_dict(json.loads(final.read_text(encoding="utf-8")))
+    rows: dict[str, list[dict[str, Any]]] = {part: [] for part in PARTS}
+    for path in sorted((Path(folder) / FOLDER).glob("*-*.json")):
+        part = path.name.partition("-")[0]
+        if part in rows:
+            rows[part] += json.loads(path.read_text(encoding="utf-8"))
+    return Consequences.from_dict({part: _distinct(part, found) for part, found in rows.items()})
+
+
+def judge_consequences(
+    params: Mapping[str, Any],
+    arguments: Mapping[str, Any],
+    context: JobContext,
+    *,
+    seed: int = 0,
+    deadline: float | None = None,
+) -> Consequences:
+    """Ask each method of a comparison what follows from its filling.
+
+    Parameters
+    ----------
+    params : mapping
+        Of the job: ``downstream``, ``conclusions`` and ``conclusion_draws`` say what is asked.
+    arguments : mapping
+        Of :func:`pmae_core.evaluation.compare`: the table, its roles, methods and seeds.
+    context : JobContext
+        Where to keep the rows, who listens, who may stop it.
+    seed : int
+        Seed of the conclusions.
+    deadline : float, optional
+        When to stop, on the clock of ``time.monotonic``.
+
+    Raises
+    ------
+    Cancelled
+        If the user asked to stop; what is in the folder stays.
+    """
+    asked = _questions(params, arguments, seed)
+    if not asked:
+        return Consequences()
+    found: dict[str, Any] = {"notes": []}
+    for part, ask in asked.items():
+        context.emit(PhaseStarted(phase=part))
+        try:
+            rows = _ask_all(part, ask, list(arguments["methods"]), context, deadline)
+        except PMAEError as error:
+            if isinstance(error, Cancelled):
+                raise
+            found["notes"].append(f"{part.capitalize()}: {error}")
+        else:
+            found[part] = rows
+    return Consequences.from_dict(found)
+
+
+_Ask = Callable[..., pd.DataFrame]
+
+
+def _questions(
+    params: Mapping[str, Any], arguments: Mapping[str, Any], seed: int
+) -> dict[str, _Ask]:
+    """Return for each part that is asked for the function that answers it for some methods."""
+    from pmae_core.evaluation import downstream_scores
+    from pmae_core.inference import conclusion_stability
+    from pmae_core.storage.json_values import from_json_value
+
+    if not params.get("downstream") and not params.get("conclusions"):
+        return {}
+    frame, truth, schema = _holes(arguments)
+    same: dict[str, Any] = {
+        "truth": truth,
+        "schema": schema,
+        "method_params": arguments.get("method_params"),
+    }
+    asked: dict[str, _Ask] = {}
+    if params["downstream"]:
+        asked["downstream"] = partial(
+            downstream_scores, frame, arguments["target"], seeds=arguments["seeds"], **same
+        )
+    if params["conclusions"]:
+        estimands = [
+            (kind, *map(from_json_value, columns)) for kind, *columns in params["conclusions"]
+        ]
+        draws = params["conclusion_draws"]
+        asked["conclusions"] = partial(
+            conclusion_stability, frame, estimands, n_draws=draws, seed=seed, **same
+        )
+    return asked
+
+
+def _holes(arguments: Mapping[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame | None, Any]:
+    """Return the table with the holes to fill, its truth where it is known, and its roles.
+
+    Where holes are made on purpose they are those of the first seed; the target gets none.
+    """
+    from pmae_core.evaluation import HoldoutPlan
+    from pmae_core.table import Schema
+
+    table: pd.DataFrame = arguments["table"]
+    target, truth = arguments.get("target"), arguments.get("truth")
+    schema = arguments.get("schema") or Schema.infer(table)
+    if truth is not None:
+        absent = [name for name in table.columns if name not in truth.columns]
+        return table, pd.concat([truth, table[absent]], axis=1), schema
+    if arguments.get("amputation") is None:
+        return table, None, schema
+    table = table.reset_index(drop=True)  # rows that lose every cell are dropped, by number
+    features = table.drop(columns=target) if target is not None else table
+    part = Schema(tuple(column for column in schema if column.name in features.columns))
+    plan = HoldoutPlan(kind="amputation", amputation=arguments["amputation"])
+    made = plan.make(features, part, int(arguments["seeds"][0]))
+    if target is None:
+        return made.incomplete, made.truth, schema
+    label = table.loc[made.truth.index, [target]]
+    incomplete, complete = (
+        pd.concat([cells, label], axis=1)[list(table.columns)]
+        for cells in (made.incomplete, made.truth)
+    )
+    return incomplete, complete, schema
+
+
+def _ask_all(
+    part: str, ask: _Ask, methods: Sequence[str], context: JobContext, deadline: float | None
+) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    started = time.monotonic()
+    for n_done, method in enumerate(methods, start=1):
+        path = context.folder / FOLDER / f"{part}-{method}.json"
+        if path.exists():
+            rows += json.loads(path.read_text(encoding="utf-8"))
+        else:
+            rows += _ask_one(ask, method, path, context, deadline)
+        elapsed = time.monotonic() - started
+        context.emit(
+            FitProgress(
+                done=n_done,
+                total=len(methods),
+                unit=f"{part}: method",
+                eta_seconds=elapsed / n_done * (len(methods) - n_done),
+            )
+        )
+    return _distinct(part, rows)
+
+
+def _ask_one(
+    ask: _Ask, method: str, path: Path, context: JobContext, deadline: float | None
+) -> list[dict[str, Any]]:
+    def out_of_time() -> bool:
+        return deadline is not None and time.monotonic() > deadline
+
+    if context.cancel():
+        raise Cancelled("The comparison was stopped.")
+    late = [{"method": method, "kind": "method", "status": "failed", "error": OUT_OF_TIME}]
+    if out_of_time():
+        return late
+    try:
+        rows = _records(ask([method], cancel=lambda: context.cancel() or out_of_time()))
+    except Cancelled:
+        if context.cancel():
+            raise
+        return late
+    path.parent.mkdir(exist_ok=True)
+    write_whole(path, json.dumps(rows, ensure_ascii=False, allow_nan=False) + "\n")
+    return rows
+
+
+def _distinct(part: str, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows in order, each once, those of one conclusion together."""
+    once: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        once.setdefault(tuple(row.get(key) for key in _KEYS[part]), row)
+    distinct = list(once.values())
+    if part == "conclusions":
+        order = list(dict.fromkeys(row.get("estimand") for row in distinct))
+        distinct.sort(key=lambda row: order.index(row.get("estimand")))
+    return distinct
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = without_nan(frame.to_dict("records"))
+    return rows

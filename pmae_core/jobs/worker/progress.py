@@ -1,0 +1,138 @@
+"""From the events of a job to what the store keeps: plain data, and how far the job is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from pmae_core.events import Event
+from pmae_core.jobs.store.store import Progress
+from pmae_core.storage.json_values import without_nan
+
+# Parts of a task's result that are large, and in the job's folder already.
+_LARGE = ("points", "per_column", "traceback")
+_PHASES = {
+    "estimate": "Estimating the cost",
+    "fit": "Learning",
+    "fill": "Filling the holes",
+    "draw": "Drawing plausible fillings",
+    "downstream": "Predicting the target from each filled table",
+    "conclusions": "Drawing conclusions from each filled table",
+    "write": "Writing the result",
+}
+
+
+def describe_event(event: Event) -> tuple[str, dict[str, Any]]:
+    """Return an event's kind and its content as small JSON-able data.
+
+    Examples
+    --------
+    >>> from pmae_core.events import FitProgress
+    >>> describe_event(FitProgress(done=1, total=4, unit="round", eta_seconds=float("nan")))
+    ('FitProgress', {'done': 1, 'total': 4, 'unit': 'round', 'eta_seconds': None})
+    """
+    return type(event).__name__, _plain_fields(event)
+
+
+def progress_key(kind: str, data: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """Return what an event tells the newest state of, None if every one of its kind counts."""
+    if kind in ("TrainingProgress", "FitProgress"):
+        return (kind,)
+    if kind == "TaskProgress":
+        return kind, data["method"], data["seed"], data["progress"]["event"]
+    return None
+
+
+class ProgressTracker:
+    """Hears the events of a job and knows how far it is.
+
+    Examples
+    --------
+    >>> tracker = ProgressTracker()
+    >>> tracker.hear("FitProgress", {"done": 3, "total": 4, "unit": "round", "eta_seconds": 2.0})
+    >>> tracker.progress.fraction, tracker.progress.message
+    (0.75, 'round 3 of 4')
+    """
+
+    def __init__(self) -> None:
+        self._current = Progress(fraction=None, message="Starting", eta_seconds=None)
+        self._tasks: dict[tuple[str, int], Progress | None] = {}
+        self._n_done = self._n_tasks = self._n_from_disk = 0
+        self._started = time.monotonic()
+
+    def hear(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Take one event into account, as :func:`describe_event` gives it."""
+        if kind == "PhaseStarted":
+            message = _PHASES.get(data["phase"], data["phase"])
+            self._n_done = self._n_tasks = self._n_from_disk = 0  # the tasks are behind it
+            self._current = Progress(fraction=None, message=message, eta_seconds=None)
+        elif kind == "TaskStarted":
+            self._tasks[data["method"], data["seed"]] = None
+        elif kind == "TaskProgress":
+            inner = data["progress"]
+            part = _part_of(inner["event"], inner)
+            if part is not None:
+                self._tasks[data["method"], data["seed"]] = part
+        elif kind == "TaskFinished":
+            self._tasks.pop((data["result"]["method"], data["result"]["seed"]), None)
+            self._n_done, self._n_tasks = data["n_done"], data["n_tasks"]
+            self._n_from_disk += bool(data["from_disk"])
+        else:
+            self._current = _part_of(kind, data) or self._current
+
+    @property
+    def progress(self) -> Progress:
+        """How far the job is now."""
+        if not self._n_tasks and not self._tasks:
+            return self._current
+        running = [
+            f"{method} (seed {seed})" + (f": {part.message}" if part else "")
+            for (method, seed), part in self._tasks.items()
+        ]
+        if not self._n_tasks:
+            return Progress(fraction=None, message="; ".join(running), eta_seconds=None)
+        begun = sum(part.fraction or 0.0 for part in self._tasks.values() if part is not None)
+        done = min(self._n_done + begun, self._n_tasks)
+        done_here = done - self._n_from_disk
+        elapsed = time.monotonic() - self._started
+        return Progress(
+            fraction=done / self._n_tasks,
+            message="; ".join([f"{self._n_done} of {self._n_tasks} done", *running]),
+            eta_seconds=elapsed / done_here * (self._n_tasks - done) if done_here > 0 else None,
+        )
+
+
+def _part_of(kind: str, data: Mapping[str, Any]) -> Progress | None:
+    if kind == "TrainingProgress":
+        done, total, unit = data["step"], data["total_steps"], "step"
+    elif kind == "FitProgress":
+        done, total, unit = data["done"], data["total"], data["unit"]
+    else:
+        return None
+    return Progress(
+        fraction=done / max(total, 1),
+        message=f"{unit} {done} of {total}",
+        eta_seconds=data["eta_seconds"],
+    )
+
+
+def _plain_fields(value: Any) -> dict[str, Any]:
+    return {
+        field.name: _plain(getattr(value, field.name))
+        for field in fields(value)
+        if field.name not in _LARGE
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Event):
+        return {"event": type(value).__name__, **_plain_fields(value)}
+    if is_dataclass(value):
+        return _plain_fields(value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return without_nan(value)

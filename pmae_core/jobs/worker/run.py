@@ -1,0 +1,307 @@
+"""The work of a job: from its specification and a context to files and a small result."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pmae_core.errors import Cancelled, JobError
+from pmae_core.jobs.params import left_alone
+from pmae_core.jobs.spec import JobKind, JobSpec
+from pmae_core.jobs.worker.context import JobContext, PhaseStarted
+from pmae_core.jobs.worker.results import write_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pmae_core.evaluation import Comparison
+    from pmae_core.jobs.worker.consequences import Consequences
+
+MAX_NOTES = 20
+_FITTING = (JobKind.TRAIN, JobKind.IMPUTE)
+
+
+def run_job(spec: JobSpec, context: JobContext) -> dict[str, Any]:
+    """Do the work of a job.
+
+    What an earlier attempt left in the folder is taken up: the checkpoint of a training, the
+    finished tasks of a comparison. The result is as if there had been one attempt alone.
+
+    Parameters
+    ----------
+    spec : JobSpec
+        What to do.
+    context : JobContext
+        Where, with which tables, and who listens.
+
+    Returns
+    -------
+    dict
+        The small, JSON-able result, which is also in ``result/result.json``. The ``files`` it
+        names are in ``result/``.
+
+    Raises
+    ------
+    Cancelled
+        If the user asked to stop; checkpoint and finished tasks stay.
+    PMAEError
+        If the job cannot be done as asked.
+    """
+    with _result_folder(context.folder) as out:
+        if spec.kind in _FITTING:
+            fit = context.fit_remote or fit_and_fill
+            result = fit(spec, context, out)
+        else:
+            result = _compare(spec, context, out)
+        result["files"] = sorted(path.name for path in out.iterdir())
+        text = json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False)
+        (out / "result.json").write_text(text + "\n", encoding="utf-8")
+    return result
+
+
+@contextmanager
+def _result_folder(folder: Path) -> Iterator[Path]:
+    """Give a new folder that becomes ``result/`` as a whole, or not at all."""
+    unfinished, result, replaced = (folder / f"result{end}" for end in (".tmp", "", ".old"))
+    for leftover in (unfinished, replaced):
+        shutil.rmtree(leftover, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    yield unfinished
+    if result.exists():
+        result.rename(replaced)
+    unfinished.rename(result)
+    shutil.rmtree(replaced, ignore_errors=True)
+
+
+def fit_and_fill(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
+    """Do the work of a ``train`` or ``impute`` job here.
+
+    Parameters
+    ----------
+    spec, context
+        As for :func:`run_job`; of the context's folder only ``checkpoint/`` is used.
+    out : Path
+        Where to write the result's files.
+
+    Returns
+    -------
+    dict
+        The small result.
+    """
+    params = spec.params
+    frame = table_of(spec, context)
+    result: dict[str, Any] = {"kind": str(spec.kind), "seconds": {}}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if spec.model is not None:
+            imputer = _load(spec.model, context, result)
+        else:
+            imputer = _make(spec)
+            result["method"] = params["method"]
+            with _phase("fit", context, result):
+                imputer.fit(
+                    frame,
+                    callbacks=(context.emit,),
+                    cancel=context.cancel,
+                    checkpoint_dir=context.folder / "checkpoint",
+                )
+            result |= _training_of(imputer)
+        if hasattr(imputer, "save"):
+            imputer.save(out / "model.safetensors")
+        if spec.kind is JobKind.IMPUTE or params["fill"]:
+            with _phase("fill", context, result):
+                filled = imputer.transform(frame)
+            kept_empty = _kept_empty(spec, frame)
+            result |= _write_filled(frame, filled, kept_empty, out)
+        if params.get("draws"):
+            with _phase("draw", context, result):
+                draws = imputer.sample(frame, n=params["draws"], random_state=spec.seed)
+            for number, draw in enumerate(draws, start=1):
+                write_frame(_emptied(draw, kept_empty), out / f"draw-{number}.parquet")
+            result["draws"] = len(draws)
+    result["notes"] = list(dict.fromkeys(str(one.message) for one in caught))[:MAX_NOTES]
+    return result
+
+
+def _load(model: str, context: JobContext, result: dict[str, Any]) -> Any:
+    """Return a trained imputer, and note how it was trained: its job may be removed some day."""
+    from pmae_core.imputers import load_imputer
+    from pmae_core.imputers.registry import registered_as
+
+    imputer = load_imputer(context.model_path(model))
+    method, params = registered_as(imputer)
+    seed = imputer.random_state
+    result |= {"model": model, "method": method, "trained": {"params": params, "seed": seed}}
+    return imputer
+
+
+def _make(spec: JobSpec) -> Any:
+    from pmae_core.imputers import make_imputer
+
+    given = {"schema": spec.read_schema(), "random_state": spec.seed}
+    return make_imputer(spec.params["method"], **{**spec.params["params"], **given})
+
+
+def _training_of(imputer: Any) -> dict[str, Any]:
+    training = getattr(imputer, "training_result_", None)
+    if training is None:
+        return {}
+    return {
+        "training": {
+            "reason": training.reason,
+            "step": training.step,
+            "best_step": training.best_step,
+            "best_score": training.best_score,
+        }
+    }
+
+
+def _kept_empty(spec: JobSpec, frame: pd.DataFrame) -> pd.DataFrame | None:
+    """Return True for the cells that are empty for a reason; None where there are none."""
+    from pmae_core.explain import leave_alone
+
+    holes = left_alone(spec.params)
+    return leave_alone(frame, holes) if holes else None
+
+
+def _emptied(filled: pd.DataFrame, kept_empty: pd.DataFrame | None) -> pd.DataFrame:
+    return filled if kept_empty is None else filled.mask(kept_empty)
+
+
+def _write_filled(
+    frame: pd.DataFrame, filled: pd.DataFrame, kept_empty: pd.DataFrame | None, out: Path
+) -> dict[str, Any]:
+    still_missing = filled.isna().sum()
+    filled = _emptied(filled, kept_empty)
+    imputed = frame.isna() & filled.notna()
+    write_frame(filled, out / "filled.parquet")
+    write_frame(imputed, out / "imputed.parquet")
+    return {
+        "n_filled": int(imputed.to_numpy().sum()),
+        "n_rows": len(filled),
+        "still_missing": {
+            str(name): int(count) for name, count in still_missing.items() if count > 0
+        },
+        "n_left_alone": 0 if kept_empty is None else int(kept_empty.to_numpy().sum()),
+    }
+
+
+def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
+    from pmae_core.evaluation import compare
+    from pmae_core.jobs.worker.consequences import judge_consequences
+
+    started = time.monotonic()
+    is_benchmark = spec.kind is JobKind.BENCHMARK
+    arguments = _on_benchmark_table(spec) if is_benchmark else _on_own_table(spec, context)
+    comparison = compare(
+        **arguments,
+        pool=None if context.task_pool is None else context.task_pool(),
+        results_dir=context.folder / "tasks",
+        callbacks=(context.emit,),
+        cancel=context.cancel,
+    )
+    budget = arguments.get("budget_seconds")
+    consequences = judge_consequences(
+        spec.params,
+        arguments,
+        context,
+        seed=spec.seed,
+        deadline=None if budget is None else started + budget,
+    )
+    context.emit(PhaseStarted(phase="write"))
+    comparison.write(out)
+    _write_consequences(consequences, comparison, out)
+    return {"kind": str(spec.kind), **_in_short(comparison, consequences)}
+
+
+def _in_short(comparison: Comparison, consequences: Consequences) -> dict[str, Any]:
+    """Return the small result of a comparison."""
+    statuses = [task.status for task in comparison.tasks]
+    errors = [
+        f"{task.method}, seed {task.seed}: {task.error}" for task in comparison.tasks if task.error
+    ]
+    return {
+        "seconds": {
+            "fit": sum(task.fit_seconds or 0.0 for task in comparison.tasks),
+            "fill": sum(task.impute_seconds or 0.0 for task in comparison.tasks),
+        },
+        "best_method": comparison.best_method(),
+        "n_tasks": len(statuses),
+        "n_done": statuses.count("done"),
+        "notes": errors[:MAX_NOTES] + consequences.notes,
+    }
+
+
+def _write_consequences(consequences: Consequences, comparison: Comparison, out: Path) -> None:
+    """Write what was asked for beside the comparison: tables, and a report with them in it."""
+    from pmae_core.evaluation.report import comparison_report
+    from pmae_core.jobs.worker.consequences import FILE, PARTS
+
+    tables = {part: getattr(consequences, part) for part in PARTS}
+    if not consequences.notes and all(table.empty for table in tables.values()):
+        return
+    for part, table in tables.items():
+        if not table.empty:
+            table.to_csv(out / f"{part}.csv", index=False)
+    text = json.dumps(consequences.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+    (out / FILE).write_text(text + "\n", encoding="utf-8")
+    report = comparison_report(comparison, **tables)
+    (out / "report.html").write_text(report, encoding="utf-8")
+
+
+def _on_own_table(spec: JobSpec, context: JobContext) -> dict[str, Any]:
+    """Return the arguments of a comparison on the user's table."""
+    from pmae_core.storage.json_values import from_json_value
+
+    asked_afterwards = ("downstream", "conclusions", "conclusion_draws")
+    arguments = {
+        name: value
+        for name, value in spec.params.items()
+        if value is not None and name not in asked_afterwards
+    }
+    if "truth" in arguments:
+        arguments["truth"] = context.load_table(arguments["truth"])
+    if "target" in arguments:
+        arguments["target"] = from_json_value(arguments["target"])
+    return {"table": table_of(spec, context), "schema": spec.read_schema(), **arguments}
+
+
+def _on_benchmark_table(spec: JobSpec) -> dict[str, Any]:
+    """Return the arguments of a comparison on one of the paper's tables."""
+    from pmae_core.evaluation import benchmark_table
+
+    params = spec.params
+    table = benchmark_table(params["dataset"], max_rows=params.get("max_rows"), seed=spec.seed)
+    holes = ("pattern", "mechanism", "coupling")
+    others = ("methods", "seeds", "method_params", "method_budget_seconds")
+    return {
+        "table": table.frame,
+        "schema": table.schema,
+        "holdout": "amputation",
+        "amputation": {name: params[name] for name in holes if params[name] is not None},
+        **{name: params[name] for name in others},
+    }
+
+
+def table_of(spec: JobSpec, context: JobContext) -> pd.DataFrame:
+    """Return the user's table that a job works on."""
+    if spec.table is None:
+        raise JobError(f"A job of kind {spec.kind} needs a table.")
+    return context.load_table(spec.table)
+
+
+@contextmanager
+def _phase(name: str, context: JobContext, result: dict[str, Any]) -> Iterator[None]:
+    """Announce a part of the work, stop before it if asked to, and note its seconds."""
+    if context.cancel():
+        raise Cancelled(f"The job was stopped before: {name}.")
+    context.emit(PhaseStarted(phase=name))
+    started = time.perf_counter()
+    yield
+    result["seconds"][name] = time.perf_counter() - started

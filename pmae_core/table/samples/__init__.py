@@ -1,0 +1,1 @@
+"""Tables to try things with: bundled samples and the benchmark tables of the paper."""

@@ -1,0 +1,78 @@
+"""The class that is simulated speaks with the real server, and its failures are counted."""
+
+import pytest
+from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from benchmarks.service.classroom_load import class_at_work, many_reruns, parsed, summary
+from tools.studio import StudioServer
+from tools.wire import VisitFailed, WireVisitor
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with StudioServer(tmp_path_factory.mktemp("class")) as running:
+        yield running
+
+
+@pytest.mark.slow
+def test_a_small_class_works_without_failures(server):
+    result = class_at_work(server, parsed(["--students=2", "--training=0", "--minutes=0.15"]))
+
+    assert result["failures"] == []
+    assert server.failures() == []
+    assert result["interactions_by_kind"]["learn opens"]["count"] >= 2
+    assert result["memory_mb"]["most"] >= result["memory_mb"]["before"]
+
+
+@pytest.mark.slow
+def test_reruns_of_one_session_are_counted(server):
+    result = many_reruns(server, 5)
+
+    assert result["seconds"]["count"] == 5
+    assert server.failures() == []
+
+
+@pytest.mark.slow
+def test_a_widget_does_what_it_does_in_a_browser(server):
+    with WireVisitor(server.url) as visitor:
+        visitor.open("masking_lab")
+        assert "b: how much to mask at all" in visitor.labels("slider")
+        visitor.set("Masking function", "Constant")
+        assert "a: how strongly holes count" not in shown_after(visitor)
+
+
+def shown_after(visitor: WireVisitor) -> list[str]:
+    """Open the page again: the workspace remembers, and only what is shown now is there."""
+    visitor.open("masking_lab")
+    return visitor.labels("slider")
+
+
+@pytest.mark.parametrize("kind", ["exception", "alert"])
+def test_a_failed_page_is_a_failed_visit(kind):
+    message = ForwardMsg()
+    element = message.delta.new_element
+    if kind == "exception":
+        element.exception.message = "no"
+    else:
+        element.alert.body = "This part of the page failed, and it is not your fault."
+    assert isinstance(element, Element)
+
+    with pytest.raises(VisitFailed):
+        WireVisitor("http://localhost")._take_in(message)
+
+
+@pytest.mark.parametrize("option", ["--students=101", "--minutes=0", "--reruns=0", "--training=-1"])
+def test_a_benchmark_has_bounds(option):
+    with pytest.raises(SystemExit):
+        parsed([option])
+
+
+def test_summary():
+    assert summary([0.1]) == {"count": 1}
+    assert summary([float(n) for n in range(1, 101)]) == {
+        "count": 100,
+        "median_seconds": 50.5,
+        "p95_seconds": 95.05,
+        "longest_seconds": 100.0,
+    }

@@ -1,0 +1,288 @@
+"""Scripts and commands that fill a table again: they are run, and the tables compared."""
+
+import ast
+import contextlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from pmae_core.cli.app import app
+from pmae_core.errors import ImputationError
+from pmae_core.explain import Condition, StructuralHole, find_structural_holes, leave_alone
+from pmae_core.export import Recipe, changed_roles, command_line, reproduce_script
+from pmae_core.imputers import make_imputer
+from pmae_core.table import Schema, read_table
+from tests.support.paths import ROOT
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """A folder with a table whose file and columns have awkward names."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    smoker = rng.choice(["yes", "no"], 120)
+    table = pd.DataFrame(
+        {
+            "x 'quoted'": x,
+            "y=2x": np.where(rng.random(120) < 0.2, -999, (20 * x).round()).astype(int),
+            "zip": rng.choice([101, 202, 303], 120).astype(float),
+            "smoker": smoker,
+            "packs": np.where(smoker == "yes", rng.gamma(2.0, size=120), np.nan),
+        }
+    )
+    for name in ("x 'quoted'", "zip"):
+        table.loc[rng.random(120) < 0.2, name] = np.nan
+    table.to_csv(tmp_path / "my 'holes'.csv", index=False)
+    return tmp_path
+
+
+def run_script(recipe: Recipe, folder: Path) -> None:
+    """Run the script as users do: in an interpreter of its own."""
+    (folder / "reproduce.py").write_text(reproduce_script(recipe), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "reproduce.py"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def run_script_here(recipe: Recipe, folder: Path) -> None:
+    """Run the script in this process, which has loaded all that it takes."""
+    with contextlib.chdir(folder):
+        exec(compile(reproduce_script(recipe), "reproduce.py", "exec"), {})
+
+
+def run_command(recipe: Recipe, folder: Path) -> None:
+    words = [word for word in shlex.split(command_line(recipe)) if "_NUM_THREADS=" not in word]
+    assert words[0] == "pmae"
+    with contextlib.chdir(folder):
+        done = CliRunner().invoke(app, [*words[1:], "--force", "--quiet"])
+    assert done.exit_code == 0, done.output
+
+
+@pytest.fixture
+def recipe() -> Recipe:
+    return Recipe(
+        table="my 'holes'.csv",
+        sentinels=[-999],
+        roles={"zip": "categorical", "x 'quoted'": "numerical"},
+        method="em",
+        params={"max_iter": 15},
+        seed=3,
+        draws=2,
+        output="filled.parquet",
+        imputed_output="imputed.csv",
+        threads=1,
+        versions={"pmae": "0.1.0", "numpy": "2"},
+    )
+
+
+def fill(recipe: Recipe, folder: Path) -> tuple[pd.DataFrame, pd.DataFrame, list[pd.DataFrame]]:
+    """Return the table with its holes, the filled one and the draws, without any script."""
+    frame = read_table(folder / recipe.table, sentinels=recipe.sentinels)
+    schema = Schema.infer(frame, roles=recipe.roles)
+    imputer = make_imputer(
+        recipe.method, schema=schema, random_state=recipe.seed, **recipe.params
+    ).fit(frame)
+    draws = imputer.sample(frame, recipe.draws, random_state=recipe.seed) if recipe.draws else []
+    return frame, imputer.transform(frame), draws
+
+
+def check_outputs(recipe: Recipe, folder: Path, filled, imputed, draws) -> None:
+    pd.testing.assert_frame_equal(read_table(folder / recipe.output), filled, check_exact=True)
+    found = read_table(folder / recipe.imputed_output)
+    assert (found.to_numpy() == imputed.to_numpy()).all()
+    for name, draw in zip(recipe.draw_outputs, draws, strict=True):
+        pd.testing.assert_frame_equal(read_table(folder / name), draw, check_exact=True)
+
+
+def test_script_and_command_give_the_same_table_to_the_last_bit(recipe, folder):
+    frame, filled, draws = fill(recipe, folder)
+    assert changed_roles(frame, Schema.infer(frame, roles=recipe.roles)) == {"zip": "categorical"}
+
+    for way in (run_script, run_command):
+        way(recipe, folder)
+        check_outputs(recipe, folder, filled, frame.isna() & filled.notna(), draws)
+        for name in (recipe.output, recipe.imputed_output, *recipe.draw_outputs):
+            (folder / name).unlink()
+
+
+def test_a_trained_network_too_and_its_model(folder):
+    params = {"preset": "fast", "steps": 4, "validation_share": 0.0}
+    recipe = Recipe(
+        table="my 'holes'.csv", method="pmae-mix", params=params, seed=1, output="f.parquet"
+    )
+    frame = read_table(folder / recipe.table)
+    imputer = make_imputer("pmae-mix", random_state=1, **params).fit(frame)
+    filled = imputer.transform(frame)
+    imputer.save(folder / "model.safetensors")
+
+    run_script_here(recipe, folder)
+    pd.testing.assert_frame_equal(read_table(folder / "f.parquet"), filled, check_exact=True)
+
+    loaded = Recipe(
+        table=recipe.table, method="pmae-mix", model="model.safetensors", output="g.parquet"
+    )
+    for way in (run_script_here, run_command):
+        way(loaded, folder)
+        pd.testing.assert_frame_equal(read_table(folder / "g.parquet"), filled, check_exact=True)
+
+
+def test_cells_left_alone_are_empty_again(folder):
+    plain = Recipe(table="my 'holes'.csv", method="naive", sentinels={"y=2x": [-999]})
+    frame, filled, _ = fill(plain, folder)
+    holes = find_structural_holes(frame)
+    assert [hole.column for hole in holes] == ["packs"]
+    recipe = Recipe(
+        table=plain.table,
+        method="naive",
+        sentinels=plain.sentinels,
+        left_alone=holes,
+        output="filled.parquet",
+    )
+
+    run_script_here(recipe, folder)
+
+    found = read_table(folder / "filled.parquet")
+    pd.testing.assert_frame_equal(found, filled.mask(leave_alone(frame, holes)), check_exact=True)
+    assert found["packs"].isna().sum() == holes[0].n_rows
+    assert "# packs is empty in all" in reproduce_script(recipe)
+
+
+def test_a_sample_table_needs_no_file(tmp_path):
+    recipe = Recipe(table="penguins", source="sample", method="naive", output="p.parquet")
+
+    run_script_here(recipe, tmp_path)
+
+    assert not read_table(tmp_path / "p.parquet").drop(columns="year").isna().any(axis=None)
+    with pytest.raises(ImputationError, match="samples"):
+        command_line(recipe)
+
+
+NAMES = st.text(min_size=1, max_size=15)
+
+
+@given(table=NAMES, column=NAMES, value=st.one_of(NAMES, st.integers(0), st.booleans()))
+@settings(max_examples=80, deadline=None)
+def test_names_never_become_code(table, column, value):
+    hole = StructuralHole(column, Condition(table, "is", (value,)), 30)
+    recipe = Recipe(
+        table=table,
+        method="em",
+        sentinels=[value],
+        roles={column: "categorical"},
+        left_alone=[hole],
+        draws=1,
+        output="{x}\n.csv",
+        versions={"pmae": "1\nimport this"},
+    )
+
+    tree = ast.parse(reproduce_script(recipe))
+
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    assert {table, column, value} <= texts
+    imported = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert imported == ["pmae_core.explain", "pmae_core.imputers", "pmae_core.table"]
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
+
+
+@given(table=NAMES, column=NAMES, word=NAMES)
+@settings(max_examples=80, deadline=None)
+def test_a_shell_reads_the_words_as_they_are(table, column, word):
+    recipe = Recipe(
+        table=table, method="em", roles={column: "ignored"}, params={"p": word}, sentinels=[word]
+    )
+
+    words = shlex.split(command_line(recipe))
+
+    assert words[2] in (table, f"./{table}")
+    assert not words[2].startswith("-")
+    assert f"{column}=ignored" in words
+    assert words[words.index("--sentinel") + 1] == word
+    name, value = words[words.index("--param") + 1].split("=", 1)
+    try:
+        read = json.loads(value)
+    except json.JSONDecodeError:
+        read = value
+    assert (name, read) == ("p", word)
+
+
+def test_settings_in_the_command_keep_their_type():
+    recipe = Recipe(
+        table="-t.csv",
+        method="m",
+        params={"word": "fast", "number": "3", "none": None, "list": [1, 2.5], "yes": True},
+        sentinels=["?", -999, -9.0],
+    )
+    assert shlex.split(command_line(recipe)) == [
+        *("pmae", "impute", "./-t.csv", "-o", "filled.csv"),
+        *("--sentinel", "?", "--sentinel", "-999", "--sentinel", "-9"),
+        *("--method", "m", "--param", "word=fast", "--param", 'number="3"'),
+        *("--param", "none=null", "--param", "list=[1, 2.5]", "--param", "yes=true"),
+        *("--seed", "0"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given_by_user", "word"),
+    [
+        ({"sentinels": {"a": ["?"]}}, "single columns"),
+        ({"sentinels": [True]}, "these sentinels"),
+        ({"read_options": {"sheet": 1}}, "option sheet"),
+        ({"roles": {1: "categorical"}}, "no text"),
+        ({"left_alone": [StructuralHole("a", Condition("b", "is missing"), 9)]}, "stay empty"),
+    ],
+)
+def test_what_the_command_cannot_say(given_by_user, word):
+    recipe = Recipe(table="t.xlsx", method="em", **given_by_user)
+    with pytest.raises(ImputationError, match=word):
+        command_line(recipe)
+    compile(reproduce_script(recipe), "script", "exec")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"params": {"random_state": 1}},
+        {"params": {"x": object()}},
+        {"params": {"x": float("nan")}},
+        {"draws": -1},
+    ],
+)
+def test_recipes_that_no_script_could_follow(wrong):
+    with pytest.raises(ImputationError):
+        Recipe(table="t.csv", method="em", **wrong)
+
+
+def test_recipe_as_json_and_back(recipe):
+    hole = StructuralHole("b", Condition("when", "<=", (pd.Timestamp("2024-02-29"),)), 30)
+    for one in (
+        recipe,
+        Recipe(table="t", method="em", sentinels={2: ["?"]}, roles={2: "ignored"}),
+        Recipe(table="t", method="em", left_alone=[hole], read_options={"sheet": "a"}),
+    ):
+        assert Recipe.from_dict(json.loads(json.dumps(one.to_dict()))) == one
+    with pytest.raises(ImputationError, match="no saved recipe"):
+        Recipe.from_dict({"table": "t"})
+
+
+def test_long_settings_are_broken_into_lines():
+    params = {f"parameter_{k}": "x" * 30 for k in range(5)}
+    script = reproduce_script(Recipe(table="t.csv", method="em", params=params))
+
+    assert max(map(len, script.splitlines())) < 100
+    compile(script, "script", "exec")

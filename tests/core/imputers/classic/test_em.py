@@ -1,0 +1,53 @@
+"""Expectation maximisation on tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pmae_core.imputers.classic.em import EMImputer
+from tests.support.correlated import correlated_table, r2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_explains_much_where_columns_are_correlated(seed):
+    truth, incomplete = correlated_table(seed)
+    assert r2(truth, EMImputer().fit_transform(incomplete), incomplete) > 0.5
+
+
+def test_a_linear_relation_is_filled_exactly_and_for_new_rows_too():
+    x = np.random.default_rng(0).random(100)
+    table = np.column_stack([x, 3 - 2 * x])
+    table[::4, 1] = np.nan
+    imputer = EMImputer().fit(table)
+    np.testing.assert_allclose(imputer.transform(table)[:, 1], 3 - 2 * x, atol=1e-2)
+    np.testing.assert_allclose(imputer.transform([[0.5, np.nan]]), [[0.5, 2.0]], atol=1e-2)
+
+
+def test_the_fit_does_not_depend_on_the_columns_unit():
+    _, incomplete = correlated_table(1)
+    unit = np.array([1e-3, 1, 10, 1e4, 1e6, 1])
+    filled = EMImputer().fit_transform(incomplete)
+    np.testing.assert_allclose(
+        EMImputer().fit_transform(incomplete * unit), filled * unit, rtol=1e-3
+    )
+
+
+def test_draws_spread_around_the_mean_as_the_truth_does():
+    truth, incomplete = correlated_table(2, n=400)
+    imputer = EMImputer(random_state=0).fit(incomplete)
+    holes = np.isnan(incomplete)
+    draws = np.stack(imputer.sample(incomplete, 40))[:, holes]
+    mean = imputer.transform(incomplete)[holes]
+    error = np.sqrt(np.square(truth[holes] - mean).mean())
+    assert draws.std(axis=0).mean() == pytest.approx(error, rel=0.25)
+    assert np.abs(draws.mean(axis=0) - mean).mean() < 0.3 * error
+
+
+def test_categories_come_back_as_categories():
+    x = np.random.default_rng(0).normal(size=200)
+    table = pd.DataFrame({"x": x, "sign": np.where(x > 0, "plus", "minus")})
+    hidden = table.index % 5 == 0
+    table.loc[hidden, "sign"] = None
+    filled = EMImputer().fit_transform(table)
+    right = filled["sign"] == np.where(x > 0, "plus", "minus")
+    assert right[hidden].mean() > 0.85

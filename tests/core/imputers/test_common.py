@@ -1,0 +1,223 @@
+"""The same invariants for every imputer there is."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pmae_core.errors import Cancelled, ImputationError, ImputationWarning, PMAEError
+from pmae_core.imputers import BaseImputer, list_imputers, make_imputer
+from tests.support.fast_params import FAST_PARAMS
+
+INFOS = {info.name: info for info in list_imputers()}
+EVERY_METHOD = pytest.mark.parametrize("name", INFOS)
+
+
+def make(name: str, **params) -> BaseImputer:
+    return make_imputer(name, **{"random_state": 0, **FAST_PARAMS.get(name, {}), **params})
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    """Correlated columns of every kind, with holes in most of them."""
+    rng = np.random.default_rng(0)
+    n = 60
+    x = rng.normal(size=n)
+    frame = pd.DataFrame(
+        {
+            "size": x,
+            "count": pd.array((10 + 3 * x).round().astype(int), dtype="Int64"),
+            "level": pd.Categorical(
+                np.where(x > 0.5, "high", np.where(x < -0.5, "low", "middle")),
+                categories=["low", "middle", "high"],
+                ordered=True,
+            ),
+            "town": np.where(x + rng.normal(size=n) > 0, "Ulm", "Bonn"),
+            "yes": pd.array(x > 0, dtype="boolean"),
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta((x * 30).round(), unit="D"),
+            "full": x + rng.normal(size=n),
+        },
+        index=pd.Index(rng.permutation(n) * 7, name="row"),
+    )
+    for column in frame.columns[:-1]:
+        frame.loc[frame.index[rng.random(n) < 0.25], column] = pd.NA
+    return frame
+
+
+@pytest.fixture(scope="module")
+def filled_by(table):
+    """Fit each method once for all tests of this module."""
+    done: dict[str, tuple[BaseImputer, pd.DataFrame]] = {}
+
+    def fill(name: str) -> tuple[BaseImputer, pd.DataFrame]:
+        if name not in done:
+            imputer = make(name)
+            done[name] = (imputer, imputer.fit_transform(table))
+        return done[name]
+
+    return fill
+
+
+@EVERY_METHOD
+def test_nothing_is_left_missing(name, filled_by):
+    assert not filled_by(name)[1].isna().any(axis=None)
+
+
+@EVERY_METHOD
+def test_observed_cells_index_columns_and_dtypes_are_kept(name, table, filled_by):
+    filled = filled_by(name)[1]
+    pd.testing.assert_index_equal(filled.index, table.index)
+    assert filled.dtypes.equals(table.dtypes)
+    # Putting the holes back must give the very table that came in.
+    pd.testing.assert_frame_equal(filled.mask(table.isna()), table, check_exact=True)
+
+
+@EVERY_METHOD
+def test_the_input_is_not_changed(name, table, filled_by):
+    before = table.copy(deep=True)
+    filled_by(name)
+    pd.testing.assert_frame_equal(table, before, check_exact=True)
+
+
+@EVERY_METHOD
+def test_imputed_cells_are_possible_values(name, table, filled_by):
+    filled = filled_by(name)[1]
+    for column in ("level", "town", "yes"):
+        assert set(filled[column]) <= set(table[column].dropna())
+    for column in ("size", "count", "day"):
+        assert filled[column].between(table[column].min(), table[column].max()).all()
+    assert (filled["day"] == filled["day"].dt.normalize()).all()
+
+
+@EVERY_METHOD
+def test_same_seed_same_result(name, table, filled_by):
+    again = make(name).fit_transform(table)
+    pd.testing.assert_frame_equal(again, filled_by(name)[1], check_exact=True)
+
+
+@EVERY_METHOD
+def test_one_missing_cell(name, table):
+    complete = table.dropna().copy()
+    complete.iloc[3, 0] = np.nan
+    filled = make(name).fit_transform(complete)
+    assert not filled.isna().any(axis=None)
+
+
+@EVERY_METHOD
+def test_nothing_missing_comes_back_unchanged(name, table):
+    complete = table.dropna()
+    pd.testing.assert_frame_equal(make(name).fit_transform(complete), complete, check_exact=True)
+
+
+@EVERY_METHOD
+def test_new_rows_are_filled_or_refused_with_a_sentence(name, table, filled_by):
+    imputer, _ = filled_by(name)
+    rows = table.iloc[:7].copy()
+    rows["town"] = rows["town"].where(rows["town"].isna(), "Oslo")
+    try:
+        filled = imputer.transform(rows)
+    except ImputationError as error:
+        assert "fitted on" in str(error)
+        return
+    assert not filled.isna().any(axis=None)
+    assert set(filled["town"][rows["town"].notna()]) == {"Oslo"}
+
+
+@EVERY_METHOD
+def test_arrays_come_back_as_arrays(name):
+    rng = np.random.default_rng(0)
+    array = rng.normal(size=(40, 3))
+    array[:, 1] += array[:, 0]
+    array[rng.random(array.shape) < 0.2] = np.nan
+    filled = make(name).fit_transform(array)
+    assert isinstance(filled, np.ndarray)
+    assert not np.isnan(filled).any()
+    seen = ~np.isnan(array)
+    assert (filled[seen] == array[seen]).all()
+
+
+@EVERY_METHOD
+def test_empty_and_constant_columns(name, table):
+    odd = table[["size", "full"]].assign(
+        empty=pd.Series(np.nan, index=table.index), same="x", still=2.5
+    )
+    odd.iloc[4, 3:] = np.nan
+    with pytest.warns(ImputationWarning, match="'empty' keeps its missing cells"):
+        filled = make(name).fit_transform(odd)
+    assert filled["empty"].isna().all()
+    assert set(filled["same"]) == {"x"}
+    assert set(filled["still"]) == {2.5}
+    assert not filled["size"].isna().any()
+
+
+@EVERY_METHOD
+@pytest.mark.parametrize("shape", [(1, 3), (2, 10), (20, 1), (10, 2)])
+def test_tiny_tables_are_filled_or_refused_with_a_sentence(name, shape):
+    rng = np.random.default_rng(0)
+    tiny = pd.DataFrame(rng.normal(size=shape), columns=[f"c{j}" for j in range(shape[1])])
+    tiny.iloc[0, 0] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ImputationWarning)
+        try:
+            filled = make(name).fit_transform(tiny)
+        except ImputationError as error:
+            assert str(error).endswith(".")
+            return
+    learnable = tiny.notna().any()
+    assert not filled.loc[:, learnable].isna().any(axis=None)
+
+
+@EVERY_METHOD
+def test_cancelling_ends_the_fit(name, table):
+    with pytest.raises(Cancelled):
+        make(name).fit(table, cancel=lambda: True)
+
+
+@EVERY_METHOD
+def test_progress_is_reported_as_plain_data(name, table):
+    events = []
+    make(name).fit(table, callbacks=[events.append])
+    assert events
+    assert all(json.dumps(event.to_dict()) for event in events)
+
+
+@EVERY_METHOD
+def test_an_impossible_table_is_refused_with_a_sentence(name):
+    twice = pd.DataFrame([[1.0, np.nan], [2.0, 3.0]], columns=["a", "a"])
+    with pytest.raises((PMAEError, ValueError), match=r"a|unique"):
+        make(name).fit(twice)
+    with pytest.raises(ValueError, match="minimum of 1 is required"):
+        make(name).fit(pd.DataFrame({"a": []}))
+
+
+@EVERY_METHOD
+def test_draws_differ_in_missing_cells_only(name, table, filled_by):
+    imputer, _ = filled_by(name)
+    if not INFOS[name].draws_samples:
+        with pytest.raises(ImputationError, match="draws no samples"):
+            imputer.sample(table, 2)
+        return
+    first, second = imputer.sample(table, 2, random_state=1)
+    again, _ = imputer.sample(table, 2, random_state=1)
+    pd.testing.assert_frame_equal(first, again, check_exact=True)
+    assert not first.equals(second)
+    for draw in (first, second):
+        assert not draw.isna().any(axis=None)
+        pd.testing.assert_frame_equal(draw.mask(table.isna()), table, check_exact=True)
+
+
+@EVERY_METHOD
+def test_methods_describe_themselves(name):
+    info = INFOS[name]
+    assert info.title
+    assert info.citation
+    assert info.explanation.endswith(".")
+    with pytest.raises(ImputationError, match="has no parameter nonsense"):
+        make_imputer(name, nonsense=1)
+
+
+def test_an_unknown_method_is_refused_with_the_names_there_are():
+    with pytest.raises(ImputationError, match=r"choose one of: .*pmae-mix"):
+        make_imputer("magic")

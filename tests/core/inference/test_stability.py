@@ -1,0 +1,281 @@
+"""Conclusions under every way to treat the holes."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from pmae_core.errors import Cancelled, ImputationError, ScoringError
+from pmae_core.imputers.base import BaseImputer
+from pmae_core.imputers.classic.naive import NaiveImputer
+from pmae_core.inference.stability import (
+    COMPLETE_CASES,
+    SINGLE,
+    TRUE_DATA,
+    Estimand,
+    conclusion_stability,
+    pool_estimates,
+)
+
+
+class Broken(BaseImputer):
+    def __init__(self, *, schema=None, random_state=None):
+        self.schema = schema
+        self.random_state = random_state
+
+    def fit(self, X, y=None, **kwargs):
+        raise RuntimeError("boom")
+
+
+@pytest.fixture(scope="module")
+def truth() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    n = 150
+    x = rng.normal(size=n)
+    group = rng.choice(["p", "q", "r"], n)
+    return pd.DataFrame(
+        {
+            "x": x,
+            "y": 1.5 * x + 2.0 * (group == "q") + rng.normal(size=n),
+            "z": 0.5 * x + rng.normal(size=n),
+            "group": group,
+            "smoker": pd.array(rng.random(n) < 0.3, dtype="boolean"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def frame(truth) -> pd.DataFrame:
+    # Large y are missing more often, so complete cases are biased and x can mend it.
+    rng = np.random.default_rng(1)
+    missing = rng.random(len(truth)) < 1 / (1 + np.exp(-2 * truth["x"]))
+    return truth.assign(y=truth["y"].mask(missing))
+
+
+def one(table: pd.DataFrame, spec: tuple, **options) -> pd.Series:
+    """Return the row of complete cases."""
+    found = conclusion_stability(table, spec, [], **options)
+    assert len(found) == 1
+    return found.iloc[0]
+
+
+def test_rubins_rules_by_hand():
+    pooled = pool_estimates([10.0, 12.0, 11.0], [1.0, 1.2, 0.8], df_complete=20)
+    assert pooled.estimate == pytest.approx(11.0)
+    assert pooled.within == pytest.approx(1.0)
+    assert pooled.between == pytest.approx(1.0)
+    assert pooled.total == pytest.approx(1 + 4 / 3)
+    # Share of variance from holes 4/7; Rubin: 2 / (4/7)² = 6.125; observed data:
+    # 21/23 · 20 · 3/7 = 7.826087; together 6.125 · 7.826087 / (6.125 + 7.826087).
+    assert pooled.df == pytest.approx(3.435917, abs=1e-6)
+    # 4/7 + 3/7 · 2 / (3.435917 + 3)
+    assert pooled.missing_information == pytest.approx(0.704610, abs=1e-6)
+
+
+def test_degrees_of_freedom_at_their_ends():
+    assert pool_estimates([1.0, 3.0], [1.0, 1.0]).df == pytest.approx(1 / (3 / 4) ** 2)
+    unchanged = pool_estimates([2.0, 2.0, 2.0], [0.5, 0.5, 0.5], df_complete=10)
+    assert unchanged.df == pytest.approx(11 / 13 * 10)
+    assert unchanged.total == 0.5
+    assert unchanged.missing_information == 0
+    assert math.isinf(pool_estimates([2.0, 2.0], [0.5, 0.5]).df)
+    # More draws never go beyond what the observed data give.
+    many = pool_estimates([1.0, 2.0] * 500, [1.0] * 1000, df_complete=30)
+    assert many.df < 31 / 33 * 30
+    with pytest.raises(ScoringError, match="at least two draws"):
+        pool_estimates([1.0], [1.0])
+
+
+def test_a_mean_has_the_interval_of_the_t_test(truth):
+    row = one(truth, ("mean", "x"))
+    expected = stats.ttest_1samp(truth["x"], 0).confidence_interval(0.95)
+    assert row["estimate"] == pytest.approx(truth["x"].mean())
+    assert (row["low"], row["high"]) == pytest.approx(tuple(expected))
+    assert row["std_error"] == pytest.approx(stats.sem(truth["x"]))
+    assert row["df"] == 149
+    narrow = one(truth, ("mean", "x"), confidence=0.5)
+    assert narrow["high"] - narrow["low"] < row["high"] - row["low"]
+    assert one(truth, ("mean", "smoker"))["estimate"] == pytest.approx(truth["smoker"].mean())
+
+
+def test_a_correlation_has_fishers_interval(truth):
+    row = one(truth, ("correlation", "x", "z"))
+    expected = stats.pearsonr(truth["x"], truth["z"])
+    assert row["estimate"] == pytest.approx(expected.statistic)
+    assert (row["low"], row["high"]) == pytest.approx(tuple(expected.confidence_interval(0.95)))
+    assert row["std_error"] == pytest.approx((1 - row["estimate"] ** 2) / math.sqrt(147))
+
+
+def test_a_slope_is_that_of_least_squares(truth):
+    row = one(truth, ("slope", "z", "x"))
+    expected = stats.linregress(truth["x"], truth["z"])
+    assert row["estimate"] == pytest.approx(expected.slope)
+    assert row["std_error"] == pytest.approx(expected.stderr)
+    reach = stats.t.ppf(0.975, 148) * expected.stderr
+    assert (row["low"], row["high"]) == pytest.approx(
+        (expected.slope - reach, expected.slope + reach)
+    )
+
+
+def test_controls_may_be_categories(truth):
+    row = one(truth, ("slope", "y", "x", "group", "smoker"))
+    dummies = [truth["group"] == "q", truth["group"] == "r", truth["smoker"]]
+    design = np.column_stack([truth["x"], np.ones(150), *dummies]).astype(float)
+    inverse = np.linalg.inv(design.T @ design)
+    coefficients = inverse @ design.T @ truth["y"].to_numpy()
+    residuals = truth["y"] - design @ coefficients
+    assert row["estimate"] == pytest.approx(coefficients[0])
+    assert row["std_error"] == pytest.approx(math.sqrt(residuals @ residuals / 145 * inverse[0, 0]))
+    assert row["df"] == 145
+    assert row["estimand"] == "slope of y on x given group, smoker"
+
+
+def test_draws_are_pooled_and_mend_what_complete_cases_get_wrong(truth, frame):
+    found = conclusion_stability(
+        frame, ("mean", "y"), ["mice", "naive"], truth=truth, n_draws=10
+    ).set_index("method")
+    assert list(found.index) == [COMPLETE_CASES, TRUE_DATA, "mice", "naive"]
+    assert found["kind"].tolist() == ["reference", "reference", "pooled", "single"]
+    target = found.loc[TRUE_DATA, "estimate"]
+    assert abs(found.loc["mice", "estimate"] - target) < 0.5 * abs(
+        found.loc[COMPLETE_CASES, "estimate"] - target
+    )
+    assert found.loc["mice", "low"] < target < found.loc["mice", "high"]
+    assert not found.loc[COMPLETE_CASES, "low"] < target < found.loc[COMPLETE_CASES, "high"]
+    # A single filling pretends to know more than the pooled draws do.
+    assert found.loc["naive", "std_error"] < found.loc["mice", "std_error"]
+    assert found.loc["naive", "note"] == SINGLE
+    assert found.loc["mice", "n_draws"] == 10
+    assert 0 < found.loc["mice", "missing_information"] < 1
+    assert found.loc["mice", "df"] < 149
+    assert "10 draws by Rubin's rules" in found.loc["mice", "note"]
+    n_seen = frame["y"].notna().sum()
+    assert found.loc[COMPLETE_CASES, "note"] == f"rows without a hole in y: {n_seen} of 150"
+
+
+def test_given_draws_are_pooled_as_computed_by_hand(truth):
+    draws = [truth.assign(x=truth["x"] + shift) for shift in (0.0, 0.3, 0.6)]
+    row = conclusion_stability(truth, ("mean", "x"), {"mine": draws}).iloc[1]
+    pooled = pool_estimates(
+        [d["x"].mean() for d in draws], [d["x"].var() / 150 for d in draws], 149
+    )
+    assert row["estimate"] == pytest.approx(pooled.estimate)
+    assert row["std_error"] == pytest.approx(math.sqrt(pooled.total))
+    reach = stats.t.ppf(0.975, pooled.df) * math.sqrt(pooled.total)
+    assert row["high"] == pytest.approx(pooled.estimate + reach)
+    # Correlations are pooled on Fisher's scale.
+    noisy = [truth.assign(x=truth["x"] + s * truth["z"]) for s in (0.0, 0.5, 1.0)]
+    row = conclusion_stability(truth, ("correlation", "x", "z"), {"mine": noisy}).iloc[1]
+    z = np.mean([np.arctanh(d["x"].corr(d["z"])) for d in noisy])
+    assert row["estimate"] == pytest.approx(np.tanh(z))
+
+
+def test_several_estimands_one_fit_each_and_plain_data(frame):
+    asked = [("mean", "y"), ("correlation", "x", "y"), ("slope", "y", "x", "group")]
+    fits = []
+
+    class Counting(NaiveImputer):
+        def fit(self, X, y=None, **kwargs):
+            fits.append(1)
+            return super().fit(X, y, **kwargs)
+
+    found = conclusion_stability(frame, asked, {"counting": Counting()})
+    assert len(fits) == 1
+    assert found["estimand"].tolist() == [
+        "mean of y", "mean of y", "correlation of x and y", "correlation of x and y",
+        "slope of y on x given group", "slope of y on x given group",
+    ]  # fmt: skip
+    assert set(found["status"]) == {"done"}
+    records = json.loads(found.to_json(orient="records"))
+    assert records[0]["n_rows"] == frame["y"].notna().sum()
+
+
+def test_same_seed_same_rows(frame):
+    runs = [conclusion_stability(frame, ("mean", "y"), ["mice"], n_draws=3) for _ in range(2)]
+    pd.testing.assert_frame_equal(*runs)
+    other = conclusion_stability(frame, ("mean", "y"), ["mice"], n_draws=3, seed=1)
+    assert other.loc[1, "estimate"] != runs[0].loc[1, "estimate"]
+
+
+def test_a_failure_is_a_row_with_its_reason(frame):
+    found = conclusion_stability(
+        frame, [("mean", "y"), ("mean", "x")], {"broken": Broken(), "unfilled": frame}
+    ).set_index(["estimand", "method"])
+    assert found.loc[("mean of y", "broken"), "error"] == "The method broke: RuntimeError: boom"
+    assert "'y' are missing" in found.loc[("mean of y", "unfilled"), "error"]
+    assert np.isnan(found.loc[("mean of y", "unfilled"), "estimate"])
+    assert found.loc[("mean of x", "unfilled"), "status"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        (("mean", "group"), "'group' holds labels; this takes numbers"),
+        (("correlation", "x", "same"), "always the same"),
+        (("slope", "y", "x", "twice"), "determine each other"),
+        (("mean", "seldom"), "at least 2 rows; there are 1"),
+        (("correlation", "x", "seldom"), "at least 4 rows"),
+        (("slope", "x", "seldom"), "takes more than 1 rows"),
+    ],
+)
+def test_what_has_no_estimate_says_why(truth, spec, sentence):
+    odd = truth.assign(same=1.0, twice=2 * truth["x"], seldom=truth["x"].where(truth.index == 0))
+    row = one(odd, spec)
+    assert row["status"] == "failed"
+    assert sentence in row["error"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        (("median", "x"), "is no estimand"),
+        ((("mean",),), "A mean takes a column"),
+        (("correlation", "x"), "two columns"),
+        (("slope", "y"), "outcome, predictor"),
+        (("slope", "y", "x", "x"), "named twice"),
+        (("mean", "nothing"), "no column nothing"),
+        ([], "at least one estimand"),
+    ],
+)
+def test_impossible_estimands(truth, spec, sentence):
+    with pytest.raises(ScoringError, match=sentence):
+        conclusion_stability(truth, spec, ["naive"])
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"n_draws": 1}, "n_draws must be at least 2"),
+        ({"confidence": 95}, "confidence must lie between 0 and 1"),
+        ({"methods": {TRUE_DATA: "naive"}}, "name of a reference"),
+        ({"methods": {"short": pd.DataFrame({"x": [1.0]})}}, "other rows"),
+    ],
+)
+def test_impossible_settings(truth, options, sentence):
+    with pytest.raises((ScoringError, ImputationError), match=sentence):
+        conclusion_stability(truth, ("mean", "x"), **{"methods": ["naive"], **options})
+
+
+def test_progress_and_cancel(frame):
+    events = []
+    conclusion_stability(frame, ("mean", "y"), ["naive", "em"], callbacks=[events.append])
+    assert [(event.done, event.total) for event in events] == [(1, 2), (2, 2)]
+    with pytest.raises(Cancelled):
+        conclusion_stability(frame, ("mean", "y"), ["naive"], cancel=lambda: True)
+
+
+def test_estimands_in_words():
+    assert Estimand.read(("correlation", "a", 3)).label == "correlation of a and 3"
+
+
+def test_complete_cases_can_be_left_out(frame):
+    usual = conclusion_stability(frame, ("mean", "y"), ["naive"])
+
+    alone = conclusion_stability(frame, ("mean", "y"), ["naive"], complete_cases=False)
+
+    assert usual["method"].tolist() == [COMPLETE_CASES, "naive"]
+    assert alone["method"].tolist() == ["naive"]
+    assert alone["estimate"].iloc[0] == usual["estimate"].iloc[1]

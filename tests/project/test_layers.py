@@ -1,0 +1,237 @@
+"""The arrows of the architecture go down only: pages -> dashboard -> pmae_core, and inside it."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import ROOT
+
+PACKAGES = ("pages", "dashboard", "pmae_core")
+
+# From high to low; those on one line are siblings and do not know each other.
+CORE_LAYERS = (
+    ("__main__",),
+    ("cli",),
+    ("pmae_core",),  # its __init__, which names what the layers below offer
+    ("jobs",),
+    ("export",),
+    ("explain",),
+    ("inference", "replication"),
+    ("evaluation",),
+    ("imputers",),
+    ("training",),
+    ("model",),
+    ("masking", "amputation", "missingness"),
+    ("gaussian",),
+    ("table",),
+    ("storage",),
+    ("errors", "events", "checks", "names", "threads", "words"),
+)
+CORE_RANK = {name: rank for rank, names in enumerate(CORE_LAYERS) for name in names}
+
+BROWSER_LIBRARIES = {"streamlit", "plotly", "missingno"}
+NETWORK_LIBRARIES = {"torch", "torchvision", "timm"}
+NETWORK_LAYERS = {"imputers", "training", "model"}
+
+WITHOUT_TORCH = (
+    "pmae_core",
+    "pmae_core.table",
+    "pmae_core.masking",
+    "pmae_core.amputation",
+    "pmae_core.missingness",
+    "pmae_core.evaluation",
+    "pmae_core.replication",
+    "pmae_core.explain",
+    "pmae_core.export",
+    "pmae_core.inference",
+    "pmae_core.storage.tables",
+    "pmae_core.jobs",
+    "pmae_core.cli.app",
+)
+
+
+def module_name(path: Path, root: Path) -> str:
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported_modules(path: Path, root: Path) -> Iterator[tuple[int, str]]:
+    """Yield (line, dotted name) of all that a file imports, wherever in the file it does so.
+
+    ``from package import name`` yields ``package.name`` when that is a module of the tree, and
+    ``package`` when it is not.
+    """
+    package = list(path.relative_to(root).parent.parts)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            for alias in node.names:
+                full = root / base.replace(".", "/") / alias.name
+                is_module = full.is_dir() or full.with_suffix(".py").exists()
+                yield node.lineno, f"{base}.{alias.name}" if is_module else base
+        elif isinstance(node, ast.Call) and _is_import_call(node):
+            yield node.lineno, node.args[0].value
+
+
+def _is_import_call(node: ast.Call) -> bool:
+    name = getattr(node.func, "attr", getattr(node.func, "id", None))
+    if name not in {"import_module", "__import__"} or not node.args:
+        return False
+    return isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)
+
+
+def core_layer(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else parts[0]
+
+
+def objection(importer: str, imported: str) -> str | None:
+    """Say why ``importer`` may not import ``imported``; None when it may."""
+    source, target = importer.split(".")[0], imported.split(".")[0]
+    if source in PACKAGES and target in PACKAGES:
+        if PACKAGES.index(target) < PACKAGES.index(source):
+            return f"{source} lies below {target}"
+        if source == target == "pages":
+            return "pages do not know each other"
+    if source != "pmae_core":
+        return None
+    if target in BROWSER_LIBRARIES | {"tests", "benchmarks"}:
+        return f"pmae_core knows nothing of {target}"
+    return _objection_within_core(core_layer(importer), imported)
+
+
+def _objection_within_core(layer: str, imported: str) -> str | None:
+    target = imported.split(".")[0]
+    if layer not in CORE_RANK:
+        return f"{layer} has no place in CORE_LAYERS yet"
+    if target in NETWORK_LIBRARIES and layer not in NETWORK_LAYERS:
+        return f"{target} belongs in {', '.join(sorted(NETWORK_LAYERS))} alone"
+    if target == "pandas" and layer == "model":
+        return "a network knows tensors, not data frames"
+    if target == "pmae_core" and layer != core_layer(imported):
+        lower = core_layer(imported)
+        if CORE_RANK.get(lower, -1) <= CORE_RANK[layer]:
+            return f"{layer} does not lie above {lower}"
+    return None
+
+
+def violations(root: Path) -> list[str]:
+    found = []
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            importer = module_name(path, root)
+            for line, imported in imported_modules(path, root):
+                if reason := objection(importer, imported):
+                    where = f"{path.relative_to(root).as_posix()}:{line}"
+                    found.append(f"{where} imports {imported}: {reason}")
+    return found
+
+
+def test_all_imports_point_downwards():
+    assert violations(ROOT) == []
+
+
+def test_every_package_is_looked_at():
+    assert all(any((ROOT / package).rglob("*.py")) for package in PACKAGES)
+
+
+BAD_IMPORTS = [
+    ("pmae_core/table/schema.py", "import streamlit as st", "knows nothing of streamlit"),
+    (
+        "pmae_core/table/schema.py",
+        "from plotly import graph_objects",
+        "knows nothing of plotly",
+    ),
+    ("pmae_core/table/schema.py", "def f():\n    import torch", "torch belongs in"),
+    (
+        "pmae_core/table/schema.py",
+        "from ..masking import a",
+        "table does not lie above masking",
+    ),
+    ("pmae_core/table/schema.py", "from .. import masking", "table does not lie above masking"),
+    (
+        "pmae_core/table/schema.py",
+        "from pmae_core import impute",
+        "does not lie above pmae_core",
+    ),
+    ("pmae_core/masking/a.py", "import pmae_core.amputation", "does not lie above amputation"),
+    ("pmae_core/training/loop.py", "from pmae_core.imputers import X", "above imputers"),
+    ("pmae_core/model/net.py", "import pandas as pd", "not data frames"),
+    ("pmae_core/jobs/a.py", "importlib.import_module('pmae_core.cli.app')", "above cli"),
+    ("pmae_core/newcomer.py", "import pmae_core.table", "no place in CORE_LAYERS"),
+    ("pmae_core/__init__.py", "from .cli import main", "pmae_core does not lie above cli"),
+    ("pmae_core/cli/app.py", "from dashboard import app", "pmae_core lies below dashboard"),
+    ("dashboard/app.py", "import pages.sample", "dashboard lies below pages"),
+    ("pages/one.py", "from pages import two", "pages do not know each other"),
+]
+
+
+@pytest.mark.parametrize(("path", "code", "reason"), BAD_IMPORTS)
+def test_a_bad_import_is_found(tmp_path, path, code, reason):
+    _write(tmp_path, "pmae_core/masking/__init__.py", "")
+    _write(tmp_path, path, code)
+
+    (found,) = violations(tmp_path)
+
+    assert found.startswith(path)
+    assert reason in found
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("pages/one.py", "import streamlit\nfrom dashboard.theme import x\nimport pmae_core.table"),
+        ("dashboard/app.py", "from pmae_core import table"),
+        ("pmae_core/cli/app.py", "def f():\n    from pmae_core.imputers import make_imputer"),
+        ("pmae_core/imputers/base.py", "from ..table.schema import Schema\nimport torch, pandas"),
+        ("pmae_core/table/schema.py", "from .schema import Schema\nfrom ..errors import E"),
+        ("pmae_core/__init__.py", "from pmae_core.imputers import PMAEImputer"),
+    ],
+)
+def test_a_good_import_is_left_alone(tmp_path, path, code):
+    for module in ("table", "imputers"):
+        _write(tmp_path, f"pmae_core/{module}/__init__.py", "")
+    _write(tmp_path, path, code)
+
+    assert violations(tmp_path) == []
+
+
+def _write(root: Path, path: str, code: str) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(code, encoding="utf-8")
+
+
+def modules_bringing_torch(modules: tuple[str, ...]) -> list[str]:
+    """Import the modules one by one in a new interpreter; name the first that loads torch."""
+    code = (
+        "import importlib, sys\n"
+        "for name in sys.argv[1:]:\n"
+        "    importlib.import_module(name)\n"
+        "    if 'torch' in sys.modules:\n"
+        "        sys.exit(print(name))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, *modules],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.split()
+
+
+def test_light_modules_do_not_import_torch():
+    assert modules_bringing_torch(WITHOUT_TORCH) == []
+
+
+def test_a_module_that_imports_torch_is_found():
+    assert modules_bringing_torch(("pmae_core.errors", "torch")) == ["torch"]
