@@ -63,7 +63,7 @@ class Answer:
     error: str | None = None
 
 
-class _Run:
+class _EstimateRun:
     """A process that makes an estimate."""
 
     def __init__(self, spec: JobSpec, workspace_id: str) -> None:
@@ -116,7 +116,7 @@ class _Estimator:
     """All estimates of this server."""
 
     def __init__(self) -> None:
-        self._runs: dict[Question, _Run] = {}
+        self._runs: dict[Question, _EstimateRun] = {}
         self._answers: Recent[Answer] = Recent(256)
         self._lock = threading.Lock()
 
@@ -127,7 +127,7 @@ class _Estimator:
                 return
             if len(self._runs) >= MOST_AT_ONCE:
                 raise JobError("Other estimates are being made. Try again in some seconds.")
-            self._runs[question] = _Run(question.spec(), session.workspace().id)
+            self._runs[question] = _EstimateRun(question.spec(), session.workspace().id)
 
     def answer(self, question: Question) -> Answer:
         with self._lock:

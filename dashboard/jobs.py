@@ -361,7 +361,7 @@ class StateWords:
 
     label: str
     icon: str
-    colour: str
+    color: str
 
 
 STATE_WORDS: Mapping[JobState, StateWords] = {
@@ -480,7 +480,7 @@ def show_job(job: JobRecord, *, key: str) -> None:
     words = STATE_WORDS[job.state]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{title(job)}**", width="content")
-        st.badge(words.label, icon=words.icon, color=words.colour)
+        st.badge(words.label, icon=words.icon, color=words.color)
     show_progress(job)
     show_buttons(job, key=key)
 

@@ -1,6 +1,6 @@
 """Words and numbers for people, and text of users that must stay text.
 
-Streamlit reads Markdown, LaTeX, emoji codes and colours in nearly everything it writes, and
+Streamlit reads Markdown, LaTeX, emoji codes and colors in nearly everything it writes, and
 Plotly reads a little HTML in labels. Names of columns and files, cells and error sentences that
 quote them go through here first.
 """

@@ -11,10 +11,10 @@ import pandas as pd
 
 from dashboard.workspace import TableState, Workspace
 from pmae_core.errors import TableError, TableWarning
-from pmae_core.table import Limits, TextDialect, read_table, sniff_dialect
+from pmae_core.table import ReadingLimits, TextDialect, read_table, sniff_dialect
 from pmae_core.table.io.source import FORMAT_OF_ENDING
 
-LIMITS = Limits()
+LIMITS = ReadingLimits()
 SECTION = "upload"
 
 _SAMPLE_BYTES = 1 << 20

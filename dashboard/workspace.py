@@ -27,7 +27,7 @@ from pmae_core.errors import JobError, PMAEError, SchemaError, TableError
 from pmae_core.jobs.paths import JobPaths
 from pmae_core.storage.home import pmae_home
 from pmae_core.storage.json_values import from_json_value, to_json_value
-from pmae_core.storage.tables import EncodedTable, TableStore
+from pmae_core.storage.tables import StorableTable, TableStore
 from pmae_core.table import Role, Schema, declare_missing
 
 DEFAULT_DAYS = 30.0
@@ -320,7 +320,7 @@ class Workspace:
         """Tables of this user alone; jobs have a store of their own."""
         return TableStore(JobPaths(self.folder))
 
-    def _write_table(self, encoded: EncodedTable) -> None:
+    def _write_table(self, encoded: StorableTable) -> None:
         (self.folder / "tables").mkdir(mode=0o700, exist_ok=True)
         if self._tables.exists(encoded.digest):
             try:

@@ -12,7 +12,7 @@ from dashboard import estimates, jobs, session
 from dashboard.compare.exports import everything_json, report_html, spreadsheet_csv
 from dashboard.compare.plan import (
     CONCLUSIONS,
-    Plan,
+    ComparisonPlan,
     holes_words,
     job_words,
     known_methods,
@@ -110,7 +110,7 @@ def plan_part(table: OpenTable) -> None:
         judged = _choose_holes()
         chosen = _choose_extent(has_scenario=judged["scenario"] is not None)
         after = _choose_consequences(table)
-    plan = Plan(methods=tuple(methods), **judged, **chosen, **after)
+    plan = ComparisonPlan(methods=tuple(methods), **judged, **chosen, **after)
     known = estimates.answer(_question(plan)).estimate if plan.methods else None
     with left:
         _show_methods(plan.methods, known)
@@ -344,12 +344,12 @@ def _conclusion_words(conclusion: tuple[str, ...]) -> str:
 # Starting
 
 
-def _question(plan: Plan) -> estimates.Question:
+def _question(plan: ComparisonPlan) -> estimates.Question:
     params = {"methods": list(plan.methods), "seeds": [0]}
     return estimates.Question.make(JobKind.COMPARE, params, jobs.engine().default_resources())
 
 
-def _start_part(plan: Plan, table: OpenTable, known: Mapping[str, Any] | None) -> None:
+def _start_part(plan: ComparisonPlan, table: OpenTable, known: Mapping[str, Any] | None) -> None:
     problem = plan.problem()
     if problem and plan.methods:
         st.warning(problem)
@@ -375,7 +375,7 @@ def _start_part(plan: Plan, table: OpenTable, known: Mapping[str, Any] | None) -
     )
 
 
-def _start(plan: Plan, table: OpenTable, known: Mapping[str, Any] | None) -> None:
+def _start(plan: ComparisonPlan, table: OpenTable, known: Mapping[str, Any] | None) -> None:
     prepared = prepare(plan, table.frame, table.schema)
     params = dict(prepared.params)
     if prepared.truth is not None:
@@ -392,7 +392,7 @@ def _start(plan: Plan, table: OpenTable, known: Mapping[str, Any] | None) -> Non
     session.remember(SECTION, run=started.id)
 
 
-def _for_all_seeds(estimate: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
+def _for_all_seeds(estimate: Mapping[str, Any], plan: ComparisonPlan) -> dict[str, Any]:
     """Return an estimate of single runs as that of the whole job."""
     totals = {
         name: min(estimate[name] * plan.n_fits, plan.budget_seconds or float("inf"))

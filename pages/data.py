@@ -163,7 +163,7 @@ def show_samples() -> None:
         help="penguins, clinic and diabetes come with the app; the others are those of the paper.",
     )
     info = infos[chosen]
-    facts = (info.title, f"Source: {info.source}", f"Licence: {info.license}")
+    facts = (info.title, f"Source: {info.source}", f"License: {info.license}")
     st.caption(" ".join(fact.rstrip(".") + "." for fact in facts))
     st.button("Open this table", key="data:open_sample", on_click=open_sample, args=(chosen,))
 

@@ -30,7 +30,7 @@ from dashboard.impute.fillings import (
     trained_models,
 )
 from dashboard.impute.plan import (
-    Plan,
+    ImputationPlan,
     Source,
     hole_name,
     sources,
@@ -41,7 +41,7 @@ from dashboard.text import code, count, duration, listing, plain, shorten
 from dashboard.theme import IMPUTED
 from dashboard.widgets import calm, choose_seed, fragment, show_figure, shown_errors
 from dashboard.workspace import OpenTable
-from pmae_core.explain import StructuralHole
+from pmae_core.explain import StructuralMissingness
 from pmae_core.explain.donors import Support
 from pmae_core.inference import DeltaCurve
 from pmae_core.inference.stability import Estimand
@@ -78,7 +78,7 @@ def plan_part(table: OpenTable) -> None:
     with right:
         draws, seed = _choose_numbers(source)
     left_alone = _choose_left_alone(table)
-    _start_part(Plan(source, draws, seed, left_alone), table)
+    _start_part(ImputationPlan(source, draws, seed, left_alone), table)
 
 
 def _show_stays_empty(empty: dict[str, str]) -> None:
@@ -138,7 +138,7 @@ def _choose_numbers(source: Source) -> tuple[int, int]:
     return int(draws), seed
 
 
-def _choose_left_alone(table: OpenTable) -> tuple[StructuralHole, ...]:
+def _choose_left_alone(table: OpenTable) -> tuple[StructuralMissingness, ...]:
     found = structural_holes(table)
     if not found:
         return ()
@@ -159,7 +159,7 @@ def _choose_left_alone(table: OpenTable) -> tuple[StructuralHole, ...]:
     return tuple(chosen)
 
 
-def _start_part(plan: Plan, table: OpenTable) -> None:
+def _start_part(plan: ImputationPlan, table: OpenTable) -> None:
     is_trained = plan.source.model is not None
     asking = "Runs the method for a moment to find out. Nothing is kept."
     is_started, is_asked = estimates.start_buttons(
@@ -177,12 +177,12 @@ def _start_part(plan: Plan, table: OpenTable) -> None:
     estimates.show(question, trying="Trying the method for a moment")
 
 
-def _question(plan: Plan) -> estimates.Question:
+def _question(plan: ImputationPlan) -> estimates.Question:
     params = {"method": plan.source.method}
     return estimates.Question.make(JobKind.IMPUTE, params, jobs.engine().default_resources())
 
 
-def _start(plan: Plan, table: OpenTable) -> None:
+def _start(plan: ImputationPlan, table: OpenTable) -> None:
     known = None if plan.source.model else estimates.answer(_question(plan)).estimate
     started = jobs.submit(
         JobKind.IMPUTE,

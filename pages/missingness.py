@@ -38,7 +38,7 @@ from pmae_core.missingness import (
     predict_missingness,
     strongest_pairs,
     suggest_little_columns,
-    summarise_missingness,
+    summarize_missingness,
 )
 from pmae_core.table import Role
 
@@ -56,7 +56,7 @@ def _patterns(digest: str, _frame: pd.DataFrame) -> MissingPatterns:
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def _summary(digest: str, _patterns: MissingPatterns) -> MissingnessSummary:
-    return summarise_missingness(_patterns)
+    return summarize_missingness(_patterns)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -162,7 +162,7 @@ def where(table: OpenTable, patterns: MissingPatterns) -> None:
         if matrix.is_exact
         else (
             f"Each of the {count(n_bins)} lines stands for about "
-            f"{count(round(patterns.n_rows / n_bins), 'row')}: its colour is the share of them in "
+            f"{count(round(patterns.n_rows / n_bins), 'row')}: its color is the share of them in "
             "which the column is missing. No row is left out."
         )
     )
@@ -257,7 +257,7 @@ def _show_tree(table: OpenTable, patterns: MissingPatterns) -> None:
         data=lambda: tree.joins,
         caption=part + "The further left two branches meet, the more alike are their holes: the "
         "axis counts rows in which one is missing and the other is not. "
-        "Columns that are missing in exactly the same rows share a point; its colour says how "
+        "Columns that are missing in exactly the same rows share a point; its color says how "
         "much is missing (blue nothing, vermilion all).",
     )
 

@@ -56,7 +56,7 @@ NO_RUN = ""
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """A training as it is set on the page."""
 
     table: str
@@ -104,7 +104,7 @@ def plan_part(table: OpenTable) -> None:
     if loss != preset_values(preset, len(table.frame))["loss"]:
         params["loss"] = loss
     fill = settings.pop("fill")
-    plan = Plan(
+    plan = TrainingPlan(
         table=table.name,
         preset=preset,
         params={"method": METHODS[architecture], "params": params, "fill": fill},
@@ -334,7 +334,7 @@ def _device_sentence(engine: str, resources: Resources) -> str:
     return f"It will run on the processor of this computer, with {threads}{or_apple}: no GPU found."
 
 
-def _show_start(plan: Plan, table: OpenTable) -> None:
+def _show_start(plan: TrainingPlan, table: OpenTable) -> None:
     for problem in plan.problems:
         st.warning(problem, icon=":material/warning:")
     if not share_missing(table.digest, table):
@@ -359,7 +359,7 @@ def _show_start(plan: Plan, table: OpenTable) -> None:
         estimates.show(plan.question, trying="Trying for some seconds how fast it learns")
 
 
-def _start(plan: Plan) -> None:
+def _start(plan: TrainingPlan) -> None:
     known = estimates.answer(plan.question).estimate
     started = jobs.submit(
         JobKind.TRAIN,
@@ -520,7 +520,7 @@ def _show_columns(curves: Curves, columns: pd.DataFrame, names: list[str]) -> No
             question="Which columns does it learn?",
             key="train-columns",
             data=columns,
-            caption="From the grey dot, at the beginning, to the coloured one, by now. A column "
+            caption="From the grey dot, at the beginning, to the colored one, by now. A column "
             f"that does not move cannot be told from the others.{more}",
         )
     with right:

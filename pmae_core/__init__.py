@@ -30,7 +30,7 @@ _HOME = {
     "read_table": "table",
     "score_imputation": "evaluation",
     "suggest_sentinels": "table",
-    "summarise_missingness": "missingness",
+    "summarize_missingness": "missingness",
     "write_table": "table",
 }
 

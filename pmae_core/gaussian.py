@@ -28,14 +28,14 @@ class GaussianModel:
     covariance : ndarray of shape (d, d)
         Covariance, positive definite.
     n_iterations : int
-        How many rounds of expectation maximisation led to it, 0 where it was not fitted.
+        How many rounds of expectation maximization led to it, 0 where it was not fitted.
 
     Notes
     -----
     With the precision ``P = inv(covariance)``, missing cells ``m`` given observed cells ``o``
     are Gaussian with covariance ``inv(P[m, m])`` and mean
     ``mean[m] - inv(P[m, m]) @ P[m, o] @ (x[o] - mean[o])``. So a pattern of missing cells costs one
-    factorisation as large as its holes. Patterns with equally many holes are factorised together
+    factorization as large as its holes. Patterns with equally many holes are factorized together
     in batches, which keeps tables fast in which nearly every row has a pattern of its own.
 
     Examples
@@ -88,8 +88,8 @@ class GaussianModel:
         for iteration in range(1, max_iter + 1):
             filled, left_over = model._expect(values, patterns, check)
             mean = filled.mean(axis=0)
-            centred = filled - mean
-            covariance = (centred.T @ centred + left_over) / len(values) + np.diag(jitter)
+            centered = filled - mean
+            covariance = (centered.T @ centered + left_over) / len(values) + np.diag(jitter)
             changes = (
                 np.linalg.norm(mean - model.mean),
                 np.linalg.norm(covariance - model.covariance, ord=2),
@@ -106,7 +106,7 @@ class GaussianModel:
     ) -> GaussianModel:
         """Return a Gaussian put together from the rows in which both columns of a pair are seen.
 
-        It takes one product of the table with itself, where :meth:`fit` takes a factorisation for
+        It takes one product of the table with itself, where :meth:`fit` takes a factorization for
         every pattern and round: for tables of hundreds of columns.
 
         Parameters
@@ -118,12 +118,12 @@ class GaussianModel:
         """
         start = _observed_moments(values, observed)
         seen = observed.astype(np.float64)
-        centred = np.where(observed, values - start.mean, 0.0)
+        centered = np.where(observed, values - start.mean, 0.0)
         # Entry (i, j): the sum of squares of column i over the rows that also have column j.
-        squares = np.square(centred).T @ seen
+        squares = np.square(centered).T @ seen
         size = np.sqrt(squares * squares.T).clip(min=LEAST_VARIANCE)
         pairs = seen.T @ seen
-        correlation = centred.T @ centred / size * (pairs / (pairs + prior_rows))
+        correlation = centered.T @ centered / size * (pairs / (pairs + prior_rows))
         np.fill_diagonal(correlation, 1.0)
         correlation = _nearest_positive(correlation)
         deviation = np.sqrt(np.diag(start.covariance))

@@ -33,7 +33,7 @@ from dashboard.labs.masking import (  # noqa: E402
 )
 from dashboard.lessons.masking import make_trader, practise  # noqa: E402
 from pmae_core.amputation import ampute  # noqa: E402
-from pmae_core.table import Limits, Schema, load_dataset  # noqa: E402
+from pmae_core.table import ReadingLimits, Schema, load_dataset  # noqa: E402
 from tools import results  # noqa: E402
 
 PLACEHOLDER = re.compile(r"<!-- (figure|reference|result): ([\w.]+) -->|<!-- (limits) -->")
@@ -143,5 +143,5 @@ def public_names(module_name: str) -> list[str]:
 
 def limits_table() -> str:
     """Return the limits of reading as a table."""
-    rows = [f"| `{field.name}` | {field.default:,} |" for field in fields(Limits)]
+    rows = [f"| `{field.name}` | {field.default:,} |" for field in fields(ReadingLimits)]
     return "\n".join(["| Limit | Default |", "| --- | ---: |", *rows])

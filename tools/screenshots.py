@@ -125,7 +125,7 @@ def compare(visitor: Visitor) -> None:
 def fill(visitor: Visitor) -> None:
     """Fill the sample by two methods."""
     visitor.go_to("Impute")
-    for method in ("Nearest neighbours", "Expectation maximisation"):
+    for method in ("Nearest neighbors", "Expectation maximization"):
         visitor.choose("Fill with", method)
         finish(visitor, "Start filling")
 
@@ -168,8 +168,8 @@ def whole_page(visitor: Visitor) -> bytes:
 
 
 def smaller(picture: bytes) -> bytes:
-    """Return a picture with fewer colours: pages of text and flat figures need no more."""
-    # Coverage, not frequency: the rare colours are those that mean something.
+    """Return a picture with fewer colors: pages of text and flat figures need no more."""
+    # Coverage, not frequency: the rare colors are those that mean something.
     method, dither = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
     few = Image.open(io.BytesIO(picture)).convert("RGB").quantize(256, method, dither=dither)
     content = io.BytesIO()

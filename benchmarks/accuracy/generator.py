@@ -1,6 +1,6 @@
 """Is the generator of holes the one behind the paper's numbers?
 
-Five-nearest-neighbours imputation is deterministic and needs no training, so its score depends
+Five-nearest-neighbors imputation is deterministic and needs no training, so its score depends
 on the holes alone. With holes from the nested process it must come near the figures that the paper
 prints for KNN (general pattern, MNAR); holes from the paper's text (independent) are beside it.
 

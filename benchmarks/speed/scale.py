@@ -111,7 +111,7 @@ def _peak_megabytes() -> float:
 
 
 def growth(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return how time grows with the rows between neighbours: exponent 1 is linear."""
+    """Return how time grows with the rows between neighbors: exponent 1 is linear."""
     found = []
     for columns in sorted({run["columns"] for run in runs}):
         same = sorted((r for r in runs if r["columns"] == columns), key=lambda r: r["rows"])

@@ -57,7 +57,7 @@ def keep_busy() -> None:
 
 
 @contextmanager
-def neighbour(is_there: bool) -> Iterator[None]:
+def neighbor(is_there: bool) -> Iterator[None]:
     """Run a program beside this one that keeps a core busy, or none."""
     if not is_there:
         yield
@@ -75,7 +75,7 @@ def measure(columns: int, batch: int, rounds: int, most_threads: int) -> dict[st
     """Time one shape with one and with all threads, alone and beside a busy program."""
     found: dict[str, Any] = {"columns": columns, "batch": batch, "cells": columns * batch}
     for name, is_busy in (("quiet", False), ("busy", True)):
-        with neighbour(is_busy):
+        with neighbor(is_busy):
             one, all_of_them = (
                 milliseconds(columns, batch, threads, rounds) for threads in (1, most_threads)
             )

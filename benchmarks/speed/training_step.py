@@ -1,6 +1,6 @@
 """A training step of the mixer by its parts, beside a plain eager one in the same run.
 
-The loop's twin: the same sampler, batches, loss and optimiser, timed. Both networks take turns, and
+The loop's twin: the same sampler, batches, loss and optimizer, timed. Both networks take turns, and
 times are seconds of the processor, so that other work on the machine disturbs little.
 
     python -m benchmarks.speed.training_step
@@ -33,8 +33,8 @@ PARTS = {
     "products": ("mm", "addmm", "bmm"),
     "attention": ("scaled_dot_product", "softmax"),
     "activation": ("gelu",),
-    "normalisation": ("layer_norm", "normalisefirstaxis"),
-    "optimiser": ("optimizer.step",),
+    "normalization": ("layer_norm", "normalizefirstaxis"),
+    "optimizer": ("optimizer.step",),
 }
 
 
@@ -48,7 +48,7 @@ class Step:
         self.observed = rng.random(values.shape) < SHARE_OBSERVED
         self.sampler = MaskSampler().fit(self.observed)
         self.batch = batch
-        self.optimiser = torch.optim.AdamW(network.parameters(), lr=1e-3, fused=fused)
+        self.optimizer = torch.optim.AdamW(network.parameters(), lr=1e-3, fused=fused)
         self.number = 0
 
     def batch_of_step(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -60,21 +60,21 @@ class Step:
         return tuple(map(torch.from_numpy, (self.values[rows], observed, masked)))
 
     def __call__(self) -> tuple[float, float, float, float]:
-        """Take the step; return the seconds of data, forward, backward and optimiser."""
+        """Take the step; return the seconds of data, forward, backward and optimizer."""
         times = [time.thread_time()]
         values, observed, masked = self.batch_of_step()
         times.append(time.thread_time())
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=True)
         prediction = self.network(values, observed & ~masked)
         errors = self.network.cell_errors(prediction, values)
         loss = reduce_errors("paper", errors, observed, masked)
         times.append(time.thread_time())
         loss.backward()
         times.append(time.thread_time())
-        self.optimiser.step()
+        self.optimizer.step()
         times.append(time.thread_time())
-        data, forward, backward, optimiser = np.diff(times)
-        return data, forward, backward, optimiser
+        data, forward, backward, optimizer = np.diff(times)
+        return data, forward, backward, optimizer
 
 
 def measure(columns: int, batch: int, rounds: int) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def measure(columns: int, batch: int, rounds: int) -> dict[str, Any]:
         name: {
             part: round(1000 * statistics.median(taken), 3)
             for part, taken in zip(
-                ("data", "forward", "backward", "optimiser", "step"),
+                ("data", "forward", "backward", "optimizer", "step"),
                 zip(*((*times, sum(times)) for times in taken_all), strict=True),
                 strict=True,
             )

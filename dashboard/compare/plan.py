@@ -27,7 +27,7 @@ MANY_CLASSES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class ComparisonPlan:
     """What a comparison is asked to do.
 
     Attributes
@@ -88,7 +88,7 @@ class PreparedJob:
     seed: int = 0
 
 
-def prepare(plan: Plan, frame: pd.DataFrame, schema: Schema) -> PreparedJob:
+def prepare(plan: ComparisonPlan, frame: pd.DataFrame, schema: Schema) -> PreparedJob:
     """Make the table and the parameters of a comparison's job.
 
     Raises
@@ -123,7 +123,7 @@ def prepare(plan: Plan, frame: pd.DataFrame, schema: Schema) -> PreparedJob:
     return PreparedJob(frame=frame, params=params, truth=truth, seed=first)
 
 
-def _try(holdout: HoldoutPlan, frame: pd.DataFrame, schema: Schema, plan: Plan) -> None:
+def _try(holdout: HoldoutPlan, frame: pd.DataFrame, schema: Schema, plan: ComparisonPlan) -> None:
     if plan.target is not None:
         frame = frame.drop(columns=plan.target)
         schema = Schema(tuple(column for column in schema if column.name != plan.target))
@@ -182,7 +182,7 @@ def holes_words(params: Mapping[str, Any]) -> str:
     return f"{percent(params['holdout_share'])} of the observed cells, hidden like its own holes"
 
 
-def job_words(plan: Plan, table_name: str, titles: Mapping[str, str]) -> str:
+def job_words(plan: ComparisonPlan, table_name: str, titles: Mapping[str, str]) -> str:
     """Return the name of the job: methods, table, seeds."""
     names = [titles.get(method, method) for method in plan.methods]
     who = ", ".join(names) if len(names) <= 3 else f"{len(names)} methods"

@@ -13,7 +13,7 @@ import pandas as pd
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation import Comparison, TaskResult, rank_methods
 from pmae_core.evaluation.store import SPECIFICATION
-from pmae_core.jobs import JobRecord, JobState, Progress
+from pmae_core.jobs import JobProgress, JobRecord, JobState
 
 WAITING = "waiting"
 NOT_RUN = {
@@ -82,7 +82,7 @@ def standing_of(record: JobRecord) -> Standing:
     return Standing(comparison, _comparable(found, open_runs, settings), waiting)
 
 
-def with_progress(standing: Standing, progress: Progress | None) -> Standing:
+def with_progress(standing: Standing, progress: JobProgress | None) -> Standing:
     """Return how a comparison stands with words on the runs under way."""
     now = running_now(progress, list(standing.pending))
     return replace(standing, pending={**standing.pending, **now})
@@ -142,13 +142,13 @@ def _comparable(
 
 
 def running_now(
-    progress: Progress | None, open_runs: Sequence[tuple[str, int]]
+    progress: JobProgress | None, open_runs: Sequence[tuple[str, int]]
 ) -> dict[tuple[str, int], str]:
     """Return what each run under way does, from how the job says it stands.
 
     Examples
     --------
-    >>> running_now(Progress(message="1 of 3 done; knn (seed 0): column 2 of 5"), [("knn", 0)])
+    >>> running_now(JobProgress(message="1 of 3 done; knn (seed 0): column 2 of 5"), [("knn", 0)])
     {('knn', 0): 'running: column 2 of 5'}
     """
     now = {}

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from dashboard.figures.labels import hover_names, name_ticks
 from dashboard.figures.shares import shares_figure
-from dashboard.figures.style import colour_legend, styled
+from dashboard.figures.style import color_legend, styled
 from dashboard.text import figure_text
 from dashboard.theme import MISSING, NEUTRAL, OBSERVED, tint
 
@@ -86,7 +86,7 @@ def holes_figure(picture: HolePicture, *, revision: str = "holes") -> go.Figure:
         text=np.broadcast_to(names, shares.shape),
         hovertemplate="%{text}: %{z:.0%} of these rows missing<extra></extra>",
     )
-    legend = colour_legend({"left": OBSERVED, "removed": MISSING})
+    legend = color_legend({"left": OBSERVED, "removed": MISSING})
     bare = {"showgrid": False, "zeroline": False}
     layout = {
         "xaxis": {**bare, **name_ticks(picture.columns, most=20), "tickangle": -90},

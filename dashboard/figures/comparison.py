@@ -62,7 +62,7 @@ def board_figure(
     shown = board[board["rank"].notna()].reset_index(drop=True)
     places = {method: place for place, method in enumerate(shown["method"])}
     words, _ = METRIC_WORDS[metric]
-    colours = [IMPUTED if band == 1 else NEUTRAL for band in shown["band"]]
+    colors = [IMPUTED if band == 1 else NEUTRAL for band in shown["band"]]
     low, high = _visible(shown, seeds)
     figure = go.Figure()
     for band, methods in shown.groupby("band"):
@@ -88,7 +88,7 @@ def board_figure(
                     x=[max(row.low, low), min(row.high, high)],
                     y=[places[method]] * 2,
                     mode="lines",
-                    line={"color": colours[places[method]], "width": 4},
+                    line={"color": colors[places[method]], "width": 4},
                     opacity=0.6,
                     showlegend=False,
                     hoverinfo="skip",
@@ -113,7 +113,7 @@ def board_figure(
             y=list(range(len(shown))),
             mode="markers",
             name="mean over seeds",
-            marker={"size": 13, "color": colours, "line": {"color": "white", "width": 1.5}},
+            marker={"size": 13, "color": colors, "line": {"color": "white", "width": 1.5}},
             text=hover_names(names),
             customdata=np.column_stack([shown["rank"].astype(int), shown["n_done"]]),
             hovertemplate="%{text}: %{x:.3f}, rank %{customdata[0]}, %{customdata[1]} seeds"
@@ -285,7 +285,7 @@ def confusion_figure(data: pd.DataFrame, column: str, *, revision: str = "truth"
     at = {label: place for place, label in enumerate(labels)}
     right = data["truth"] == data["imputed"]
     traces = []
-    for name, rows, colour in (
+    for name, rows, color in (
         ("right", data[right], IMPUTED),
         ("wrong", data[~right], MISSING),
     ):
@@ -296,7 +296,7 @@ def confusion_figure(data: pd.DataFrame, column: str, *, revision: str = "truth"
                 y=[at[label] for label in seen["imputed"]],
                 mode="markers",
                 name=name,
-                marker={"color": colour, "size": 6 + 30 * np.sqrt(seen["share"]), "opacity": 0.8},
+                marker={"color": color, "size": 6 + 30 * np.sqrt(seen["share"]), "opacity": 0.8},
                 customdata=np.column_stack(
                     [hover_names(list(seen["truth"])), hover_names(list(seen["imputed"]))]
                 ),
@@ -357,7 +357,7 @@ def forest_figure(conclusion: pd.DataFrame, *, revision: str = "forest") -> go.F
     """
     rows = conclusion.reset_index(drop=True)
     words = [REFERENCE_WORDS.get(method, method) for method in rows["method"]]
-    colour_of = {"reference": OBSERVED}
+    color_of = {"reference": OBSERVED}
     traces = []
     for kind, name, symbol in (
         ("reference", "no filling", "diamond"),
@@ -367,7 +367,7 @@ def forest_figure(conclusion: pd.DataFrame, *, revision: str = "forest") -> go.F
         chosen = rows[rows["kind"] == kind]
         if chosen.empty:
             continue
-        colour = colour_of.get(kind, IMPUTED)
+        color = color_of.get(kind, IMPUTED)
         estimate = chosen["estimate"].astype(float)
         traces.append(
             go.Scatter(
@@ -375,12 +375,12 @@ def forest_figure(conclusion: pd.DataFrame, *, revision: str = "forest") -> go.F
                 y=list(chosen.index),
                 mode="markers",
                 name=name,
-                marker={"symbol": symbol, "size": 12, "color": colour, "line": {"width": 2}},
+                marker={"symbol": symbol, "size": 12, "color": color, "line": {"width": 2}},
                 error_x={
                     "type": "data",
                     "array": chosen["high"].astype(float) - estimate,
                     "arrayminus": estimate - chosen["low"].astype(float),
-                    "color": colour,
+                    "color": color,
                     "thickness": 2,
                 },
                 customdata=np.column_stack(
@@ -421,7 +421,7 @@ def downstream_figure(scores: pd.DataFrame, *, revision: str = "downstream") -> 
     means = scores.groupby("method")["score"].mean().sort_values(ascending=False, kind="stable")
     places = {method: place for place, method in enumerate(means.index)}
     references = set(scores.loc[scores["kind"] == "reference", "method"])
-    colours = [OBSERVED if method in references else IMPUTED for method in means.index]
+    colors = [OBSERVED if method in references else IMPUTED for method in means.index]
     words = [REFERENCE_WORDS.get(method, method) for method in means.index]
     metric = scores["metric"].iloc[0] if len(scores) else "r2"
     figure = go.Figure(
@@ -440,7 +440,7 @@ def downstream_figure(scores: pd.DataFrame, *, revision: str = "downstream") -> 
                 y=list(range(len(means))),
                 mode="markers",
                 name="mean over splits",
-                marker={"size": 13, "color": colours, "line": {"color": "white", "width": 1.5}},
+                marker={"size": 13, "color": colors, "line": {"color": "white", "width": 1.5}},
                 customdata=hover_names(words),
                 hovertemplate="%{customdata}: %{x:.3f}<extra></extra>",
             ),

@@ -13,7 +13,7 @@ from dashboard.figures.labels import hover_names, name_ticks
 from dashboard.figures.style import styled
 from dashboard.text import cell_text, figure_text
 from dashboard.theme import IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
-from pmae_core.explain import CellBiography
+from pmae_core.explain import CellDetails
 from pmae_core.inference import DeltaCurve
 
 SIMILAR, DRAWS, COLUMN = "similar rows", "draws", "whole column"
@@ -25,7 +25,7 @@ _LONGEST = 26
 # One cell
 
 
-def biography_data(told: CellBiography) -> pd.DataFrame:
+def biography_data(told: CellDetails) -> pd.DataFrame:
     """Return who says what about a cell: ``who``, ``what`` it is, ``value`` and ``share``.
 
     Methods come first, then draws, similar rows and the whole column. ``share`` is the share of
@@ -74,7 +74,7 @@ def biography_figure(data: pd.DataFrame, column: str, *, revision: str = "cell")
     )
     shown = data.assign(x=values, y=[place[name] for name in data["who"]])
     figure = go.Figure()
-    for what, name, colour, symbol, size in (
+    for what, name, color, symbol, size in (
         ("method", "a method", IMPUTED, "circle", 14),
         ("donor", "a similar row", OBSERVED, "diamond", 11),
         ("mean", "mean of the column", NEUTRAL, "line-ns", 16),
@@ -82,7 +82,7 @@ def biography_figure(data: pd.DataFrame, column: str, *, revision: str = "cell")
     ):
         chosen = shown[shown["what"] == what]
         if len(chosen):
-            figure.add_trace(_dots(chosen, name, colour, symbol, size, faint=what == "donor"))
+            figure.add_trace(_dots(chosen, name, color, symbol, size, faint=what == "donor"))
     _add_spread(figure, shown, is_kind)
     _add_range(figure, shown)
     text = figure_text(column)
@@ -116,7 +116,7 @@ def _on_axis(value: Any) -> Any:
 
 
 def _dots(
-    rows: pd.DataFrame, name: str, colour: str, symbol: str, size: int, *, faint: bool
+    rows: pd.DataFrame, name: str, color: str, symbol: str, size: int, *, faint: bool
 ) -> go.Scatter:
     return go.Scatter(
         x=rows["x"],
@@ -126,9 +126,9 @@ def _dots(
         marker={
             "symbol": symbol,
             "size": size,
-            "color": colour,
+            "color": color,
             "opacity": 0.85 if faint else 1.0,
-            "line": {"width": 2, "color": colour},
+            "line": {"width": 2, "color": color},
         },
         text=hover_names(rows["who"].tolist()),
         customdata=hover_names([cell_text(value) for value in rows["value"]]),

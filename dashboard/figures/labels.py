@@ -7,8 +7,8 @@ import numpy as np
 
 from dashboard.text import figure_text
 
-# Cells of a heatmap with words in them: the colours of observed and missing, half mixed with white.
-# Plotly sets black or white words by the colour of a cell, but takes what is transparent for
+# Cells of a heatmap with words in them: the colors of observed and missing, half mixed with white.
+# Plotly sets black or white words by the color of a cell, but takes what is transparent for
 # white, and writes black on black in the dark.
 _HIGH, _LOW, _BETWEEN = "#8CC0DC", "#ECB78C", "#DCE0E8"
 LOW_TO_HIGH = [(0, _BETWEEN), (1, _HIGH)]

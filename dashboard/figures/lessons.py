@@ -32,7 +32,7 @@ def small_table_figure(cells: pd.DataFrame, chosen: tuple[int, str] | None = Non
     places = [(row, name) for row in range(len(cells)) for name in names]
     words = [str(cells.iloc[row][name]) for row, name in places]
     missing = np.array([word == "?" for word in words])
-    # One trace: a point must keep its place in the selection whatever its colour.
+    # One trace: a point must keep its place in the selection whatever its color.
     squares = go.Scatter(
         x=[names.index(name) for _, name in places],
         y=[row for row, _ in places],
@@ -88,7 +88,7 @@ def densities_figure(groups: Mapping[str, tuple[np.ndarray, str]], title: str) -
 
     Parameters
     ----------
-    groups : mapping of name to (numbers, colour)
+    groups : mapping of name to (numbers, color)
         The groups; counts are drawn, so that their sizes can be compared.
     title : str
         What the numbers are.
@@ -96,17 +96,17 @@ def densities_figure(groups: Mapping[str, tuple[np.ndarray, str]], title: str) -
     everything = np.concatenate([values for values, _ in groups.values()])
     edges = np.linspace(everything.min(), everything.max(), _BINS + 1)
     figure = go.Figure()
-    for name, (values, colour) in groups.items():
+    for name, (values, color) in groups.items():
         figure.add_bar(
             x=(edges[:-1] + edges[1:]) / 2,
             y=np.histogram(values, edges)[0],
             width=np.diff(edges),
             name=name,
-            marker={"color": tint(colour, 0.55), "line": {"width": 0}},
+            marker={"color": tint(color, 0.55), "line": {"width": 0}},
             hovertemplate=f"{name}, about %{{x:.0f}}: %{{y}} rows<extra></extra>",
         )
-    for values, colour in groups.values():
-        figure.add_vline(x=float(values.mean()), line={"color": colour, "width": 3})
+    for values, color in groups.values():
+        figure.add_vline(x=float(values.mean()), line={"color": color, "width": 3})
     figure.update_layout(barmode="overlay", bargap=0, showlegend=True)
     figure.update_xaxes(title={"text": title})
     figure.update_yaxes(title={"text": "rows"})
@@ -122,7 +122,7 @@ def redraws_figure(
     ----------
     estimates : array
         One number a repetition.
-    marks : mapping of name to (value, colour, dash)
+    marks : mapping of name to (value, color, dash)
         Lines to draw: the truth and so on.
     title : str
         What the estimate is.
@@ -139,13 +139,13 @@ def redraws_figure(
             hovertemplate="about %{x:.2f}: %{y} repetitions<extra></extra>",
         )
     )
-    for name, (value, colour, dash) in marks.items():
+    for name, (value, color, dash) in marks.items():
         figure.add_scatter(
             x=[value, value],
             y=[0, top],
             mode="lines",
             name=name,
-            line={"color": colour, "width": 3, "dash": dash},
+            line={"color": color, "width": 3, "dash": dash},
             hovertemplate=f"{name}: %{{x:.2f}}<extra></extra>",
         )
     figure.update_layout(bargap=0)
@@ -179,14 +179,14 @@ def scatter_figure(
     kept = np.ones(len(rows), dtype=bool) if kept is None else kept
     figure = go.Figure()
     looks = (("rows that stay", kept, OBSERVED, 0.65), ("rows with a hole", ~kept, MISSING, 0.4))
-    for name, group, colour, opacity in looks:
+    for name, group, color, opacity in looks:
         if group.any():
             figure.add_scatter(
                 x=rows.loc[group, x],
                 y=rows.loc[group, y],
                 mode="markers",
                 name=name,
-                marker={"color": colour, "size": 6, "opacity": opacity},
+                marker={"color": color, "size": 6, "opacity": opacity},
                 hovertemplate=f"{_words(x)} %{{x:.0f}}, {_words(y)} %{{y:.0f}}<extra></extra>",
             )
     ends = np.array([rows[x].min(), rows[x].max()])
@@ -228,12 +228,12 @@ def practice_figure(in_sight: pd.DataFrame, kinds: Sequence[str] = tuple(_KINDS)
     """Draw how many helpers are in sight, in the holes and in the exercises."""
     figure = go.Figure()
     for kind in kinds:
-        name, colour = _KINDS[kind]
+        name, color = _KINDS[kind]
         figure.add_bar(
             x=in_sight["helpers"],
             y=in_sight[kind],
             name=name,
-            marker={"color": colour},
+            marker={"color": color},
             hovertemplate=f"{name}: %{{x}} helpers in sight in %{{y:.1%}}<extra></extra>",
         )
     figure.update_layout(barmode="group", showlegend=True)
@@ -279,13 +279,13 @@ def trained_figure(runs: pd.DataFrame) -> go.Figure:
 def chance_curve_figure(curve: pd.DataFrame) -> go.Figure:
     """Draw how likely an income is to be told, in both worlds."""
     figure = go.Figure()
-    for name, colour, dash in (("MAR", OBSERVED, "dash"), ("MNAR", MISSING, "solid")):
+    for name, color, dash in (("MAR", OBSERVED, "dash"), ("MNAR", MISSING, "solid")):
         figure.add_scatter(
             x=curve["income"],
             y=curve[name],
             mode="lines",
             name=f"{name} world",
-            line={"color": colour, "width": 3, "dash": dash},
+            line={"color": color, "width": 3, "dash": dash},
             hovertemplate=f"{name}: income %{{x:.0f}} is told with %{{y:.0%}}<extra></extra>",
         )
     figure.update_xaxes(title={"text": "income in thousands"})
@@ -304,7 +304,7 @@ def means_figure(means: Mapping[str, tuple[float, str]], title: str) -> go.Figur
             text=[f"{value:.1f}" for value, _ in means.values()],
             textposition="middle right",
             cliponaxis=False,
-            marker={"color": [colour for _, colour in means.values()], "size": 16, "opacity": 1},
+            marker={"color": [color for _, color in means.values()], "size": 16, "opacity": 1},
             hovertemplate="%{x:.2f}<extra></extra>",
         )
     )

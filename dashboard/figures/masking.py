@@ -9,9 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.figures.labels import hover_list, hover_names, name_ticks
-from dashboard.figures.style import colour_legend, styled
+from dashboard.figures.style import color_legend, styled
 from dashboard.text import figure_text
-from dashboard.theme import COLOUR_OF, MASKED, NEUTRAL, OBSERVED
+from dashboard.theme import COLOR_OF, MASKED, NEUTRAL, OBSERVED
 
 MOST_BARS = 24
 _LABEL_SIZE = (0.4, 0.12)  # of a usual name on a narrow screen, in shares of the axes
@@ -177,11 +177,11 @@ def weights_figure(
             x=share,
             name=name,
             orientation="h",
-            marker={"color": colour},
+            marker={"color": color},
             customdata=names,
             hovertemplate=f"%{{customdata}}: {name} %{{x:.1%}}<extra></extra>",
         )
-        for name, share, colour in (
+        for name, share, color in (
             ("predict (masked)", shown["M_j"], MASKED),
             ("give back (seen)", 1.0 - shown["M_j"], OBSERVED),
         )
@@ -226,7 +226,7 @@ def cell_states(observed: np.ndarray, masked: np.ndarray | None = None) -> np.nd
 def cells_figure(
     states: np.ndarray, columns: Sequence[str], *, revision: str = "cells"
 ) -> go.Figure:
-    """Draw rows of a table cell by cell in the three colours.
+    """Draw rows of a table cell by cell in the three colors.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def cells_figure(
     """
     n_states = len(STATES)
     scale = [
-        (edge, COLOUR_OF[word])
+        (edge, COLOR_OF[word])
         for position, word in enumerate(STATES)
         for edge in (position / n_states, (position + 1) / n_states)
     ]
@@ -253,7 +253,7 @@ def cells_figure(
         hovertemplate="%{text}<extra></extra>",
     )
     occurring = [word for state, word in enumerate(STATES) if (states == state).any()]
-    legend = colour_legend({word: COLOUR_OF[word] for word in occurring})
+    legend = color_legend({word: COLOR_OF[word] for word in occurring})
     bare = {"showgrid": False, "zeroline": False}
     layout = {
         "xaxis": {**bare, **name_ticks(columns, most=20), "tickangle": -90},

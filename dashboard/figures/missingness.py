@@ -69,14 +69,14 @@ def columns_figure(per_column: pd.DataFrame) -> go.Figure:
 
 
 def _bar(
-    shares: Iterable[float], name: str, colour: str, hover: np.ndarray, template: str
+    shares: Iterable[float], name: str, color: str, hover: np.ndarray, template: str
 ) -> go.Bar:
     return go.Bar(
         x=list(shares),
         y=list(range(len(hover))),
         orientation="h",
         name=name,
-        marker={"color": colour, "line": {"width": 0}},
+        marker={"color": color, "line": {"width": 0}},
         customdata=hover,
         hovertemplate=f"{template}<extra></extra>",
     )
@@ -178,9 +178,9 @@ def correlation_figure(correlation: pd.DataFrame) -> go.Figure:
 
 
 def _written(values: np.ndarray, labels: list[str]) -> list[go.Scatter]:
-    """Return the numbers of a heatmap as text: white on strong colours, else the page's colour.
+    """Return the numbers of a heatmap as text: white on strong colors, else the page's color.
 
-    Plotly's own numbers take the colours for opaque ones and are unreadable on a dark page.
+    Plotly's own numbers take the colors for opaque ones and are unreadable on a dark page.
     """
     traces = []
     for strong in (False, True):
@@ -357,13 +357,13 @@ def _pattern_stems(missing: np.ndarray) -> go.Scatter:
 
 def _pattern_dots(missing: np.ndarray, names: Sequence[Any]) -> Iterable[go.Scatter]:
     hover = hover_names(names)
-    for kind, colour, cells in (("observed", FAINT, ~missing), ("missing", MISSING, missing)):
+    for kind, color, cells in (("observed", FAINT, ~missing), ("missing", MISSING, missing)):
         patterns, columns = np.nonzero(cells)
         yield go.Scatter(
             x=patterns,
             y=columns,
             mode="markers",
-            marker={"size": 11, "color": colour, "line": {"width": 0}},
+            marker={"size": 11, "color": color, "line": {"width": 0}},
             customdata=hover[columns] if len(names) else [],
             hovertemplate=f"%{{customdata}}: {kind}<extra></extra>",
         )
@@ -559,7 +559,7 @@ def distribution_figure(
 ) -> go.Figure:
     """Draw the values of a column apart for rows in which another is observed and missing.
 
-    `second` is what to call the latter rows, and their colour.
+    `second` is what to call the latter rows, and their color.
     """
     groups = [
         (compared.share_observed, compared.n_observed, "observed", OBSERVED),
@@ -567,13 +567,13 @@ def distribution_figure(
     ]
     name = figure_text(column, 18)
     figure = go.Figure()
-    for shares, n_rows, kind, colour in groups:
+    for shares, n_rows, kind, color in groups:
         figure.add_trace(
             go.Bar(
                 x=list(range(len(compared.labels))),
                 y=shares,
                 name=f"{name} {kind} ({count(n_rows, 'row')})",
-                marker={"color": colour, "line": {"width": 0}},
+                marker={"color": color, "line": {"width": 0}},
                 customdata=hover_names(compared.labels),
                 hovertemplate=f"%{{customdata}}: %{{y:.1%}} of rows with {name} {kind}"
                 "<extra></extra>",
@@ -667,7 +667,7 @@ def _different(labels: Iterable[str]) -> list[str]:
 
 
 def _scale(title: str, **settings: Any) -> dict[str, Any]:
-    """Return a colour scale that lies flat below the figure, where a narrow screen has room."""
+    """Return a color scale that lies flat below the figure, where a narrow screen has room."""
     return {
         "title": {"text": title, "side": "bottom"},
         "orientation": "h",

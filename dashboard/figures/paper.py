@@ -20,18 +20,18 @@ from dashboard.text import figure_text
 from dashboard.theme import FAINT, IMPUTED, MASKED, MISSING, NEUTRAL, OBSERVED
 
 MEAN = "mean"
-# Differences beyond so many points have the full colour.
-FULL_COLOUR = 10.0
+# Differences beyond so many points have the full color.
+FULL_COLOR = 10.0
 _ROW = 30
 _BARE = {"showgrid": False, "zeroline": False}
 
-# Mechanism -> its colour and sign.
+# Mechanism -> its color and sign.
 _MECHANISMS = {
     "MCAR": (OBSERVED, "circle"),
     "MAR": (MASKED, "square"),
     "MNAR": (MISSING, "diamond"),
 }
-# Architecture -> what it is called, its colour, sign and line.
+# Architecture -> what it is called, its color, sign and line.
 _ARCHITECTURES = {
     "transformer": ("attention", MISSING, "square", "dot"),
     "mixer": ("MLP", OBSERVED, "circle", "solid"),
@@ -88,9 +88,9 @@ def table_figure(
     differences = data["difference"].fillna(0.0).where(data["mean"].notna())
     hovers = [_cell_hover(row, titles) for row in data.itertuples()]
     heat = go.Heatmap(
-        z=np.clip(differences.to_numpy(dtype=float).reshape(shape), -FULL_COLOUR, FULL_COLOUR),
-        zmin=-FULL_COLOUR,
-        zmax=FULL_COLOUR,
+        z=np.clip(differences.to_numpy(dtype=float).reshape(shape), -FULL_COLOR, FULL_COLOR),
+        zmin=-FULL_COLOR,
+        zmax=FULL_COLOR,
         colorscale=WORSE_TO_BETTER,
         showscale=False,
         xgap=2,
@@ -134,7 +134,7 @@ def _measured_text(row: Any) -> str:
 
 
 def signed(difference: float) -> str:
-    """Return a difference with a sign that needs no colour; empty where there is none.
+    """Return a difference with a sign that needs no color; empty where there is none.
 
     Examples
     --------
@@ -211,14 +211,14 @@ def _joined(rows: pd.DataFrame, ends: Mapping[str, tuple[str, int]]) -> go.Figur
             layer="below",
         )
     looks = ((NEUTRAL, "diamond-open"), (IMPUTED, "circle"))
-    for (column, (name, digits)), (colour, symbol) in zip(ends.items(), looks, strict=True):
+    for (column, (name, digits)), (color, symbol) in zip(ends.items(), looks, strict=True):
         figure.add_trace(
             go.Scatter(
                 x=rows[column].astype(float),
                 y=list(rows.index),
                 mode="markers",
                 name=name,
-                marker={"color": colour, "symbol": symbol, "size": 12, "line": {"width": 2}},
+                marker={"color": color, "symbol": symbol, "size": 12, "line": {"width": 2}},
                 error_x=_errors(rows) if column == second else None,
                 customdata=hover_names(rows["name"].tolist()),
                 hovertemplate=f"%{{customdata}}: %{{x:.{digits}f}}<extra>{name}</extra>",
@@ -277,13 +277,13 @@ def boxes_figure(
             jitter=0.4,
             pointpos=0,
             boxmean=True,
-            marker={"color": colour, "symbol": symbol, "size": 5},
-            line={"color": colour, "width": 1.5},
+            marker={"color": color, "symbol": symbol, "size": 5},
+            line={"color": color, "width": 1.5},
             fillcolor=FAINT,
             text=cells,
             hovertemplate=f"%{{text}}: %{{x:.1f}}<extra>{name}</extra>",
         )
-        for column, name, colour, symbol in (
+        for column, name, color, symbol in (
             ("printed", "printed in the paper", NEUTRAL, "diamond-open"),
             ("mean", "measured here", IMPUTED, "circle"),
         )
@@ -375,7 +375,7 @@ def mechanisms_figure(
     """
     place = {method: index for index, method in enumerate(methods)}
     traces = []
-    for mechanism, (colour, symbol) in _MECHANISMS.items():
+    for mechanism, (color, symbol) in _MECHANISMS.items():
         rows = means[means["mechanism"] == mechanism]
         traces.append(
             go.Scatter(
@@ -383,7 +383,7 @@ def mechanisms_figure(
                 y=[place[method] for method in rows["method"]],
                 mode="markers",
                 name=mechanism,
-                marker={"color": colour, "symbol": symbol, "size": 11},
+                marker={"color": color, "symbol": symbol, "size": 11},
                 customdata=hover_names([titles.get(name, name) for name in rows["method"]]),
                 hovertemplate=f"%{{customdata}}: %{{x:.1f}}<extra>{mechanism}</extra>",
             )
@@ -417,7 +417,7 @@ def mixing_change(rows: pd.DataFrame) -> pd.DataFrame:
 def mixing_change_figure(change: pd.DataFrame, *, revision: str = "mixing") -> go.Figure:
     """Draw the change that each block's mixing makes, attention against MLP."""
     traces = []
-    for architecture, (name, colour, symbol, dash) in _ARCHITECTURES.items():
+    for architecture, (name, color, symbol, dash) in _ARCHITECTURES.items():
         rows = change[change["architecture"] == architecture]
         traces.append(
             go.Scatter(
@@ -425,7 +425,7 @@ def mixing_change_figure(change: pd.DataFrame, *, revision: str = "mixing") -> g
                 y=rows["change"],
                 mode="lines+markers",
                 name=name,
-                line={"color": colour, "dash": dash},
+                line={"color": color, "dash": dash},
                 marker={"symbol": symbol, "size": 10},
                 hovertemplate=f"block %{{x}}: %{{y:.3f}}<extra>{name}</extra>",
             )

@@ -30,7 +30,7 @@ def shares_figure(
     ----------
     data : DataFrame
         A row a ``category``, or a row a bin ``from`` ... ``to``; a column of shares a group.
-    groups : sequence of (column, title, colour)
+    groups : sequence of (column, title, color)
         What to draw.
     name : str
         What the values are.
@@ -58,11 +58,11 @@ def shares_figure(
                 x=np.arange(len(data)),
                 y=data[key],
                 name=title,
-                marker={"color": colour},
+                marker={"color": color},
                 customdata=hover_names(labels),
                 hovertemplate=f"%{{customdata}}: %{{y:.1%}}<extra>{title}</extra>",
             )
-            for key, title, colour in groups
+            for key, title, color in groups
         ]
     else:
         edges = np.append(data["from"], data["to"].iloc[-1:]) if edges is None else edges
@@ -72,11 +72,11 @@ def shares_figure(
                 y=np.append(data[key], data[key].iloc[-1:]),
                 name=title,
                 mode="lines",
-                line={"color": colour, "width": 2, "shape": "hv"},
+                line={"color": color, "width": 2, "shape": "hv"},
                 fill="tozeroy",
-                fillcolor=tint(colour, 0.25),
+                fillcolor=tint(color, 0.25),
                 hovertemplate=f"%{{y:.1%}} from %{{x}}<extra>{title}</extra>",
             )
-            for key, title, colour in groups
+            for key, title, color in groups
         ]
     return styled(go.Figure(traces, layout))

@@ -1,8 +1,8 @@
 """How all figures look.
 
 A figure carries the template ``pmae-light`` for exports and reports. On a page, Streamlit lays
-the colours of the browser's theme over it, so that a switch between light and dark needs no new
-figure: builders set the colours of data, never those of text, axes and background.
+the colors of the browser's theme over it, so that a switch between light and dark needs no new
+figure: builders set the colors of data, never those of text, axes and background.
 """
 
 from collections.abc import Mapping
@@ -61,18 +61,18 @@ def styled(figure: go.Figure, *, height: int | None = None, dark: bool = False) 
     return figure
 
 
-def colour_legend(colours: Mapping[str, str]) -> list[go.Scatter]:
-    """Return traces that name colours, for heatmaps: they have no legend of their own."""
+def color_legend(colors: Mapping[str, str]) -> list[go.Scatter]:
+    """Return traces that name colors, for heatmaps: they have no legend of their own."""
     return [
         go.Scatter(
             x=[None],
             y=[None],
             mode="markers",
             name=name,
-            marker={"symbol": "square", "size": 12, "color": colour},
+            marker={"symbol": "square", "size": 12, "color": color},
             showlegend=True,
         )
-        for name, colour in colours.items()
+        for name, color in colors.items()
     ]
 
 

@@ -15,8 +15,8 @@ from dashboard.training.curves import smoothed
 
 MOST_COLUMNS = 30
 FEW_POINTS = 30
-# A masked cell is predicted, a seen one is given back: the colours of those cells.
-LOSS_COLOURS = {"prediction": theme.MASKED, "reconstruction": theme.OBSERVED}
+# A masked cell is predicted, a seen one is given back: the colors of those cells.
+LOSS_COLORS = {"prediction": theme.MASKED, "reconstruction": theme.OBSERVED}
 LOSS_WORDS = {"prediction": "predicting masked cells", "reconstruction": "giving back seen cells"}
 RUN_STYLES = ((theme.OBSERVED, "solid"), (theme.MISSING, "dash"))
 
@@ -32,14 +32,14 @@ def loss_figure(losses: pd.DataFrame, *, total_steps: int | None = None) -> go.F
         The axis reaches so far, so that what is to come is seen as empty space.
     """
     figure = go.Figure()
-    for name, colour in LOSS_COLOURS.items():
+    for name, color in LOSS_COLORS.items():
         values = losses[name]
         if values.notna().sum() > FEW_POINTS:
             figure.add_scatter(
                 x=losses["step"],
                 y=values,
                 mode="lines",
-                line={"color": theme.tint(colour, 0.3), "width": 1},
+                line={"color": theme.tint(color, 0.3), "width": 1},
                 showlegend=False,
                 hoverinfo="skip",
             )
@@ -49,7 +49,7 @@ def loss_figure(losses: pd.DataFrame, *, total_steps: int | None = None) -> go.F
             y=values,
             mode="lines" if values.notna().sum() > 1 else "markers",
             name=LOSS_WORDS[name],
-            line={"color": colour, "width": 2.5},
+            line={"color": color, "width": 2.5},
             hovertemplate="step %{x:,.0f}: %{y:.4f}<extra>" + LOSS_WORDS[name] + "</extra>",
         )
     figure.update_layout(showlegend=True)
@@ -97,7 +97,7 @@ def validation_figure(
 
 
 def columns_figure(columns: pd.DataFrame) -> go.Figure:
-    """Return for each column how its prediction loss fell: from the grey dot to the coloured one.
+    """Return for each column how its prediction loss fell: from the grey dot to the colored one.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def columns_figure(columns: pd.DataFrame) -> go.Figure:
         showlegend=False,
         hoverinfo="skip",
     )
-    for name, words, colour in (
+    for name, words, color in (
         ("first", "at first", theme.NEUTRAL),
         ("now", "by now", theme.MASKED),
     ):
@@ -125,7 +125,7 @@ def columns_figure(columns: pd.DataFrame) -> go.Figure:
             y=places,
             mode="markers",
             name=words,
-            marker={"color": colour, "size": 10},
+            marker={"color": color, "size": 10},
             customdata=labels,
             hovertemplate="%{customdata}: %{x:.4f}<extra>" + words + "</extra>",
         )
@@ -153,14 +153,14 @@ def overlay_figure(runs: Mapping[str, pd.DataFrame], *, axis: str) -> go.Figure:
         What the values are, in words.
     """
     figure = go.Figure()
-    for (name, curve), (colour, dash) in zip(runs.items(), RUN_STYLES, strict=False):
+    for (name, curve), (color, dash) in zip(runs.items(), RUN_STYLES, strict=False):
         values = curve["value"]
         figure.add_scatter(
             x=curve["step"],
             y=smoothed(values) if values.notna().sum() > FEW_POINTS else values,
             mode="lines" if len(curve) > 1 else "markers",
             name=figure_text(name, 40),
-            line={"color": colour, "width": 2.5, "dash": dash},
+            line={"color": color, "width": 2.5, "dash": dash},
             hovertemplate="step %{x:,.0f}: %{y:.4f}<extra></extra>",
         )
     figure.update_layout(showlegend=True)

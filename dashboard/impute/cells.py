@@ -14,7 +14,7 @@ from dashboard import jobs
 from dashboard.impute.fillings import Filling, by_method, result_folder
 from dashboard.text import cell_text
 from dashboard.theme import IMPUTED, MISSING, tint
-from pmae_core.explain import CellBiography, Neighbourhood, cell_biography
+from pmae_core.explain import CellDetails, Neighborhood, cell_details
 from pmae_core.jobs.worker.results import read_frame
 from pmae_core.missingness import ValueDistribution, compare_distributions
 from pmae_core.table import Schema
@@ -126,7 +126,7 @@ def _distribution(key: tuple[Any, ...], column: str, _filling: Filling) -> Value
 # The biography
 
 
-def biography(filling: Filling, row: int, column: str) -> CellBiography:
+def biography(filling: Filling, row: int, column: str) -> CellDetails:
     """Tell all that is known about a cell, with what each filling of the same table says."""
     others = tuple((name, one.id, one.finished_at) for name, one in by_method(filling).items())
     return _biography(filling.key, others, row, column, filling)
@@ -139,37 +139,37 @@ def _biography(
     row: int,
     column: str,
     _filling: Filling,
-) -> CellBiography:
+) -> CellDetails:
     fillings = {}
     for name, job_id, _ in others:
         record = jobs.record(job_id)
         if record is not None:
             fillings[name] = read_frame(result_folder(record) / "filled.parquet", [column])
-    return cell_biography(
+    return cell_details(
         _filling.frame[[column]],
         row,
         column,
         fillings,
         _filling.draws([column]),
-        neighbourhood=_neighbourhood_of(_filling, row, column),
+        neighborhood=_neighborhood_of(_filling, row, column),
     )
 
 
-def _neighbourhood_of(filling: Filling, row: int, column: str) -> Neighbourhood:
+def _neighborhood_of(filling: Filling, row: int, column: str) -> Neighborhood:
     if len(filling.frame) <= DONOR_ROWS:
-        return _neighbourhood(filling.key, filling)
+        return _neighborhood(filling.key, filling)
     donors = np.flatnonzero(filling.frame[column].notna().to_numpy())
     if len(donors) > DONOR_ROWS:
         donors = np.random.default_rng(0).choice(donors, DONOR_ROWS, replace=False)
-    return Neighbourhood(filling.frame, filling.schema, rows=np.append(donors, row))
+    return Neighborhood(filling.frame, filling.schema, rows=np.append(donors, row))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _neighbourhood(key: tuple[Any, ...], _filling: Filling) -> Neighbourhood:
-    return Neighbourhood(_filling.frame, _filling.schema)
+def _neighborhood(key: tuple[Any, ...], _filling: Filling) -> Neighborhood:
+    return Neighborhood(_filling.frame, _filling.schema)
 
 
-def donor_table(told: CellBiography) -> pd.DataFrame:
+def donor_table(told: CellDetails) -> pd.DataFrame:
     """Return the similar rows for a reader."""
     return pd.DataFrame(
         {

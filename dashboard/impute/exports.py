@@ -24,7 +24,7 @@ from pmae_core.export import (
     escape_formulas,
     methods_paragraph,
     write_bundle,
-    write_filled_excel,
+    write_imputed_excel,
 )
 from pmae_core.jobs.worker.recipes import TABLE_FILE, recipe_of
 from pmae_core.table import write_table
@@ -85,11 +85,11 @@ def csv_file(filling: Filling, *, escaped: bool) -> bytes:
 
 
 def excel_file(filling: Filling, how: Recipe) -> bytes:
-    """Return the filled table as a workbook with coloured cells."""
+    """Return the filled table as a workbook with colored cells."""
     about = {"Method": how.method, "Seed": str(how.seed)}
 
     def write(path: Path) -> None:
-        write_filled_excel(path, filling.filled, filling.imputed, colour=IMPUTED, about=about)
+        write_imputed_excel(path, filling.filled, filling.imputed, color=IMPUTED, about=about)
 
     return _kept(filling, "filled.xlsx", write)
 
@@ -128,7 +128,7 @@ def everything(
             model=filling.model_file,
             formats=("csv", "parquet") if excel_objection(filling) else ("csv", "excel", "parquet"),
             escape_csv=escaped,
-            colour=IMPUTED,
+            color=IMPUTED,
             with_table=True,
         )
 

@@ -13,7 +13,7 @@ import streamlit as st
 from dashboard.compare.plan import known_methods
 from dashboard.impute.fillings import title_of
 from dashboard.workspace import OpenTable
-from pmae_core.explain import StructuralHole, find_structural_holes
+from pmae_core.explain import StructuralMissingness, find_structural_missingness
 from pmae_core.jobs import JobRecord
 from pmae_core.table import Role, Schema
 
@@ -68,13 +68,13 @@ def sources(models: Sequence[JobRecord]) -> dict[str, Source]:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ImputationPlan:
     """A filling as it is set on the page."""
 
     source: Source
     draws: int = 0
     seed: int = 0
-    leave_alone: tuple[StructuralHole, ...] = ()
+    leave_alone: tuple[StructuralMissingness, ...] = ()
 
     @property
     def params(self) -> dict[str, Any]:
@@ -97,17 +97,17 @@ class Plan:
 # Holes
 
 
-def structural_holes(table: OpenTable) -> list[StructuralHole]:
+def structural_holes(table: OpenTable) -> list[StructuralMissingness]:
     """Return the holes of the open table that may be none."""
     return _structural(table.digest, table)
 
 
 @st.cache_data(max_entries=8, show_spinner="Looking for holes that are none …")
-def _structural(digest: str, _table: OpenTable) -> list[StructuralHole]:
-    return find_structural_holes(_table.frame, _table.schema, max_rows=STRUCTURAL_ROWS)
+def _structural(digest: str, _table: OpenTable) -> list[StructuralMissingness]:
+    return find_structural_missingness(_table.frame, _table.schema, max_rows=STRUCTURAL_ROWS)
 
 
-def hole_name(hole: StructuralHole) -> str:
+def hole_name(hole: StructuralMissingness) -> str:
     """Return a short name that the same finding always has."""
     text = json.dumps(hole.to_dict(), sort_keys=True)
     return f"leave_{hashlib.sha256(text.encode()).hexdigest()[:12]}"

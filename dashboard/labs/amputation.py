@@ -13,7 +13,7 @@ from dashboard.labs.scenario import Scenario
 from dashboard.text import code, count, listing, percent
 from pmae_core.amputation import Amputation
 from pmae_core.errors import AmputationError
-from pmae_core.missingness import summarise_missingness
+from pmae_core.missingness import summarize_missingness
 from pmae_core.table import Role
 from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
 
@@ -105,7 +105,7 @@ def result_sentence(made: Amputation, columns: Sequence[Any], n_before: int) -> 
 def pattern_sentence(made: Amputation) -> str:
     """Say in words which pattern the holes form, seen from outside."""
     holes = pd.DataFrame(np.where(made.missing, np.nan, 0.0))
-    found = summarise_missingness(holes, max_patterns=1).pattern_class
+    found = summarize_missingness(holes, max_patterns=1).pattern_class
     return {
         "complete": "",
         "monotone": "Ordered by their holes, the columns form a **strict staircase**: a row that "

@@ -19,13 +19,13 @@ def gaussian_of(incomplete: pd.DataFrame) -> GaussianModel:
     """
     values = incomplete.to_numpy(dtype=np.float64)
     # The search stops by absolute changes: bring all columns to one scale first.
-    centre, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
-    scaled = (values - centre) / spread
+    center, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
+    scaled = (values - center) / spread
     fitted = GaussianModel.fit(
         np.nan_to_num(scaled), ~np.isnan(scaled), max_iter=_MOST_ROUNDS, ridge=0.0
     )
     return GaussianModel(
-        fitted.mean * spread + centre,
+        fitted.mean * spread + center,
         fitted.covariance * np.outer(spread, spread),
         fitted.n_iterations,
     )

@@ -1,4 +1,4 @@
-"""Lesson 3: patterns of holes and how to recognise them."""
+"""Lesson 3: patterns of holes and how to recognize them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from dashboard.lessons.lesson import LARGEST_SEED, Lesson, luck
 from dashboard.text import count, percent
 from pmae_core.amputation import ampute
-from pmae_core.missingness import MissingnessSummary, summarise_missingness
+from pmae_core.missingness import MissingnessSummary, summarize_missingness
 
 LESSON = Lesson(
     name="patterns",
@@ -101,4 +101,4 @@ def make_pattern(kind: str, seed: int) -> Holes:
             seed=seed + 2 * (LARGEST_SEED + 1),
             drop_empty_rows=False,
         ).incomplete
-    return Holes(incomplete, summarise_missingness(incomplete, max_patterns=5))
+    return Holes(incomplete, summarize_missingness(incomplete, max_patterns=5))

@@ -23,7 +23,7 @@ from pmae_core.missingness import (
     compare_rows,
     little_test,
     predict_missingness,
-    summarise_missingness,
+    summarize_missingness,
 )
 
 LESSON = Lesson(
@@ -175,7 +175,7 @@ def chance_curve(shift: float) -> pd.DataFrame:
 def diagnose(incomplete: pd.DataFrame) -> Diagnostics:
     """Ask a table everything that can be asked about its holes."""
     return Diagnostics(
-        share_missing=1 - float(summarise_missingness(incomplete).per_column.loc[VALUE, "p_obs"]),
+        share_missing=1 - float(summarize_missingness(incomplete).per_column.loc[VALUE, "p_obs"]),
         little=little_test(incomplete),
         tree=predict_missingness(incomplete, VALUE),
         differences=compare_rows(incomplete, VALUE),

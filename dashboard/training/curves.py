@@ -88,7 +88,7 @@ class Curves:
             del values[n_kept:]
 
     def losses(self, most: int = MOST_POINTS) -> pd.DataFrame:
-        """Return step, prediction and reconstruction; means of neighbours where there are many."""
+        """Return step, prediction and reconstruction; means of neighbors where there are many."""
         with self._lock:
             table = pd.DataFrame(
                 {

@@ -152,7 +152,7 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         Setting(
             "weight_decay",
             "Weight decay",
-            "How strongly weights are pulled towards 0; it keeps the network simple.",
+            "How strongly weights are pulled toward 0; it keeps the network simple.",
             low=0.0,
             high=1.0,
             step=0.01,

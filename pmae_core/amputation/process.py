@@ -158,15 +158,15 @@ def ampute(
     column_rng, weight_rng = rng.spawn(2)
 
     named = [] if columns is None else _checked_columns(df, columns)
-    modelled = _modelled_columns(df, roles, named)
-    chosen = choose_columns(named or modelled, share, column_rng)
+    modeled = _modeled_columns(df, roles, named)
+    chosen = choose_columns(named or modeled, share, column_rng)
     drawn = draw_proportions(_numbers_first(chosen, roles), pattern, coupling, rng)
     p_obs = override_proportions(drawn, proportions)
 
     scores = _scores(
         df,
         roles,
-        modelled,
+        modeled,
         chosen,
         pattern=pattern,
         mechanism=mechanism,
@@ -190,7 +190,7 @@ def ampute(
         "schema": schema.to_dict() if isinstance(schema, Schema) else schema,
         "drop_empty_rows": drop_empty_rows,
     }
-    content = modelled if drop_empty_rows else None
+    content = modeled if drop_empty_rows else None
     return make_holes(df, removed, propensity, settings, content_columns=content)
 
 
@@ -266,21 +266,21 @@ def _roles(df: pd.DataFrame, schema: Schema | Mapping[str, Any] | None) -> dict[
     return {name: schema.role(name) for name in df.columns}
 
 
-def _modelled_columns(
+def _modeled_columns(
     df: pd.DataFrame, roles: Mapping[Name, Role], named: Sequence[Name]
 ) -> list[Name]:
     """Return the columns with content: those an imputer learns, and those the user names."""
-    modelled: list[Name] = [
+    modeled: list[Name] = [
         name
         for name in df.columns
         if name in named
         or (roles[name] not in (Role.IDENTIFIER, Role.IGNORED) and df[name].notna().any())
     ]
-    if not modelled:
+    if not modeled:
         raise AmputationError(
             "The table has no column to make holes in: all are empty, identifiers or ignored."
         )
-    return modelled
+    return modeled
 
 
 def _checked_columns(df: pd.DataFrame, columns: Sequence[Name]) -> list[Name]:
@@ -300,11 +300,11 @@ def _checked_columns(df: pd.DataFrame, columns: Sequence[Name]) -> list[Name]:
 
 
 def _columns_in_score(
-    modelled: Sequence[Name], chosen: Sequence[Name], pattern: str, mechanism: str
+    modeled: Sequence[Name], chosen: Sequence[Name], pattern: str, mechanism: str
 ) -> list[Name]:
     """Return the columns that the score of a row depends on."""
     if mechanism == "MAR":
-        observed = [name for name in modelled if name not in chosen]
+        observed = [name for name in modeled if name not in chosen]
         if not observed:
             raise AmputationError(
                 "MAR needs at least one column without holes for the others to depend on. Name "
@@ -313,7 +313,7 @@ def _columns_in_score(
         return observed
     if pattern == "monotone":
         return list(chosen)
-    return list(modelled)
+    return list(modeled)
 
 
 def _numbers_first(names: Sequence[Name], roles: Mapping[Name, Role]) -> list[Name]:
@@ -324,7 +324,7 @@ def _numbers_first(names: Sequence[Name], roles: Mapping[Name, Role]) -> list[Na
 def _scores(
     df: pd.DataFrame,
     roles: Mapping[Name, Role],
-    modelled: Sequence[Name],
+    modeled: Sequence[Name],
     chosen: Sequence[Name],
     *,
     pattern: str,
@@ -337,11 +337,11 @@ def _scores(
         return dict.fromkeys(chosen, np.zeros(len(df)))
     predictors = {
         name: Predictor(column, categorical=roles[name] not in (Role.NUMERICAL, Role.DATETIME))
-        for name, column in df[list(modelled)].items()
+        for name, column in df[list(modeled)].items()
     }
     if mechanism == "self-masking":
         return {name: random_score(predictors, [name], rng) for name in chosen}
-    used = _columns_in_score(modelled, chosen, pattern, mechanism)
+    used = _columns_in_score(modeled, chosen, pattern, mechanism)
     if coupling == "nested":
         return dict.fromkeys(chosen, random_score(predictors, used, rng))
     return {name: random_score(predictors, used, rng) for name in chosen}

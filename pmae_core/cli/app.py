@@ -560,12 +560,12 @@ def describe(
     table: InputTable, sentinel: Sentinels = None, role: Roles = None, as_json: AsJson = False
 ) -> None:
     """Say what is in a table and what is missing from it."""
-    from pmae_core.missingness import summarise_missingness
+    from pmae_core.missingness import summarize_missingness
     from pmae_core.table import suggest_sentinels
 
     frame = _read(table, sentinel)
     schema = _schema(frame, role)
-    summary = summarise_missingness(frame)
+    summary = summarize_missingness(frame)
     suggestions = suggest_sentinels(frame)
     if as_json:
         columns = [

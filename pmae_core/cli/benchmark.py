@@ -30,7 +30,7 @@ from pmae_core.events import Event
 
 if TYPE_CHECKING:
     from pmae_core.evaluation.parallel import Pool
-    from pmae_core.replication import Plan, Selection
+    from pmae_core.replication import ExperimentPlan, Selection
 
 DEFAULT_MAX_ROWS = 10_000
 DEFAULT_BUDGET = "15m"
@@ -177,7 +177,7 @@ def _command(context: typer.Context) -> str:
     return shlex.join(words)
 
 
-def _plans(experiments: Sequence[str], selection: Selection) -> list[Plan]:
+def _plans(experiments: Sequence[str], selection: Selection) -> list[ExperimentPlan]:
     """Decide everything before anything runs."""
     from pmae_core.replication import EXPERIMENTS
 
@@ -191,7 +191,7 @@ def _plans(experiments: Sequence[str], selection: Selection) -> list[Plan]:
     return [EXPERIMENTS[name].plan(selection) for name in names]
 
 
-def _run(runner: Any, plan: Plan, quiet: bool) -> int:
+def _run(runner: Any, plan: ExperimentPlan, quiet: bool) -> int:
     """Run one experiment, tell how it goes, and return how many tasks have a result."""
     from pmae_core.replication.run import RowsFinished
 

@@ -17,7 +17,7 @@ Fillings = Iterable[str] | Mapping[str, Filling]
 MethodParams = Mapping[str, Mapping[str, Any]]
 
 
-def name_fillings(methods: Fillings, frame: pd.DataFrame) -> dict[str, Filling]:
+def name_imputations(methods: Fillings, frame: pd.DataFrame) -> dict[str, Filling]:
     """Return the fillings by the name they go by, after checking that they fit the table."""
     if isinstance(methods, str):
         raise ScoringError("methods must be a list of names, or a mapping of names to fillings.")
@@ -31,7 +31,7 @@ def name_fillings(methods: Fillings, frame: pd.DataFrame) -> dict[str, Filling]:
     return named
 
 
-def make_filler(
+def new_imputer(
     filling: str | BaseImputer, params: Mapping[str, Any], schema: Schema, seed: int
 ) -> BaseImputer:
     """Return a new imputer with these roles and this seed."""

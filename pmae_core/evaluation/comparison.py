@@ -170,7 +170,7 @@ def compare(
         for method in dict.fromkeys(methods)
     ]
     specification = _specification(table, schema, plan, truth, target, downstream)
-    run = _Run(
+    run = _ComparisonRun(
         tasks=tasks,
         store=ResultStore(results_dir, specification) if results_dir is not None else None,
         retry_failed=retry_failed,
@@ -348,7 +348,7 @@ class Comparison:
 
 
 @dataclass
-class _Run:
+class _ComparisonRun:
     """The tasks of a comparison on their way to results."""
 
     tasks: Sequence[Task]

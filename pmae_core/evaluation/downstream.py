@@ -23,13 +23,13 @@ from pmae_core.evaluation._fillings import (
     Filling,
     Fillings,
     MethodParams,
-    make_filler,
-    name_fillings,
+    name_imputations,
+    new_imputer,
     reason_of,
 )
 from pmae_core.events import Callback
 from pmae_core.imputers import BaseImputer
-from pmae_core.imputers.run import Progress
+from pmae_core.imputers.run import ProgressMeter
 from pmae_core.imputers.transductive import TransductiveImputer
 from pmae_core.table import EncodedTable, Role, Schema, TableEncoder
 from pmae_core.table.cells import CellKind, cell_kind
@@ -68,7 +68,7 @@ class Downstream:
     task: Task
 
 
-def downstream_of_filled(
+def downstream_of_imputed(
     filled: pd.DataFrame, downstream: Downstream, schema: Schema, seed: int
 ) -> dict[str, Any]:
     """Return the scores of predictions from one filled table.
@@ -172,10 +172,10 @@ def downstream_scores(
     [['naive', 'linear', 'r2'], ['naive', 'boosting', 'r2']]
     """
     problem = _pose(frame, target, truth, schema, task)
-    fillings = name_fillings(methods, frame)
+    fillings = name_imputations(methods, frame)
     _check_settings(fillings, seeds, test_share, models)
     n_references = 1 + (truth is not None)
-    progress = Progress(
+    progress = ProgressMeter(
         len(seeds) * (len(fillings) + n_references),
         "filled table",
         callbacks,
@@ -272,7 +272,7 @@ def _pose(
     if len(target) != len(frame):
         raise ScoringError(f"The target has {len(target)} rows and the table {len(frame)}.")
     if truth is not None:
-        name_fillings({TRUE_DATA: truth}, frame)
+        name_imputations({TRUE_DATA: truth}, frame)
     schema = Schema.infer(frame) if schema is None else _part_of(schema, frame)
     kept = np.flatnonzero(target.notna().to_numpy())
     label = target.iloc[kept]
@@ -346,7 +346,7 @@ def _fills(
     fills: dict[str, tuple[str, Callable[[], _Filled]]] = {}
     for name, filling in fillings.items():
         if isinstance(filling, str | BaseImputer):
-            imputer = make_filler(filling, method_params.get(name, {}), problem.schema, seed)
+            imputer = new_imputer(filling, method_params.get(name, {}), problem.schema, seed)
             fills[name] = ("method", partial(_impute, problem.frame, split, imputer, cancel))
         else:
             table = pd.DataFrame(filling).iloc[problem.kept_rows]
@@ -397,7 +397,7 @@ def _rows(
     failed = {**about, "status": "failed", "score": np.nan, "n_train": 0, "n_test": 0, "how": ""}
     try:
         filled = fill()
-        features = _Features.read(filled, problem)
+        features = _DownstreamFeatures.read(filled, problem)
     except Cancelled:
         raise
     except Exception as error:
@@ -415,14 +415,14 @@ def _rows(
 
 
 @dataclass(frozen=True)
-class _Features:
+class _DownstreamFeatures:
     """Features as numbers: codes for trees, 0/1 columns for linear models."""
 
     train: EncodedTable
     test: EncodedTable
 
     @classmethod
-    def read(cls, filled: _Filled, problem: _Problem) -> _Features:
+    def read(cls, filled: _Filled, problem: _Problem) -> _DownstreamFeatures:
         usable = problem.features
         holes = filled.train[usable].isna().any() | filled.test[usable].isna().any()
         if holes.any():
@@ -454,7 +454,9 @@ def _indicators(table: EncodedTable) -> np.ndarray:
     return np.concatenate(blocks, axis=1)
 
 
-def _score(model: str, features: _Features, problem: _Problem, split: _Split, seed: int) -> float:
+def _score(
+    model: str, features: _DownstreamFeatures, problem: _Problem, split: _Split, seed: int
+) -> float:
     train, test = problem.target[split.train], problem.target[split.test]
     if problem.task == "classification" and len(np.unique(train)) < 2:
         raise ScoringError("The training rows have one class only.")

@@ -109,11 +109,11 @@ class HoldoutPlan:
         if self.kind == "known-truth":
             if truth is None:
                 raise ScoringError("To judge by a known truth the complete table is needed.")
-            return holes_with_known_truth(table, truth)
+            return known_truth_holdout(table, truth)
         return hold_out_like_mine(table, schema, share=self.share, seed=seed)
 
 
-def holes_with_known_truth(table: pd.DataFrame, truth: pd.DataFrame) -> Holdout:
+def known_truth_holdout(table: pd.DataFrame, truth: pd.DataFrame) -> Holdout:
     """Take the holes of a table as the cells to score, against the complete table."""
     if not table.index.equals(truth.index):
         raise ScoringError(

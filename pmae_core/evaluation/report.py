@@ -188,8 +188,8 @@ def _heat_cell(skill: float) -> str:
         return "<td></td>"
     # Tints that leave dark text readable.
     strength = min(abs(skill), 1.0) * 0.55
-    colour = "0,114,178" if skill > 0 else "230,159,0"
-    return f'<td style="background:rgba({colour},{strength:.2f})">{skill:.2f}</td>'
+    color = "0,114,178" if skill > 0 else "230,159,0"
+    return f'<td style="background:rgba({color},{strength:.2f})">{skill:.2f}</td>'
 
 
 def _truth(comparison: Comparison, best: str) -> list[str]:

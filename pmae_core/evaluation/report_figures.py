@@ -1,4 +1,4 @@
-"""Figures of the comparison report, as SVG text: dark on white, colours safe for all eyes."""
+"""Figures of the comparison report, as SVG text: dark on white, colors safe for all eyes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, told apart by people with any kind of colour vision.
+# Okabe and Ito's palette, told apart by people with any kind of color vision.
 BLUE, SKY, VERMILION = "#0072B2", "#56B4E9", "#D55E00"
 INK = "#1b1b1b"
 MAX_PANELS = 12
@@ -48,12 +48,12 @@ def accuracy_figure(summary: pd.DataFrame) -> str:
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
         places = np.arange(len(ranked))
-        colours = [BLUE if rank == 1 else SKY for rank in ranked["rank"]]
+        colors = [BLUE if rank == 1 else SKY for rank in ranked["rank"]]
         axes.barh(
             places,
             ranked["imputation_accuracy"],
             xerr=ranked["imputation_accuracy_se"].fillna(0.0),
-            color=colours,
+            color=colors,
             ecolor=INK,
             capsize=3,
             height=0.65,
@@ -127,10 +127,10 @@ def forest_figure(rows: pd.DataFrame) -> str:
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
         for place, row in enumerate(rows.to_dict("records")):
-            colour = INK if row["kind"] == "reference" else BLUE
-            axes.plot([row["low"], row["high"]], [place, place], color=colour, linewidth=2)
-            hollow = "white" if row["kind"] == "single" else colour
-            axes.plot(row["estimate"], place, "o", color=colour, markerfacecolor=hollow)
+            color = INK if row["kind"] == "reference" else BLUE
+            axes.plot([row["low"], row["high"]], [place, place], color=color, linewidth=2)
+            hollow = "white" if row["kind"] == "single" else color
+            axes.plot(row["estimate"], place, "o", color=color, markerfacecolor=hollow)
         axes.set_yticks(range(len(rows)), labels=[_short(name) for name in rows["method"]])
         axes.invert_yaxis()
         axes.set_xlabel("Estimate with its 95 % interval; hollow: from one filling")
@@ -159,9 +159,9 @@ def _draw_labels(axes: Axes, truth: Sequence[Any], imputed: Sequence[Any]) -> No
     shares = counts / counts.sum().clip(lower=1)
     x, y = np.meshgrid(np.arange(len(labels)), np.arange(len(labels)))
     hits = x == y
-    for cells, colour in ((hits, BLUE), (~hits, VERMILION)):
+    for cells, color in ((hits, BLUE), (~hits, VERMILION)):
         sizes = shares.to_numpy()[cells] * 180
-        axes.scatter(x[cells], y[cells], s=sizes, color=colour, alpha=0.75, linewidths=0)
+        axes.scatter(x[cells], y[cells], s=sizes, color=color, alpha=0.75, linewidths=0)
     names = [_short(label, 12) for label in labels]
     axes.set_xticks(range(len(labels)), labels=names, rotation=60, ha="right", fontsize=7)
     axes.set_yticks(range(len(labels)), labels=names, fontsize=7)

@@ -11,7 +11,7 @@ from pmae_core.evaluation.metrics import ImputationScore
 from pmae_core.table import Schema, TableEncoder
 
 
-def fill_with_mean(incomplete: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+def impute_with_mean(incomplete: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     """Fill holes with the mean (numbers, dates) or mode (categories) of the observed cells.
 
     Parameters
@@ -29,7 +29,7 @@ def fill_with_mean(incomplete: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     Examples
     --------
     >>> table = pd.DataFrame({"x": [1.5, None, 2.0], "town": ["Ulm", "Ulm", None]})
-    >>> fill_with_mean(table, Schema.infer(table)).values.tolist()
+    >>> impute_with_mean(table, Schema.infer(table)).values.tolist()
     [[1.5, 'Ulm'], [1.75, 'Ulm'], [2.0, 'Ulm']]
     """
     encoder = TableEncoder(schema=schema, numeric="minmax", min_category_count=1)

@@ -16,7 +16,7 @@ import pandas as pd
 
 from pmae_core.errors import Cancelled, PMAEError, ScoringError
 from pmae_core.evaluation.distribution import energy_score
-from pmae_core.evaluation.downstream import Downstream, downstream_of_filled
+from pmae_core.evaluation.downstream import Downstream, downstream_of_imputed
 from pmae_core.evaluation.holdout import Holdout, HoldoutPlan
 from pmae_core.evaluation.memory import PeakMemory
 from pmae_core.evaluation.metrics import (
@@ -26,7 +26,7 @@ from pmae_core.evaluation.metrics import (
     _known,
     score_imputation,
 )
-from pmae_core.evaluation.skill import fill_with_mean, skill_over_mean
+from pmae_core.evaluation.skill import impute_with_mean, skill_over_mean
 from pmae_core.events import Callback, Event
 from pmae_core.imputers import make_imputer
 from pmae_core.storage.json_values import without_nan
@@ -237,7 +237,7 @@ def over_budget(seconds: float | None) -> str:
 
 def _measure(task: Task, callbacks: Sequence[Callback], stop: Callable[[], bool]) -> dict[str, Any]:
     holdout = task.holdout.make(task.table, task.schema, task.seed, task.truth)
-    by_mean = fill_with_mean(holdout.incomplete, task.schema)
+    by_mean = impute_with_mean(holdout.incomplete, task.schema)
     missing, unfillable = _scored_cells(holdout, by_mean)
 
     imputer = make_imputer(
@@ -272,7 +272,7 @@ def _measure(task: Task, callbacks: Sequence[Callback], stop: Callable[[], bool]
         "notes": list(dict.fromkeys(str(one.message) for one in caught))[:MAX_NOTES],
         "downstream": {}
         if task.downstream is None
-        else downstream_of_filled(imputed, task.downstream, task.schema, task.seed),
+        else downstream_of_imputed(imputed, task.downstream, task.schema, task.seed),
     }
 
 

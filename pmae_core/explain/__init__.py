@@ -1,25 +1,25 @@
 """Why a cell was filled as it was, which holes are none, and how far conclusions carry."""
 
-from pmae_core.explain.cell_details import CellBiography, Spread, cell_biography
-from pmae_core.explain.donors import Neighbourhood, Support, nearest_donors, support
+from pmae_core.explain.cell_details import CellDetails, Spread, cell_details
+from pmae_core.explain.donors import Neighborhood, Support, nearest_donors, support
 from pmae_core.explain.structural import (
     Condition,
-    StructuralHole,
-    find_structural_holes,
+    StructuralMissingness,
+    find_structural_missingness,
     leave_alone,
 )
 from pmae_core.explain.trust import column_notes
 
 __all__ = [
-    "CellBiography",
+    "CellDetails",
     "Condition",
-    "Neighbourhood",
+    "Neighborhood",
     "Spread",
-    "StructuralHole",
+    "StructuralMissingness",
     "Support",
-    "cell_biography",
+    "cell_details",
     "column_notes",
-    "find_structural_holes",
+    "find_structural_missingness",
     "leave_alone",
     "nearest_donors",
     "support",

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pmae_core.evaluation._fillings import name_fillings
-from pmae_core.explain.donors import Neighbourhood, Support
+from pmae_core.evaluation._fillings import name_imputations
+from pmae_core.explain.donors import Neighborhood, Support
 from pmae_core.storage.json_values import to_json_value
 from pmae_core.table import Schema
 from pmae_core.table.cells import CellKind, NumberCells, cell_kind
-from pmae_core.words import in_words, listed, percent
+from pmae_core.words import cell_text, listed, percent
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -42,16 +42,16 @@ class Spread:
     def sentence(self) -> str:
         """The spread in words."""
         if self.quantiles:
-            low, high = (in_words(self.quantiles[q]) for q in (QUANTILES[0], QUANTILES[-1]))
+            low, high = (cell_text(self.quantiles[q]) for q in (QUANTILES[0], QUANTILES[-1]))
             if low == high:
                 return f"All of {self.n_draws} draws say {low}."
             return f"Nine in ten of {self.n_draws} draws lie between {low} and {high}."
-        said = [f"{in_words(value)} in {percent(share)}" for value, share in self.shares.items()]
+        said = [f"{cell_text(value)} in {percent(share)}" for value, share in self.shares.items()]
         return f"Of {self.n_draws} draws: {listed(said)}."
 
 
 @dataclass(frozen=True, eq=False)
-class CellBiography:
+class CellDetails:
     """All that is known about one cell.
 
     Attributes
@@ -66,7 +66,7 @@ class CellBiography:
     spread : Spread, optional
         Of the draws, if there are any.
     donors : DataFrame
-        The rows most like this one, see :meth:`~pmae_core.explain.Neighbourhood.donors`.
+        The rows most like this one, see :meth:`~pmae_core.explain.Neighborhood.donors`.
     support : Support
         Whether the table has much to say about this cell.
     facts : dict
@@ -122,7 +122,7 @@ class CellBiography:
         }
 
 
-def cell_biography(
+def cell_details(
     frame: pd.DataFrame,
     row: int,
     column: Hashable,
@@ -131,8 +131,8 @@ def cell_biography(
     schema: Schema | None = None,
     *,
     k: int = 5,
-    neighbourhood: Neighbourhood | None = None,
-) -> CellBiography:
+    neighborhood: Neighborhood | None = None,
+) -> CellDetails:
     """Tell all that is known about one cell.
 
     Parameters
@@ -151,27 +151,27 @@ def cell_biography(
         Roles of the columns; inferred where not given.
     k : int, default 5
         How many donors.
-    neighbourhood : Neighbourhood, optional
+    neighborhood : Neighborhood, optional
         Of `frame`, to be used again for the next cell; it brings its schema with it.
 
     Examples
     --------
     >>> table = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": [2.0, 4.0, None, 8.0]})
-    >>> told = cell_biography(table, 2, "y", {"em": table.fillna(6.0)})
+    >>> told = cell_details(table, 2, "y", {"em": table.fillna(6.0)})
     >>> told.values
     {'em': 6.0}
     >>> told.sentences[0]
     'y of row 2 is missing; em says 6.'
     """
-    name_fillings(fillings, frame)
-    name_fillings({"draws": list(draws)}, frame)
-    hood = neighbourhood or Neighbourhood(frame, schema)
+    name_imputations(fillings, frame)
+    name_imputations({"draws": list(draws)}, frame)
+    hood = neighborhood or Neighborhood(frame, schema)
     donors = hood.donors(row, column, k)
     cells = frame[column]
     observed = bool(cells.notna().iloc[row])
     values = {name: _plain(filled[column].iloc[row]) for name, filled in fillings.items()}
     drawn = [_plain(draw[column].iloc[row]) for draw in draws]
-    biography = CellBiography(
+    biography = CellDetails(
         row=row,
         label=frame.index[row],
         column=column,
@@ -226,9 +226,9 @@ def _facts(cells: pd.Series) -> dict[str, Any]:
     return facts | {"mode": _plain(shares.index[0]), "mode_share": float(shares.iloc[0])}
 
 
-def _sentences(told: CellBiography, cell: Any) -> list[str]:
-    where = f"{told.column} of row {in_words(told.label)}"
-    what = f"observed: {in_words(cell)}" if told.observed else f"missing; {_said(told.values)}"
+def _sentences(told: CellDetails, cell: Any) -> list[str]:
+    where = f"{told.column} of row {cell_text(told.label)}"
+    what = f"observed: {cell_text(cell)}" if told.observed else f"missing; {_said(told.values)}"
     sentences = [f"{where} is {what}."]
     if told.spread is not None:
         sentences.append(told.spread.sentence)
@@ -244,7 +244,7 @@ def _said(values: Mapping[str, Any]) -> str:
         return "no method has filled it yet"
     methods_of: dict[str | None, list[str]] = {}
     for method, value in values.items():
-        said = None if value is None else in_words(value)
+        said = None if value is None else cell_text(value)
         methods_of.setdefault(said, []).append(method)
     parts = []
     for said, methods in methods_of.items():
@@ -257,9 +257,9 @@ def _said(values: Mapping[str, Any]) -> str:
 def _column_sentence(column: Hashable, facts: Mapping[str, Any]) -> str:
     sentence = f"{column} is observed in {percent(facts['p_obs'])} of the rows"
     if "mean" in facts:
-        sentence += f", with a mean of {in_words(facts['mean'])}"
+        sentence += f", with a mean of {cell_text(facts['mean'])}"
     if "lowest" in facts:
-        sentence += f" between {in_words(facts['lowest'])} and {in_words(facts['highest'])}"
+        sentence += f" between {cell_text(facts['lowest'])} and {cell_text(facts['highest'])}"
     if "mode" in facts:
-        sentence += f", most often {in_words(facts['mode'])} ({percent(facts['mode_share'])})"
+        sentence += f", most often {cell_text(facts['mode'])} ({percent(facts['mode_share'])})"
     return sentence + "."

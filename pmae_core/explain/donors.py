@@ -51,7 +51,7 @@ class Support:
         return asdict(self)
 
 
-class Neighbourhood:
+class Neighborhood:
     """The rows of a table and how far they lie from each other; made once, asked for many cells.
 
     The distance of two rows is the mean over the cells that the first one has: between numbers or
@@ -74,7 +74,7 @@ class Neighbourhood:
     --------
     >>> table = pd.DataFrame({"age": [20, 21, 70, 71], "town": ["A", "A", "B", "B"]})
     >>> table["income"] = [1000.0, None, 3000.0, 3100.0]
-    >>> Neighbourhood(table).donors(1, "income", k=1)["value"].tolist()
+    >>> Neighborhood(table).donors(1, "income", k=1)["value"].tolist()
     [1000.0]
     """
 
@@ -241,18 +241,18 @@ class Neighbourhood:
 def nearest_donors(
     frame: pd.DataFrame, row: int, column: Hashable, k: int = 5, schema: Schema | None = None
 ) -> pd.DataFrame:
-    """Return the rows most similar to a row; see :meth:`Neighbourhood.donors`.
+    """Return the rows most similar to a row; see :meth:`Neighborhood.donors`.
 
-    Who asks for many cells of one table makes a :class:`Neighbourhood` once.
+    Who asks for many cells of one table makes a :class:`Neighborhood` once.
     """
-    return Neighbourhood(frame, schema).donors(row, column, k)
+    return Neighborhood(frame, schema).donors(row, column, k)
 
 
 def support(
     frame: pd.DataFrame, row: int, column: Hashable, k: int = 5, schema: Schema | None = None
 ) -> Support:
-    """Say how much a table knows about a cell; see :meth:`Neighbourhood.support`."""
-    return Neighbourhood(frame, schema).support(row, column, k)
+    """Say how much a table knows about a cell; see :meth:`Neighborhood.support`."""
+    return Neighborhood(frame, schema).support(row, column, k)
 
 
 @dataclass(frozen=True)

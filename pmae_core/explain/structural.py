@@ -107,7 +107,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class StructuralHole:
+class StructuralMissingness:
     """A column that is empty wherever a condition on another column holds.
 
     Attributes
@@ -120,7 +120,7 @@ class StructuralHole:
         Rows in which the condition holds.
     n_exceptions : int
         Those among them in which the column is observed all the same.
-    n_other_holes : int
+    n_other_missing : int
         Holes in the other rows, which the condition does not explain.
     """
 
@@ -128,7 +128,7 @@ class StructuralHole:
     condition: Condition
     n_rows: int
     n_exceptions: int = 0
-    n_other_holes: int = 0
+    n_other_missing: int = 0
 
     @property
     def condition_column(self) -> Hashable:
@@ -142,7 +142,7 @@ class StructuralHole:
             rows = f"{self.n_rows - self.n_exceptions:,} of the {self.n_rows:,} rows"
         else:
             rows = f"all {self.n_rows:,} rows"
-        n_else = self.n_other_holes
+        n_else = self.n_other_missing
         rest = f"in {n_else:,} other row{'s' * (n_else > 1)}" if n_else else "nowhere else"
         found = f"{self.column} is empty in {rows} where {self.condition.words}, and {rest}."
         if self.condition.relation == "is missing":
@@ -156,11 +156,11 @@ class StructuralHole:
             "condition": self.condition.to_dict(),
             "n_rows": self.n_rows,
             "n_exceptions": self.n_exceptions,
-            "n_other_holes": self.n_other_holes,
+            "n_other_missing": self.n_other_missing,
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> StructuralHole:
+    def from_dict(cls, data: Mapping[str, Any]) -> StructuralMissingness:
         """Return the finding that `to_dict` wrote."""
         try:
             return cls(
@@ -168,22 +168,22 @@ class StructuralHole:
                 condition=Condition.from_dict(data["condition"]),
                 n_rows=int(data["n_rows"]),
                 n_exceptions=int(data["n_exceptions"]),
-                n_other_holes=int(data["n_other_holes"]),
+                n_other_missing=int(data["n_other_missing"]),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise SchemaError(f"This is no saved structural hole: {error!r}.") from None
 
 
-def find_structural_holes(
+def find_structural_missingness(
     frame: pd.DataFrame,
     schema: Schema | None = None,
     *,
     min_rows: int = 20,
     max_exceptions: float = 0.01,
-    max_other_holes: float = 0.05,
+    max_other_missing: float = 0.05,
     by_holes: bool = False,
     max_rows: int | None = None,
-) -> list[StructuralHole]:
+) -> list[StructuralMissingness]:
     """Find columns that are empty because of what another column says.
 
     The column must be empty (almost) whenever a condition holds, and (almost) never otherwise. What
@@ -199,7 +199,7 @@ def find_structural_holes(
         The condition must hold in as many rows, and as many others must have the column observed.
     max_exceptions : float, default 0.01
         Share of the rows of a condition that may be observed all the same.
-    max_other_holes : float, default 0.05
+    max_other_missing : float, default 0.05
         Share of the other rows that may be empty. They never are more than those explained.
     by_holes : bool, default False
         Also report columns that are empty whenever another one is. That alone is no reason: cells
@@ -210,18 +210,18 @@ def find_structural_holes(
 
     Returns
     -------
-    list of StructuralHole
+    list of StructuralMissingness
         At most one for each column, in the table's order: by a value rather than by
         another hole, then with the fewest exceptions, then the simplest.
 
     Examples
     --------
     >>> table = pd.DataFrame({"smoker": ["no", "yes"] * 30, "packs": [None, 1.5] * 30})
-    >>> [hole.sentence for hole in find_structural_holes(table)]
+    >>> [hole.sentence for hole in find_structural_missingness(table)]
     ['packs is empty in all 30 rows where smoker is no, and nowhere else.']
     """
     schema = Schema.infer(frame) if schema is None else schema
-    limits = _Limits(min_rows, max_exceptions, max_other_holes, by_holes)
+    limits = _RuleLimits(min_rows, max_exceptions, max_other_missing, by_holes)
     if max_rows is not None and len(frame) > max_rows:
         rows = np.sort(np.random.default_rng(0).choice(len(frame), max_rows, replace=False))
         found = _found_in(frame.iloc[rows], schema, limits)
@@ -238,7 +238,7 @@ def find_structural_holes(
     return _found_in(frame, schema, limits)
 
 
-def leave_alone(frame: pd.DataFrame, holes: Iterable[StructuralHole]) -> pd.DataFrame:
+def leave_alone(frame: pd.DataFrame, holes: Iterable[StructuralMissingness]) -> pd.DataFrame:
     """Return a table that is True for the missing cells which these findings explain.
 
     ``filled.mask(leave_alone(frame, holes))`` gives the filled table with these cells empty again.
@@ -247,8 +247,8 @@ def leave_alone(frame: pd.DataFrame, holes: Iterable[StructuralHole]) -> pd.Data
     ----------
     frame : DataFrame
         The table with its holes.
-    holes : iterable of StructuralHole
-        The findings that hold, as :func:`find_structural_holes` gives them.
+    holes : iterable of StructuralMissingness
+        The findings that hold, as :func:`find_structural_missingness` gives them.
     """
     left = pd.DataFrame(False, index=frame.index, columns=frame.columns)
     for hole in holes:
@@ -259,7 +259,9 @@ def leave_alone(frame: pd.DataFrame, holes: Iterable[StructuralHole]) -> pd.Data
     return left
 
 
-def _found_in(frame: pd.DataFrame, schema: Schema, limits: _Limits) -> list[StructuralHole]:
+def _found_in(
+    frame: pd.DataFrame, schema: Schema, limits: _RuleLimits
+) -> list[StructuralMissingness]:
     min_rows = limits.min_rows
     missing = frame.isna()
     n_missing = missing.sum()
@@ -268,7 +270,7 @@ def _found_in(frame: pd.DataFrame, schema: Schema, limits: _Limits) -> list[Stru
     if not columns:
         return []
     holes = missing[columns].to_numpy()
-    best: dict[Hashable, tuple[tuple[int, ...], StructuralHole]] = {}
+    best: dict[Hashable, tuple[tuple[int, ...], StructuralMissingness]] = {}
     for reason in schema:
         if reason.role in (Role.IDENTIFIER, Role.IGNORED) or reason.n_observed == 0:
             continue
@@ -285,48 +287,48 @@ def _found_in(frame: pd.DataFrame, schema: Schema, limits: _Limits) -> list[Stru
 
 
 @dataclass(frozen=True)
-class _Limits:
+class _RuleLimits:
     """What still counts as a rule."""
 
     min_rows: int
     max_exceptions: float
-    max_other_holes: float
+    max_other_missing: float
     by_holes: bool
 
-    def allow(self, hole: StructuralHole, n_rows: int) -> bool:
+    def allow(self, hole: StructuralMissingness, n_rows: int) -> bool:
         n_others = n_rows - hole.n_rows
         return (
             hole.n_rows >= self.min_rows
-            and n_others - hole.n_other_holes >= self.min_rows
+            and n_others - hole.n_other_missing >= self.min_rows
             and hole.n_exceptions <= self.max_exceptions * hole.n_rows
-            and hole.n_other_holes <= self.max_other_holes * n_others
-            and hole.n_other_holes <= hole.n_rows - hole.n_exceptions
+            and hole.n_other_missing <= self.max_other_missing * n_others
+            and hole.n_other_missing <= hole.n_rows - hole.n_exceptions
         )
 
 
 def _measured(
     column: Hashable, condition: Condition, holds: BoolArray, holes: BoolArray
-) -> StructuralHole:
+) -> StructuralMissingness:
     n_rows, n_explained = int(holds.sum()), int((holds & holes).sum())
-    return StructuralHole(
+    return StructuralMissingness(
         column=column,
         condition=condition,
         n_rows=n_rows,
         n_exceptions=n_rows - n_explained,
-        n_other_holes=int(holes.sum()) - n_explained,
+        n_other_missing=int(holes.sum()) - n_explained,
     )
 
 
-def _rank(hole: StructuralHole) -> tuple[int, ...]:
+def _rank(hole: StructuralMissingness) -> tuple[int, ...]:
     """Return what orders findings for one column, the best first."""
     condition = hole.condition
     by_a_hole = condition.relation == "is missing"
     words = {"is": len(condition.values), "is not": 1 + len(condition.values)}
-    return by_a_hole, hole.n_exceptions + hole.n_other_holes, words.get(condition.relation, 2)
+    return by_a_hole, hole.n_exceptions + hole.n_other_missing, words.get(condition.relation, 2)
 
 
 def _proposals(
-    cells: pd.Series, reason: ColumnSchema, holes: BoolArray, limits: _Limits
+    cells: pd.Series, reason: ColumnSchema, holes: BoolArray, limits: _RuleLimits
 ) -> Iterator[tuple[int, Condition]]:
     """Yield (number of a column of holes, condition) for all that deserves a closer look."""
     numbers = _numbers(cells, reason.role)
@@ -354,7 +356,9 @@ def _numbers(cells: pd.Series, role: Role) -> FloatArray | None:
     return None
 
 
-def _kinds(cells: pd.Series, holes: BoolArray, limits: _Limits) -> Iterator[tuple[int, Condition]]:
+def _kinds(
+    cells: pd.Series, holes: BoolArray, limits: _RuleLimits
+) -> Iterator[tuple[int, Condition]]:
     """Propose the values for which a column is empty, or those for which it is not."""
     codes, values = pd.factorize(cells)
     seen = np.flatnonzero(codes >= 0)
@@ -374,7 +378,7 @@ def _kinds(cells: pd.Series, holes: BoolArray, limits: _Limits) -> Iterator[tupl
 
 
 def _thresholds(
-    cells: pd.Series, numbers: FloatArray, holes: BoolArray, limits: _Limits
+    cells: pd.Series, numbers: FloatArray, holes: BoolArray, limits: _RuleLimits
 ) -> Iterator[tuple[int, Condition]]:
     """Propose for each column of holes the threshold with the fewest misfits on either side."""
     order = np.argsort(numbers)[: int(np.isfinite(numbers).sum())]
@@ -386,7 +390,7 @@ def _thresholds(
     n_below = np.add.reduceat(holes[order], starts, axis=0, dtype=np.int64).cumsum(axis=0)
     n_holes = holes.sum(axis=0)
     most_exceptions = limits.max_exceptions / (1 - limits.max_exceptions) * n_holes
-    allowed = np.minimum(limits.max_other_holes * len(cells), n_holes / 2) + most_exceptions
+    allowed = np.minimum(limits.max_other_missing * len(cells), n_holes / 2) + most_exceptions
     slack = (ends - starts).max()  # between two ends of blocks the misfits are at most so far off
     for relation, coarse in _misfits(n_below, ends[:, None]).items():
         for j in np.flatnonzero(coarse.min(axis=0) <= allowed + slack):

@@ -1,14 +1,14 @@
 """What users take away: the filled table, how it was made, and words for their paper."""
 
 from pmae_core.export.bundle import write_bundle
-from pmae_core.export.excel import IMPUTED_COLOUR, check_excel_size, write_filled_excel
+from pmae_core.export.excel import IMPUTED_COLOR, check_excel_size, write_imputed_excel
 from pmae_core.export.formulas import escape_formula, escape_formulas, looks_like_formula
 from pmae_core.export.methods_text import MethodsText, escape_markdown, methods_paragraph
 from pmae_core.export.recipe import Recipe, changed_roles
 from pmae_core.export.script import command_line, reproduce_script
 
 __all__ = [
-    "IMPUTED_COLOUR",
+    "IMPUTED_COLOR",
     "MethodsText",
     "Recipe",
     "changed_roles",
@@ -21,5 +21,5 @@ __all__ = [
     "methods_paragraph",
     "reproduce_script",
     "write_bundle",
-    "write_filled_excel",
+    "write_imputed_excel",
 ]

@@ -16,7 +16,7 @@ import pandas as pd
 
 from pmae_core.errors import ImputationError, TableError
 from pmae_core.evaluation import Comparison
-from pmae_core.export.excel import IMPUTED_COLOUR, write_filled_excel
+from pmae_core.export.excel import IMPUTED_COLOR, write_imputed_excel
 from pmae_core.export.formulas import escape_formulas
 from pmae_core.export.methods_text import methods_paragraph
 from pmae_core.export.recipe import Recipe
@@ -38,7 +38,7 @@ def write_bundle(
     model: str | os.PathLike[str] | None = None,
     formats: Sequence[TableFormat] = ("csv", "excel", "parquet"),
     escape_csv: bool = False,
-    colour: str = IMPUTED_COLOUR,
+    color: str = IMPUTED_COLOR,
     with_table: bool = False,
 ) -> list[str]:
     """Write everything together: tables, script, command, words for a paper, settings, model.
@@ -62,7 +62,7 @@ def write_bundle(
     escape_csv : bool, default False
         Escape texts in the CSV file that a spreadsheet would run as a formula; see
         :func:`~pmae_core.export.escape_formulas`.
-    colour : str
+    color : str
         Of the filled cells in Excel.
     with_table : bool, default False
         Write the table with its holes too, as the file that the recipe names: then script and
@@ -80,7 +80,7 @@ def write_bundle(
         raise ImputationError(f"The recipe has {recipe.draws} draws, but {len(draws)} are given.")
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        _write_tables(folder, recipe, frame, filled, formats, escape_csv, colour)
+        _write_tables(folder, recipe, frame, filled, formats, escape_csv, color)
         for number, draw in enumerate(draws, start=1):
             write_table(draw, folder / f"filled-draw{number}.parquet")
         _write_words(folder, recipe, frame, filled, comparison)
@@ -102,19 +102,19 @@ def _write_tables(
     filled: pd.DataFrame,
     formats: Sequence[TableFormat],
     escape_csv: bool,
-    colour: str,
+    color: str,
 ) -> None:
     imputed = frame.isna() & filled.notna()
     about = {"Table": recipe.table, "Method": recipe.method, "Seed": str(recipe.seed)}
     to_csv = escape_formulas if escape_csv else _unchanged
     writers: Mapping[TableFormat, Callable[[Path], None]] = {
         "csv": lambda path: write_table(to_csv(filled), path),
-        "excel": lambda path: write_filled_excel(path, filled, imputed, colour=colour, about=about),
+        "excel": lambda path: write_imputed_excel(path, filled, imputed, color=color, about=about),
         "parquet": lambda path: write_table(filled, path),
     }
     for name in formats:
         writers[name](folder / f"filled{ENDINGS[name]}")
-        if name != "excel":  # there the colour says it
+        if name != "excel":  # there the color says it
             write_table(imputed, folder / f"imputed{ENDINGS[name]}")
 
 

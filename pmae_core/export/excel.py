@@ -1,4 +1,4 @@
-"""The filled table as an Excel workbook in which filled cells have a colour.
+"""The filled table as an Excel workbook in which filled cells have a color.
 
 openpyxl makes the workbook with its styles; the rows of the table are written beside it as plain
 XML, which is many times faster than cell by cell.
@@ -37,7 +37,7 @@ from pmae_core.table.io.writing import (
     _write_whole,
 )
 
-IMPUTED_COLOUR = "#009E73"
+IMPUTED_COLOR = "#009E73"
 TABLE_SHEET, ABOUT_SHEET = "Table", "About"
 
 _SHEET_START = (
@@ -51,18 +51,18 @@ _ROWS_AT_ONCE = 1000
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def write_filled_excel(
+def write_imputed_excel(
     path: str | os.PathLike[str] | BinaryIO,
     filled: pd.DataFrame,
     imputed: pd.DataFrame,
     *,
-    colour: str = IMPUTED_COLOUR,
+    color: str = IMPUTED_COLOR,
     about: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the filled table with a colour behind the cells that were filled.
+    """Write the filled table with a color behind the cells that were filled.
 
     The first sheet is the table, and :func:`~pmae_core.table.read_table` gives it back; the second
-    says what the colour means. Text that looks like a formula stays text: it is stored as
+    says what the color means. Text that looks like a formula stays text: it is stored as
     such, and marked so that it is no formula after editing either.
 
     Parameters
@@ -73,7 +73,7 @@ def write_filled_excel(
         The filled table.
     imputed : DataFrame of bool
         True where a cell was filled; rows and columns as in `filled`.
-    colour : str
+    color : str
         Of the filled cells, as ``#RRGGBB``.
     about : mapping of str to str, optional
         More to say on the second sheet: a title and a text each.
@@ -86,7 +86,7 @@ def write_filled_excel(
     _check(filled, imputed)
 
     def write(table: pd.DataFrame, handle: BinaryIO) -> None:
-        _write_book(table, imputed.to_numpy(dtype=bool), handle, colour, about or {})
+        _write_book(table, imputed.to_numpy(dtype=bool), handle, color, about or {})
 
     if isinstance(path, str | os.PathLike):
         _write_whole(filled, Path(path), write)
@@ -117,8 +117,8 @@ class _Styles:
     of_cell: dict[tuple[str, bool], int]
 
     @classmethod
-    def add_to(cls, book: openpyxl.Workbook, colour: str) -> _Styles:
-        fill = PatternFill("solid", fgColor=colour.lstrip("#"))
+    def add_to(cls, book: openpyxl.Workbook, color: str) -> _Styles:
+        fill = PatternFill("solid", fgColor=color.lstrip("#"))
         of_cell = {}
         for is_filled in (False, True):
             for kind in ("plain", "date", "formula"):
@@ -139,13 +139,13 @@ def _write_book(
     filled: pd.DataFrame,
     imputed: npt.NDArray[np.bool_],
     handle: BinaryIO,
-    colour: str,
+    color: str,
     about: Mapping[str, str],
 ) -> None:
     book = openpyxl.Workbook()
     book.worksheets[0].title = TABLE_SHEET
-    _write_about(book, colour, int(imputed.sum()), imputed.size, about)
-    styles = _Styles.add_to(book, colour)
+    _write_about(book, color, int(imputed.sum()), imputed.size, about)
+    styles = _Styles.add_to(book, color)
     skeleton = io.BytesIO()
     book.save(skeleton)
     table = _with_index_as_columns(filled)
@@ -155,12 +155,12 @@ def _write_book(
 
 
 def _write_about(
-    book: openpyxl.Workbook, colour: str, n_filled: int, n_cells: int, about: Mapping[str, str]
+    book: openpyxl.Workbook, color: str, n_filled: int, n_cells: int, about: Mapping[str, str]
 ) -> None:
     sheet = book.create_sheet(ABOUT_SHEET)
     share = f"{n_filled / n_cells:.1%}" if n_cells else "0%"
     rows = {
-        "Filled cells": f"{n_filled:,} of {n_cells:,} ({share}) have this colour in the table.",
+        "Filled cells": f"{n_filled:,} of {n_cells:,} ({share}) have this color in the table.",
         "Other cells": "as they were observed.",
         **about,
     }
@@ -170,7 +170,7 @@ def _write_about(
             cell.data_type = "s"
             cell.quotePrefix = looks_like_formula(content)
         sheet.cell(number, 1).font = Font(bold=True)
-    sheet.cell(1, 1).fill = PatternFill("solid", fgColor=colour.lstrip("#"))
+    sheet.cell(1, 1).fill = PatternFill("solid", fgColor=color.lstrip("#"))
     sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 20, 100
 
 

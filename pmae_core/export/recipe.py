@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from pmae_core.errors import ImputationError
-from pmae_core.explain import StructuralHole
+from pmae_core.explain import StructuralMissingness
 from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table import Schema
 
@@ -42,7 +42,7 @@ class Recipe:
         The seed with which that model was trained, with the settings in `params`.
     draws : int
         How many plausible draws were made, with the same seed.
-    left_alone : sequence of StructuralHole
+    left_alone : sequence of StructuralMissingness
         Holes that were left empty.
     output, imputed_output : str
         Names of the files for the filled table and, if wanted, for the table that is True where
@@ -64,7 +64,7 @@ class Recipe:
     model: str | None = None
     model_seed: int | None = None
     draws: int = 0
-    left_alone: Sequence[StructuralHole] = ()
+    left_alone: Sequence[StructuralMissingness] = ()
     output: str = "filled.csv"
     imputed_output: str | None = None
     threads: int | None = None
@@ -127,7 +127,9 @@ class Recipe:
             if content.pop("sentinels_by_column"):
                 content["sentinels"] = _mapping(content["sentinels"])
             content["roles"] = _mapping(content["roles"])
-            content["left_alone"] = [StructuralHole.from_dict(d) for d in content["left_alone"]]
+            content["left_alone"] = [
+                StructuralMissingness.from_dict(d) for d in content["left_alone"]
+            ]
             return cls(**content)
         except (KeyError, TypeError, ValueError) as error:
             raise ImputationError(f"This is no saved recipe: {error!r}.") from None

@@ -108,7 +108,7 @@ def _imports(recipe: Recipe) -> str:
             "",
         ]
     if recipe.left_alone:
-        lines.append("from pmae_core.explain import StructuralHole, leave_alone")
+        lines.append("from pmae_core.explain import StructuralMissingness, leave_alone")
     lines.append(f"from pmae_core.imputers import {imputers}")
     lines.append(f"from pmae_core.table import {read}, write_table")
     return "\n".join(lines)
@@ -148,7 +148,7 @@ def _left_alone(recipe: Recipe) -> str:
             _comment(["These cells are empty for a reason and stay so:"]),
             _comment(hole.sentence for hole in recipe.left_alone),
             f"findings = {saved}",
-            "holes = [StructuralHole.from_dict(finding) for finding in findings]",
+            "holes = [StructuralMissingness.from_dict(finding) for finding in findings]",
             "kept_empty = leave_alone(frame, holes)",
             "filled = filled.mask(kept_empty)",
         ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pmae_core.imputers.classic.naive import column_centre
+from pmae_core.imputers.classic.naive import column_center
 from pmae_core.table import EncodedColumn, EncodedTable
 
 FEWEST_CELLS_OF_TABLE = 30
@@ -56,8 +56,8 @@ class Contest:
         self._rows.append(rows[i])
         self._columns.append(j)
         seen = EncodedTable(self.encoded.values, remaining, self.encoded.columns)
-        centres = np.array([column_centre(seen, k) for k in range(len(seen.columns))])
-        self._reference.append(centres[j])
+        centers = np.array([column_center(seen, k) for k in range(len(seen.columns))])
+        self._reference.append(centers[j])
 
     def add_filled(self, method: str, values: np.ndarray, cells: np.ndarray) -> None:
         """Add what a method put into the cells added last; ``values`` is like ``cells``."""

@@ -24,7 +24,7 @@ from pmae_core.imputers._contest import (
 )
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.registry import list_imputers, make_imputer, register_imputer
-from pmae_core.imputers.run import Progress
+from pmae_core.imputers.run import ProgressMeter
 from pmae_core.masking import HeldOut, hold_out_cells
 from pmae_core.table import EncodedTable, Schema, TableEncoder
 
@@ -150,7 +150,7 @@ class AutoImputer(BaseImputer):
         self._contest = Contest(self.encoder_.transform(frame))
         n_repeats = self.n_repeats if len(self.methods) > 1 and self.encoder_.columns_ else 0
         n_fits = (n_repeats + 1) * len(self.methods)
-        progress = Progress(n_fits, "fit", callbacks, cancel or (lambda: False))
+        progress = ProgressMeter(n_fits, "fit", callbacks, cancel or (lambda: False))
         progress.check()
         folder = Path(checkpoint_dir) if checkpoint_dir is not None else None
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=n_repeats + 1)
@@ -229,7 +229,7 @@ class AutoImputer(BaseImputer):
         return make_imputer(name, **{"schema": schema, "random_state": seed, **given})
 
     def _compare(
-        self, frame: pd.DataFrame, seed: int, progress: Progress, folder: Path | None
+        self, frame: pd.DataFrame, seed: int, progress: ProgressMeter, folder: Path | None
     ) -> None:
         """Hold out cells once and let every method fill them."""
         encoded = self._contest.encoded
@@ -253,7 +253,7 @@ class AutoImputer(BaseImputer):
         incomplete: pd.DataFrame,
         held_out: HeldOut,
         seed: int,
-        progress: Progress,
+        progress: ProgressMeter,
         folder: Path | None,
     ) -> np.ndarray | None:
         imputer = self._try_to_fit(name, incomplete, seed, progress, folder)
@@ -269,7 +269,12 @@ class AutoImputer(BaseImputer):
         return filled.values
 
     def _try_to_fit(
-        self, name: str, frame: pd.DataFrame, seed: int, progress: Progress, folder: Path | None
+        self,
+        name: str,
+        frame: pd.DataFrame,
+        seed: int,
+        progress: ProgressMeter,
+        folder: Path | None,
     ) -> BaseImputer | None:
         imputer = self._make(name, seed, self.encoder_.schema_)
         try:
@@ -293,7 +298,7 @@ class AutoImputer(BaseImputer):
         warnings.warn(f"auto goes on without {name}: {reason}", ImputationWarning, stacklevel=2)
 
     def _choose_and_fit(
-        self, frame: pd.DataFrame, seed: int, progress: Progress, folder: Path | None
+        self, frame: pd.DataFrame, seed: int, progress: ProgressMeter, folder: Path | None
     ) -> None:
         """Choose, and fit the methods chosen; choose again if one fails now."""
         while methods := [name for name in self.methods if name not in self.left_out_]:

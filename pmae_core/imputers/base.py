@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Base of all imputers.
 
-    A method implements :meth:`_fit_encoded` and :meth:`_fill_encoded` on encoded tables; a
+    A method implements :meth:`_fit_encoded` and :meth:`_impute_encoded` on encoded tables; a
     method that can draw implements :meth:`_draw_encoded` too. Everything that users rely on is
     here: observed cells come back bit-identical, and so do index, columns and dtypes.
 
@@ -92,7 +92,7 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         encoded = self.encoder_.transform(frame)
         if not encoded.columns or encoded.observed.all():
             return encoded.values
-        return self._fill_encoded(encoded)
+        return self._impute_encoded(encoded)
 
     def sample(
         self, X: Any, n: int = 5, *, random_state: int | np.random.RandomState | None = None
@@ -128,14 +128,14 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Learn from an encoded table with at least one column."""
         raise NotImplementedError
 
-    def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
+    def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         """Return values for every cell of an encoded table; only the missing ones are used."""
         raise NotImplementedError
 
     def _draw_encoded(
         self, encoded: EncodedTable, n: int, rng: np.random.Generator
     ) -> Iterable[np.ndarray]:
-        """Return ``n`` random fillings, each like the result of :meth:`_fill_encoded`."""
+        """Return ``n`` random fillings, each like the result of :meth:`_impute_encoded`."""
         raise ImputationError(f"{type(self).__name__} has one answer and draws no samples.")
 
     def _read_input(self, X: Any, *, reset: bool) -> pd.DataFrame:

@@ -32,12 +32,12 @@ class FitRun:
     cancel: Callable[[], bool]
     checkpoint_dir: Path | None
 
-    def progress(self, total: int, unit: str, *, every: int = 1) -> Progress:
+    def progress(self, total: int, unit: str, *, every: int = 1) -> ProgressMeter:
         """Return a counter of units of work that tells this run's listeners."""
-        return Progress(total, unit, self.callbacks, self.cancel, every=every)
+        return ProgressMeter(total, unit, self.callbacks, self.cancel, every=every)
 
 
-class Progress:
+class ProgressMeter:
     """Counts units of work, tells the callbacks, and stops when the user asks.
 
     Parameters

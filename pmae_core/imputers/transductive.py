@@ -28,7 +28,7 @@ class TransductiveImputer(BaseImputer):
         self._fitted_table = encoded_digest(encoded)
         self._completed = self._complete(encoded, run)
 
-    def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
+    def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         if encoded_digest(encoded) != self._fitted_table:
             raise ImputationError(
                 f"{type(self).__name__} fills only the table it was fitted on; "

@@ -14,12 +14,12 @@ import pandas as pd
 from scipy.special import expit, logit
 
 from pmae_core.errors import ScoringError
-from pmae_core.evaluation._fillings import name_fillings
+from pmae_core.evaluation._fillings import name_imputations
 from pmae_core.inference.stability import Estimand, conclusion_stability
 from pmae_core.names import make_unique
 from pmae_core.table import Role, Schema
 from pmae_core.table.cells import CellKind, NumberCells, cell_kind, fill_cells
-from pmae_core.words import in_words
+from pmae_core.words import cell_text
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
@@ -255,7 +255,7 @@ class _Probe:
         return result
 
     def sentence(self, curve: DeltaCurve) -> str:
-        null = in_words(self.null)
+        null = cell_text(self.null)
         base = dict(zip(curve.table["delta"], curve.table["conclusion"], strict=True))[0.0]
         words = {
             "above": (f"lies above {null}", "no longer"),
@@ -271,17 +271,17 @@ class _Probe:
     def _if(self, delta: float) -> str:
         if self.category is not None:
             return (
-                f"the odds of {in_words(self.category)} among the filled cells of {self.column} "
-                f"are {in_words(math.exp(delta))} times as high"
+                f"the odds of {cell_text(self.category)} among the filled cells of {self.column} "
+                f"are {cell_text(math.exp(delta))} times as high"
             )
         way = "higher" if delta > 0 else "lower"
         return f"the filled cells of {self.column} are {way} by {self._amount(abs(delta))}"
 
     def _for_all(self, low: float, high: float) -> str:
         if self.category is not None:
-            odds = f"{in_words(math.exp(low))} to {in_words(math.exp(high))} times"
-            return f", whatever the odds of {in_words(self.category)} from {odds} those filled in"
-        return f" for all shifts from {in_words(low)} to {self._amount(high)}"
+            odds = f"{cell_text(math.exp(low))} to {cell_text(math.exp(high))} times"
+            return f", whatever the odds of {cell_text(self.category)} from {odds} those filled in"
+        return f" for all shifts from {cell_text(low)} to {self._amount(high)}"
 
     def _amount(self, delta: float) -> str:
         unit = " standard deviations" if self.scale == "sd" else ""
@@ -298,7 +298,7 @@ def _check(
         raise ScoringError(f"The {estimand.label} does not depend on {column}: nothing can tip.")
     if not tables:
         raise ScoringError("There is no filled table to shift.")
-    name_fillings({"filled": tables}, frame)
+    name_imputations({"filled": tables}, frame)
 
 
 def _with_indicators(
@@ -386,7 +386,7 @@ def _with_odds(
         others = cells[cells.notna().to_numpy() & ~is_category]
     if not is_category.any() or others.empty:
         raise ScoringError(
-            f"Column {cells.name!r} needs cells that are {in_words(category)} and cells that are "
+            f"Column {cells.name!r} needs cells that are {cell_text(category)} and cells that are "
             "not: there are no odds to shift."
         )
     rng = np.random.default_rng(seed)

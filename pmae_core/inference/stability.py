@@ -17,13 +17,13 @@ from pmae_core.evaluation._fillings import (
     Filling,
     Fillings,
     MethodParams,
-    make_filler,
-    name_fillings,
+    name_imputations,
+    new_imputer,
     reason_of,
 )
 from pmae_core.events import Callback
 from pmae_core.imputers import BaseImputer
-from pmae_core.imputers.run import Progress
+from pmae_core.imputers.run import ProgressMeter
 from pmae_core.table import Role, Schema
 from pmae_core.table.cells import CellKind, cell_kind
 
@@ -109,13 +109,13 @@ def conclusion_stability(
     [['complete cases', 2.0, 3], ['naive', 2.0, 4]]
     """
     asked = _read_estimands(estimands, frame)
-    fillings = name_fillings(methods, frame)
+    fillings = name_imputations(methods, frame)
     _check_settings(fillings, n_draws, confidence)
     if truth is not None:
-        name_fillings({TRUE_DATA: truth}, frame)
+        name_imputations({TRUE_DATA: truth}, frame)
     schema = Schema.infer(frame) if schema is None else schema
     reader = _Reader(schema, tuple(t for t in (frame, truth) if t is not None))
-    progress = Progress(len(fillings), "method", callbacks, cancel or (lambda: False))
+    progress = ProgressMeter(len(fillings), "method", callbacks, cancel or (lambda: False))
     progress.check()
     rows = []
     if complete_cases:
@@ -324,7 +324,7 @@ def _fill(
         return [filling]
     if not isinstance(filling, str | BaseImputer):
         return list(filling)
-    imputer = make_filler(filling, params, schema, seed)
+    imputer = new_imputer(filling, params, schema, seed)
     imputer.fit(frame, cancel=cancel)
     if _draws_samples(imputer):
         return imputer.sample(frame, n_draws, random_state=seed)

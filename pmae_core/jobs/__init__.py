@@ -3,28 +3,28 @@
 from pmae_core.jobs.paths import JobPaths
 from pmae_core.jobs.spec import JobKind, JobSpec, JobState, Resources
 from pmae_core.jobs.store.store import (
+    Heartbeat,
     JobEvent,
+    JobProgress,
     JobRecord,
     JobStore,
     ProcessId,
-    Progress,
-    StaleClaim,
-    Wish,
+    StaleClaimError,
 )
 from pmae_core.storage.tables import TableStore
 
 __all__ = [
+    "Heartbeat",
     "JobEvent",
     "JobKind",
     "JobPaths",
+    "JobProgress",
     "JobRecord",
     "JobSpec",
     "JobState",
     "JobStore",
     "ProcessId",
-    "Progress",
     "Resources",
-    "StaleClaim",
+    "StaleClaimError",
     "TableStore",
-    "Wish",
 ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from pmae_core.errors import ImputationError, JobError, PMAEError, SchemaError
 
 if TYPE_CHECKING:
-    from pmae_core.explain import StructuralHole
+    from pmae_core.explain import StructuralMissingness
 
 MAX_DRAWS = 1000
 MAX_CONCLUSIONS = 20
@@ -224,18 +224,18 @@ def check_names(kind: JobKind, params: Mapping[str, Any]) -> None:
         _check_choice("coupling", params["coupling"], (None, *COUPLINGS))
 
 
-def left_alone(params: Mapping[str, Any]) -> list[StructuralHole]:
+def left_alone(params: Mapping[str, Any]) -> list[StructuralMissingness]:
     """Return the holes that a job leaves empty.
 
     Raises
     ------
     JobError
-        If they are written in another form than ``StructuralHole.to_dict()``.
+        If they are written in another form than ``StructuralMissingness.to_dict()``.
     """
-    from pmae_core.explain import StructuralHole
+    from pmae_core.explain import StructuralMissingness
 
     try:
-        return [StructuralHole.from_dict(hole) for hole in params.get("leave_alone", ())]
+        return [StructuralMissingness.from_dict(hole) for hole in params.get("leave_alone", ())]
     except SchemaError as error:
         raise JobError(str(error)) from error
 

@@ -27,7 +27,7 @@ from pmae_core.missingness.prediction import (
     MissingnessTree,
     predict_missingness,
 )
-from pmae_core.missingness.summary import MissingnessSummary, summarise_missingness
+from pmae_core.missingness.summary import MissingnessSummary, summarize_missingness
 
 __all__ = [
     "LITTLE_CAUTION",
@@ -53,5 +53,5 @@ __all__ = [
     "predict_missingness",
     "strongest_pairs",
     "suggest_little_columns",
-    "summarise_missingness",
+    "summarize_missingness",
 ]

@@ -68,7 +68,7 @@ def compare_rows(
         For each other column, the largest effect first:
 
         - ``kind``: numerical (numbers and dates) or categorical;
-        - ``effect``: numerical, the standardised mean difference: mean where missing minus mean
+        - ``effect``: numerical, the standardized mean difference: mean where missing minus mean
           where observed, in units of the standard deviation (root of the mean of both
           variances). Categorical, Cramér's V between 0 (no relation) and 1, corrected for its
           bias in small tables. NaN where it cannot be measured;

@@ -241,12 +241,12 @@ def _draw(n_rows: int, max_rows: int, seed: int) -> Any:
 def _drop_unvarying(
     values: FloatArray, names: list[Any], left_out: dict[Any, str]
 ) -> tuple[FloatArray, list[Any]]:
-    """Leave out columns with fewer than two different values; standardise the others."""
+    """Leave out columns with fewer than two different values; standardize the others."""
     observed = ~np.isnan(values)
     counts = observed.sum(axis=0)
-    centre = np.nansum(values, axis=0) / counts.clip(min=1)
-    spread = np.sqrt(np.nansum((values - centre) ** 2, axis=0) / counts.clip(min=1))
-    varies = spread > 1e-12 * np.abs(centre)
+    center = np.nansum(values, axis=0) / counts.clip(min=1)
+    spread = np.sqrt(np.nansum((values - center) ** 2, axis=0) / counts.clip(min=1))
+    varies = spread > 1e-12 * np.abs(center)
     left_out |= {
         name: "its observed values do not vary"
         for name, kept in zip(names, varies, strict=True)
@@ -254,8 +254,8 @@ def _drop_unvarying(
     }
     _check_enough(int(varies.sum()))
     kept_names = [name for name, kept in zip(names, varies, strict=True) if kept]
-    standardised = ((values - centre) / np.where(varies, spread, 1))[:, varies]
-    return standardised[~np.isnan(standardised).all(axis=1)], kept_names
+    standardized = ((values - center) / np.where(varies, spread, 1))[:, varies]
+    return standardized[~np.isnan(standardized).all(axis=1)], kept_names
 
 
 def _fit(

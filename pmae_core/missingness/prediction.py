@@ -150,7 +150,7 @@ def predict_missingness(
     schema = schema_of(df, schema)
     others = [name for name in df.columns if name != column]
     rows, weights = _draw(missing, _row_limit(max_rows, len(others)), seed)
-    features = _Features.build(df, others, schema, rows)
+    features = _PredictorFeatures.build(df, others, schema, rows)
     target = missing[rows]
     if features.values.shape[1] == 0:
         return _tree_without_questions(column, missing)
@@ -209,12 +209,14 @@ class _Question:
 
 
 @dataclass(frozen=True, eq=False)
-class _Features:
+class _PredictorFeatures:
     values: np.ndarray
     questions: list[_Question]
 
     @classmethod
-    def build(cls, df: pd.DataFrame, names: list[Any], schema: Schema, rows: IntArray) -> _Features:
+    def build(
+        cls, df: pd.DataFrame, names: list[Any], schema: Schema, rows: IntArray
+    ) -> _PredictorFeatures:
         found = [feature for name in names for feature in _features_of(df[name].iloc[rows], schema)]
         if not found:
             return cls(np.empty((len(rows), 0), dtype=np.float32), [])
@@ -315,7 +317,7 @@ class _Bounds:
 
 
 def _rules(
-    tree: Any, features: _Features, target: BoolArray, weights: FloatArray
+    tree: Any, features: _PredictorFeatures, target: BoolArray, weights: FloatArray
 ) -> list[MissingnessRule]:
     leaf_of_row = tree.apply(features.values)
     total = weights.sum()
@@ -365,7 +367,7 @@ def _in_words(path: dict[int, _Bounds]) -> Iterator[str]:
             yield bounds.in_words()
 
 
-def _importance(tree: Any, features: _Features) -> pd.Series:
+def _importance(tree: Any, features: _PredictorFeatures) -> pd.Series:
     by_feature = pd.Series(tree.feature_importances_)
     columns = [question.column for question in features.questions]
     by_column = by_feature.groupby(pd.Series(columns, dtype=object), sort=False).sum()

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pmae_core.missingness.patterns import BoolArray, MissingPatterns, find_patterns
+from pmae_core.words import count, percent
 
 PatternClass = Literal["complete", "monotone", "quasi-monotone", "general"]
 
@@ -62,15 +63,15 @@ class MissingnessSummary:
 
     def sentence(self) -> str:
         """Return the summary in words."""
-        size = f"{_count(self.n_rows, 'row')} and {_count(self.n_columns, 'column')}"
+        size = f"{count(self.n_rows, 'row')} and {count(self.n_columns, 'column')}"
         if self.n_missing == 0:
             return f"The table has {size}; nothing is missing."
         n_partial = int((self.per_column["n_missing"] > 0).sum())
         return (
-            f"The table has {size}; {_count(self.n_missing, 'cell')} "
-            f"({_percent(self.share_missing)}) {'is' if self.n_missing == 1 else 'are'} missing, "
-            f"in {_count(n_partial, 'column')}, and {_count(self.n_complete_rows, 'row')} "
-            f"({_percent(self.n_complete_rows / self.n_rows)}) "
+            f"The table has {size}; {count(self.n_missing, 'cell')} "
+            f"({percent(self.share_missing)}) {'is' if self.n_missing == 1 else 'are'} missing, "
+            f"in {count(n_partial, 'column')}, and {count(self.n_complete_rows, 'row')} "
+            f"({percent(self.n_complete_rows / self.n_rows)}) "
             f"{'is' if self.n_complete_rows == 1 else 'are'} complete. "
             f"The missing pattern is {self.pattern_class}: {_MEANING[self.pattern_class]}."
         )
@@ -97,7 +98,7 @@ class MissingnessSummary:
         }
 
 
-def summarise_missingness(
+def summarize_missingness(
     table: pd.DataFrame | MissingPatterns, *, max_patterns: int = 10
 ) -> MissingnessSummary:
     """Say how much of a table is missing, where, and in which patterns.
@@ -117,7 +118,7 @@ def summarise_missingness(
     Examples
     --------
     >>> df = pd.DataFrame({"a": [1, 2, 3], "b": [1, 2, None], "c": [1, None, None]})
-    >>> print(summarise_missingness(df).pattern_class)
+    >>> print(summarize_missingness(df).pattern_class)
     monotone
     """
     found = find_patterns(table)
@@ -171,15 +172,3 @@ def _pattern_class(n_missing: int, distance: float) -> PatternClass:
     if distance == 0:
         return "monotone"
     return "quasi-monotone" if distance <= QUASI_MONOTONE_UP_TO else "general"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _percent(share: float) -> str:
-    if 0 < share < 0.001:
-        return "less than 0.1 %"
-    if 0.999 < share < 1:
-        return "more than 99.9 %"
-    return f"{100 * share:.1f} %"

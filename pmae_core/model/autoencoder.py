@@ -158,7 +158,7 @@ class MaskedAutoencoder(nn.Module):
             if layout.categorical
             else None
         )
-        self._initialise()
+        self._initialize()
 
     def _stack(self, depth: int, n_tokens: int) -> nn.ModuleList:
         config = self.config
@@ -189,7 +189,7 @@ class MaskedAutoencoder(nn.Module):
             x = block(x)
         return x.transpose(0, 1)
 
-    def _initialise(self) -> None:
+    def _initialize(self) -> None:
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)

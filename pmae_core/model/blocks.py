@@ -38,7 +38,7 @@ class TransformerBlock(nn.Module):
         self.mlp_channels = Mlp(width, int(width * mlp_ratio))
 
     def forward(self, x: Tensor, attend: Tensor | None = None) -> Tensor:
-        """Mix tokens by attention (only towards those in ``attend``), then channels."""
+        """Mix tokens by attention (only toward those in ``attend``), then channels."""
         x = self.mix_tokens(x, attend)
         return x + self.mlp_channels(self.norm_channels(x))
 
@@ -56,7 +56,7 @@ class MixerBlock(nn.Module):
     width : int
         Channels of a token.
     n_tokens : int
-        Tokens of a row; the first normalisation and MLP run along this axis.
+        Tokens of a row; the first normalization and MLP run along this axis.
     mlp_ratio : float
         Hidden width of both MLPs as a multiple of their input.
     dropout : float
@@ -154,10 +154,10 @@ def _add_mlp(x: Tensor, norm: nn.LayerNorm, mlp: Mlp) -> Tensor:
 
 
 class _AddMlp(torch.autograd.Function):
-    """Normalisation, MLP with dropout, and residual in as few passes over memory as can be.
+    """Normalization, MLP with dropout, and residual in as few passes over memory as can be.
 
     The layers one after the other are mostly busy with memory: every one writes a matrix and
-    keeps it for its gradient. Here the weights of the normalisation go into the first product,
+    keeps it for its gradient. Here the weights of the normalization go into the first product,
     and what can be overwritten is.
     """
 
@@ -175,12 +175,12 @@ class _AddMlp(torch.autograd.Function):
         out_factors: Tensor | None,
         eps: float,
     ) -> Tensor:
-        centred = x - x.mean(dim=0)
-        inverse_deviation = centred.square().mean(dim=0).add_(eps).rsqrt_()
-        normed = centred.mul_(inverse_deviation)
+        centered = x - x.mean(dim=0)
+        inverse_deviation = centered.square().mean(dim=0).add_(eps).rsqrt_()
+        normed = centered.mul_(inverse_deviation)
         bias = torch.addmv(bias_in, weight_in, norm_bias)
         weight = weight_in * norm_weight
-        # What enters is centred, so this changes nothing; and then the gradient is centred, too.
+        # What enters is centered, so this changes nothing; and then the gradient is centered, too.
         weight = weight.sub_(weight.mean(dim=1, keepdim=True))
         hidden = torch.addmm(bias[:, None], weight, normed)
         active = _dropped(functional.gelu(hidden), hidden_factors)
@@ -216,9 +216,9 @@ class _AddMlp(torch.autograd.Function):
         grad_weight = (normed @ grad_hidden.t()).t()  # the faster way round for few features
         grad_normed = torch.mm(weight.t(), grad_hidden, out=torch.empty_like(normed))
         along = (grad_normed * normed).mean(dim=0)
-        grad_centred = grad_normed.addcmul_(normed, along, value=-1)
+        grad_centered = grad_normed.addcmul_(normed, along, value=-1)
         return (
-            torch.addcmul(grad, grad_centred, inverse_deviation),
+            torch.addcmul(grad, grad_centered, inverse_deviation),
             (grad_weight * weight_in).sum(dim=0),
             grad_bias @ weight_in,
             torch.addr(grad_weight * norm_weight, grad_bias, norm_bias),

@@ -23,7 +23,7 @@ class Start(NamedTuple):
     Attributes
     ----------
     values : Tensor of shape (batch, columns)
-        Standardised values; meaningless for categorical columns.
+        Standardized values; meaningless for categorical columns.
     probabilities : Tensor of shape (batch, categorical columns, most categories)
         Probability of each category, 0 in the padding.
     """
@@ -58,7 +58,7 @@ class Expansion:
         return len(self.column)
 
     def expand(self, values: Tensor) -> Tensor:
-        """Return the coordinates of rows of standardised values and codes."""
+        """Return the coordinates of rows of standardized values and codes."""
         return expand(values, self.column, self.code, self.is_indicator)
 
 
@@ -113,7 +113,7 @@ class GaussianStart(nn.Module):
 
     @torch.no_grad()
     def forward(self, values: Tensor, kept: Tensor) -> Start:
-        """Return the start of a batch of standardised values and codes, in full precision."""
+        """Return the start of a batch of standardized values and codes, in full precision."""
         with torch.autocast(values.device.type, enabled=False):
             return self._start(values, kept)
 

@@ -43,7 +43,7 @@ class SharedTokenizer(nn.Module):
         self.project = nn.Linear(1, width)
 
     def forward(self, values: Tensor, kept: Tensor) -> Tensor:
-        """Tokenise the kept cells; all others count as zero."""
+        """Tokenize the kept cells; all others count as zero."""
         return self.project((values * kept).unsqueeze(-1))
 
 
@@ -96,7 +96,7 @@ class ColumnTokenizer(nn.Module):
         guess: Tensor | None = None,
         probabilities: Tensor | None = None,
     ) -> Tensor:
-        """Tokenise the kept cells; every other cell becomes its column's missing token."""
+        """Tokenize the kept cells; every other cell becomes its column's missing token."""
         tokens = values.unsqueeze(-1) * self.weight + self.bias
         if len(self.categorical):
             codes = values[:, self.categorical].long() + self.offsets

@@ -1,6 +1,6 @@
 """The experiments of the paper: what it printed, and how to measure the same here."""
 
-from pmae_core.replication.experiments import EXPERIMENTS, Experiment, Plan, Selection
+from pmae_core.replication.experiments import EXPERIMENTS, Experiment, ExperimentPlan, Selection
 from pmae_core.replication.results import ResultFile
 from pmae_core.replication.run import Runner
 from pmae_core.replication.variants import Variant
@@ -8,7 +8,7 @@ from pmae_core.replication.variants import Variant
 __all__ = [
     "EXPERIMENTS",
     "Experiment",
-    "Plan",
+    "ExperimentPlan",
     "ResultFile",
     "Runner",
     "Selection",

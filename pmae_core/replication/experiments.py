@@ -58,7 +58,7 @@ class Selection:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class ExperimentPlan:
     """An experiment with everything decided.
 
     Attributes
@@ -118,7 +118,7 @@ class Experiment:
     presets: tuple[str, ...] = ("balanced",)
     is_downstream: bool = False
 
-    def plan(self, selection: Selection) -> Plan:
+    def plan(self, selection: Selection) -> ExperimentPlan:
         """Decide everything.
 
         Raises
@@ -141,7 +141,7 @@ class Experiment:
             raise ScoringError(
                 f"{self.name} is about {', '.join(self.methods)}; name one of these methods."
             )
-        return Plan(
+        return ExperimentPlan(
             experiment=self,
             datasets=chosen["dataset"],
             patterns=chosen["pattern"],

@@ -15,7 +15,7 @@ from pmae_core.evaluation.comparison import COSTS, Comparison
 from pmae_core.evaluation.parallel import Pool
 from pmae_core.evaluation.tasks import SCORES, TaskFinished, TaskResult
 from pmae_core.events import Callback, Event
-from pmae_core.replication.experiments import COUPLING, Plan
+from pmae_core.replication.experiments import COUPLING, ExperimentPlan
 from pmae_core.replication.mixing import mixing_rows
 from pmae_core.replication.results import ResultFile, Row
 from pmae_core.replication.variants import Variant
@@ -107,7 +107,7 @@ class Runner:
     callbacks: Sequence[Callback] = ()
     cancel: Callable[[], bool] = lambda: False
 
-    def run(self, plan: Plan) -> ResultFile:
+    def run(self, plan: ExperimentPlan) -> ResultFile:
         """Run what is not on disk yet, and write the results after every cell.
 
         Returns
@@ -122,7 +122,7 @@ class Runner:
         """
         results = ResultFile(self.results_dir, plan.experiment.name)
         run = {**self.about, "settings": settings_of(plan)}
-        progress = _Progress(plan.n_tasks, self.callbacks)
+        progress = _ExperimentProgress(plan.n_tasks, self.callbacks)
 
         def take(rows: list[Row], from_disk: bool) -> None:
             results.add(rows)
@@ -135,7 +135,9 @@ class Runner:
                 results.write(run)
         return results
 
-    def _run_cell(self, cell: Cell, plan: Plan, take: Callable[[list[Row], bool], None]) -> None:
+    def _run_cell(
+        self, cell: Cell, plan: ExperimentPlan, take: Callable[[list[Row], bool], None]
+    ) -> None:
         about_cell: Row = cell.key
         try:
             table = cell.load()
@@ -153,7 +155,7 @@ class Runner:
         self,
         cell: Cell,
         table: BenchmarkTable,
-        plan: Plan,
+        plan: ExperimentPlan,
         about_cell: Row,
         take: Callable[[list[Row], bool], None],
     ) -> None:
@@ -214,7 +216,7 @@ class Runner:
         self,
         cell: Cell,
         table: BenchmarkTable,
-        plan: Plan,
+        plan: ExperimentPlan,
         about_cell: Row,
         take: Callable[[list[Row], bool], None],
     ) -> None:
@@ -235,7 +237,7 @@ class Runner:
             take([{**about_cell, **_about(variant, seed), **row} for row in rows], from_disk)
 
 
-def cells_of(plan: Plan) -> Iterator[Cell]:
+def cells_of(plan: ExperimentPlan) -> Iterator[Cell]:
     """Yield the cells of a plan; a cap counts only for tables with more rows."""
     n_rows = {info.name: info.n_rows for info in list_datasets()}
     for dataset, pattern, mechanism in product(plan.datasets, plan.patterns, plan.mechanisms):
@@ -243,7 +245,7 @@ def cells_of(plan: Plan) -> Iterator[Cell]:
         yield Cell(dataset, pattern, mechanism, plan.max_rows if is_capped else None)
 
 
-def settings_of(plan: Plan) -> dict[str, Any]:
+def settings_of(plan: ExperimentPlan) -> dict[str, Any]:
     """Return the settings of a plan as JSON-able data."""
     return {
         "datasets": list(plan.datasets),
@@ -287,7 +289,7 @@ def _outcome(result: TaskResult) -> Row:
     }
 
 
-class _Progress:
+class _ExperimentProgress:
     """Counts tasks, and guesses from those that were run how long the others take."""
 
     def __init__(self, n_tasks: int, callbacks: Sequence[Callback]) -> None:

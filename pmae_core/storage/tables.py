@@ -16,7 +16,7 @@ from pmae_core.storage.frames import content_digest, from_arrow, to_arrow
 
 
 @dataclass(frozen=True)
-class EncodedTable:
+class StorableTable:
     """A table ready to be written, and its digest."""
 
     digest: str
@@ -53,12 +53,12 @@ class TableStore:
         self.write(encoded)
         return encoded.digest
 
-    def encode(self, frame: pd.DataFrame) -> EncodedTable:
+    def encode(self, frame: pd.DataFrame) -> StorableTable:
         """Return a table as :meth:`write` wants it."""
         table = to_arrow(frame)
-        return EncodedTable(content_digest(table), table)
+        return StorableTable(content_digest(table), table)
 
-    def write(self, encoded: EncodedTable) -> None:
+    def write(self, encoded: StorableTable) -> None:
         """Write a table, all or nothing, unless it is there already."""
         path = self.path(encoded.digest)
         if path.exists():

@@ -8,7 +8,7 @@ from pmae_core.table.encoding import (
     values_from_scalars,
 )
 from pmae_core.table.io.dialect import TextDialect, sniff_dialect
-from pmae_core.table.io.limits import Limits
+from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.reading import read_table
 from pmae_core.table.io.writing import write_table
 from pmae_core.table.samples.datasets import (
@@ -30,7 +30,7 @@ __all__ = [
     "EncodedColumn",
     "EncodedTable",
     "Flag",
-    "Limits",
+    "ReadingLimits",
     "Role",
     "Scaler",
     "Schema",

@@ -57,19 +57,19 @@ def read_tensors(path: Path) -> tuple[TensorGroups, dict[str, Any]]:
     return groups, state
 
 
-def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Return a copy of the optimiser's state as flat named tensors."""
+def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Return a copy of the optimizer's state as flat named tensors."""
     return {
         f"{index}/{name}": torch.as_tensor(value).clone()
-        for index, slots in optimiser.state_dict()["state"].items()
+        for index, slots in optimizer.state_dict()["state"].items()
         for name, value in slots.items()
     }
 
 
-def load_optimiser_tensors(optimiser: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
-    """Put back what :func:`optimiser_tensors` returned."""
+def load_optimizer_tensors(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    """Put back what :func:`optimizer_tensors` returned."""
     slots: dict[int, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():
         index, name = key.split("/", 1)
         slots.setdefault(int(index), {})[name] = tensor
-    optimiser.load_state_dict({**optimiser.state_dict(), "state": slots})
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": slots})

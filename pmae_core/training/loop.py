@@ -24,8 +24,8 @@ from pmae_core.events import (
 from pmae_core.masking import HeldOut, Sampler
 from pmae_core.model import MaskedAutoencoder, reduce_errors
 from pmae_core.training.checkpoint import (
-    load_optimiser_tensors,
-    optimiser_tensors,
+    load_optimizer_tensors,
+    optimizer_tensors,
     read_tensors,
     write_tensors,
 )
@@ -131,7 +131,7 @@ class _Run:
         self.checkpoint = checkpoint_dir / CHECKPOINT_NAME if checkpoint_dir else None
         self.n_rows = len(values)
         self.total_steps = config.total_steps(self.n_rows)
-        self.optimiser = torch.optim.AdamW(
+        self.optimizer = torch.optim.AdamW(
             network.parameters(),
             lr=config.learning_rate,
             betas=config.betas,
@@ -189,16 +189,16 @@ class _Run:
         """Take one step; a device that runs out of memory gets a smaller batch."""
         while True:
             try:
-                self._optimise(self._rows_of_step())
+                self._optimize(self._rows_of_step())
                 return
             except torch.OutOfMemoryError:
                 if self.batch_size == 1:
                     raise
-                self.optimiser.zero_grad(set_to_none=True)
+                self.optimizer.zero_grad(set_to_none=True)
                 self.batch_size //= 2
                 self._emit(BatchReduced(step=self.step, batch_size=self.batch_size))
 
-    def _optimise(self, rows: np.ndarray) -> None:
+    def _optimize(self, rows: np.ndarray) -> None:
         config = self.config
         rng = np.random.default_rng([config.seed, 1, self.step])
         torch.manual_seed(int(rng.integers(2**63)))
@@ -207,13 +207,13 @@ class _Run:
         values = torch.from_numpy(self.values[rows]).to(self.device)
         observed = torch.from_numpy(observed_rows).to(self.device)
         masked = torch.from_numpy(masked_rows).to(self.device)
-        for group in self.optimiser.param_groups:
+        for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate_at(self.step, self.n_rows)
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=True)
         with autocast(self.precision, self.device):
             errors, loss = self.errors_and_loss(self.network, config.loss, values, observed, masked)
         loss.backward()
-        self.optimiser.step()
+        self.optimizer.step()
         self._update_average()
         self.meter.add(errors.detach(), observed, masked)
         self.rows_seen += len(rows)
@@ -321,7 +321,7 @@ class _Run:
             return
         groups = {
             "network": self.network.state_dict(),
-            "optimiser": optimiser_tensors(self.optimiser),
+            "optimizer": optimizer_tensors(self.optimizer),
             "average": self.average.state_dict() if self.average is not None else {},
             "best": self.best or {},
         }
@@ -347,7 +347,7 @@ class _Run:
                 "choose another checkpoint folder."
             )
         self.network.load_state_dict(groups["network"])
-        load_optimiser_tensors(self.optimiser, groups.get("optimiser", {}))
+        load_optimizer_tensors(self.optimizer, groups.get("optimizer", {}))
         if self.average is not None:
             self.average.load_state_dict(groups["average"])
         self.best = groups.get("best") or None

@@ -173,7 +173,7 @@ main => [...main.querySelectorAll('button, input, textarea, [role=slider], [role
     .filter(control => control.offsetParent !== null && control.type !== 'file')
     .filter(control => !(
         control.innerText.trim() || control.getAttribute('aria-label') || control.title
-        || control.getAttribute('aria-labelledby') || control.labels?.length
+        || control.getAttribute('aria-labeledby') || control.labels?.length
     ))
     .map(control => control.outerHTML.slice(0, 200))
 """

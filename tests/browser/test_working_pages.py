@@ -14,7 +14,7 @@ LOSSES = "Does it learn to predict what it cannot see?"
 N_SEEDS = 2
 COMPARISON = f"on patients.parquet, {N_SEEDS} seeds"
 BOARD = "Which method comes closest to the truth?"
-METHODS = ("Mean / mode", "Expectation maximisation", "MissForest")
+METHODS = ("Mean / mode", "Expectation maximization", "MissForest")
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ def start_a_comparison(visitor) -> None:
     visitor.go_to("Compare")
     visitor.press_button("Usual")
     visitor.settle()
-    for method in ("Nearest neighbours", "MICE (Bayesian ridge)", "PMAE (mixer)"):
+    for method in ("Nearest neighbors", "MICE (Bayesian ridge)", "PMAE (mixer)"):
         visitor.press_button(f"Remove {method}")
         removed = visitor.page.get_by_role("button", name=f"Remove {method}", exact=True)
         expect(removed).to_have_count(0)

@@ -11,13 +11,13 @@ from pmae_core.checks import check_at_least, check_choices
 @dataclass
 class Settings:
     size: int | None = 3
-    colour: Literal["red", "blue"] = "red"
+    color: Literal["red", "blue"] = "red"
 
 
 def test_only_the_choices_pass():
-    check_choices(Settings(size=-1, colour="blue"))
-    with pytest.raises(ValueError, match="colour must be one of 'red', 'blue', not 'green'"):
-        check_choices(Settings(colour="green"))
+    check_choices(Settings(size=-1, color="blue"))
+    with pytest.raises(ValueError, match="color must be one of 'red', 'blue', not 'green'"):
+        check_choices(Settings(color="green"))
 
 
 def test_only_numbers_that_are_large_enough_pass():

@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard import jobs, session
 from dashboard.workspace import Workspace
 from pmae_core.errors import JobError
-from pmae_core.jobs import JobSpec, JobState, ProcessId, Progress
+from pmae_core.jobs import JobProgress, JobSpec, JobState, ProcessId
 from pmae_core.jobs.engines import LocalEngine
 from tests.support.paths import ROOT
 
@@ -132,7 +132,7 @@ def test_a_waiting_job_in_words(job):
 
 def test_a_running_job_in_words(job):
     running = as_state(job, JobState.RUNNING, finished_at=None)
-    learning = dataclasses.replace(running, progress=Progress(0.5, "step 5 of 10", 70.0))
+    learning = dataclasses.replace(running, progress=JobProgress(0.5, "step 5 of 10", 70.0))
     stopping = dataclasses.replace(learning, cancel_requested_at=1.0)
 
     assert jobs.sentence(running, now=112.0).startswith("Starting, running for 12 s.")

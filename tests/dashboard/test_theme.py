@@ -10,11 +10,11 @@ from dashboard.figures.style import DARK, LIGHT, styled
 from tests.support.paths import ROOT
 
 CONFIG = tomllib.loads((ROOT / "dashboard" / ".streamlit" / "config.toml").read_text())
-DATA_COLOURS = [theme.OBSERVED, theme.MISSING, theme.IMPUTED, theme.MASKED, theme.NEUTRAL]
+DATA_COLORS = [theme.OBSERVED, theme.MISSING, theme.IMPUTED, theme.MASKED, theme.NEUTRAL]
 
 
-def luminance(colour):
-    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+def luminance(color):
+    channels = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
@@ -25,36 +25,36 @@ def contrast(one, other):
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_colours_of_data_stand_out_from_the_page(mode):
+def test_colors_of_data_stand_out_from_the_page(mode):
     background = CONFIG["theme"][mode]["backgroundColor"]
 
-    assert all(contrast(colour, background) >= 3 for colour in DATA_COLOURS)
+    assert all(contrast(color, background) >= 3 for color in DATA_COLORS)
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_words_can_be_read(mode):
-    colours = CONFIG["theme"][mode]
+    colors = CONFIG["theme"][mode]
 
     for ground in ("backgroundColor", "secondaryBackgroundColor"):
-        assert contrast(colours["textColor"], colours[ground]) >= 7
-        assert contrast(colours["linkColor"], colours[ground]) >= 4.5
-        assert contrast(colours["primaryColor"], colours[ground]) >= 3
-    # It is both the ground of white words, on buttons, and the colour of words, on tabs.
-    assert contrast(colours["primaryColor"], "#FFFFFF") >= 4.5
-    assert contrast(colours["primaryColor"], colours["backgroundColor"]) >= 4.5
-    assert contrast(colours["codeTextColor"], colours["codeBackgroundColor"]) >= 7
+        assert contrast(colors["textColor"], colors[ground]) >= 7
+        assert contrast(colors["linkColor"], colors[ground]) >= 4.5
+        assert contrast(colors["primaryColor"], colors[ground]) >= 3
+    # It is both the ground of white words, on buttons, and the color of words, on tabs.
+    assert contrast(colors["primaryColor"], "#FFFFFF") >= 4.5
+    assert contrast(colors["primaryColor"], colors["backgroundColor"]) >= 4.5
+    assert contrast(colors["codeTextColor"], colors["codeBackgroundColor"]) >= 7
 
 
-def test_figures_and_pages_share_their_colours():
-    assert CONFIG["theme"]["chartCategoricalColors"] == DATA_COLOURS
+def test_figures_and_pages_share_their_colors():
+    assert CONFIG["theme"]["chartCategoricalColors"] == DATA_COLORS
     assert CONFIG["theme"]["light"]["backgroundColor"] == theme.LIGHT_BACKGROUND
     assert CONFIG["theme"]["light"]["textColor"] == theme.LIGHT_TEXT
     assert CONFIG["theme"]["dark"]["backgroundColor"] == theme.DARK_BACKGROUND
     assert CONFIG["theme"]["dark"]["textColor"] == theme.DARK_TEXT
 
 
-def test_meanings_have_different_colours():
-    assert all(one != other for one, other in combinations(theme.COLOUR_OF.values(), 2))
+def test_meanings_have_different_colors():
+    assert all(one != other for one, other in combinations(theme.COLOR_OF.values(), 2))
 
 
 def test_tint():

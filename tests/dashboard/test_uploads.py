@@ -7,7 +7,7 @@ from dashboard import uploads
 from dashboard.uploads import ReadingOptions
 from dashboard.workspace import Workspace
 from pmae_core.errors import TableError
-from pmae_core.table import Limits, write_table
+from pmae_core.table import ReadingLimits, write_table
 
 FRAME = pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]})
 
@@ -73,7 +73,7 @@ def test_remarks_speak_of_buttons_not_of_parameters(own):
 
 
 def test_limits_are_said_without_parameters(own, monkeypatch):
-    monkeypatch.setattr(uploads, "LIMITS", Limits(max_rows=2))
+    monkeypatch.setattr(uploads, "LIMITS", ReadingLimits(max_rows=2))
 
     with pytest.raises(TableError, match="more than the limit of 2") as error:
         send(own, b"a,b\n1,2\n3,4\n5,6\n", "long.csv")

@@ -11,10 +11,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dashboard.workspace import Workspace, forget_recent
-from pmae_core.jobs import JobRecord, JobSpec, JobState, JobStore, ProcessId, Progress
+from pmae_core.jobs import JobProgress, JobRecord, JobSpec, JobState, JobStore, ProcessId
 from pmae_core.jobs.engines import LocalEngine
 from pmae_core.jobs.worker.context import JobContext
-from pmae_core.jobs.worker.run import fit_and_fill
+from pmae_core.jobs.worker.run import fit_and_impute
 from tests.support.paths import ROOT
 
 
@@ -124,7 +124,7 @@ def add_job(workspace, store) -> Callable[..., JobRecord]:
         name: str = "a job",
         seed: int = 0,
         events: Sequence[tuple[str, Mapping[str, Any]]] = (),
-        progress: Progress | None = None,
+        progress: JobProgress | None = None,
         error: str | None = None,
         result: Mapping[str, Any] | None = None,
     ) -> JobRecord:
@@ -169,7 +169,7 @@ def add_filling(workspace, store, add_job, tmp_path_factory) -> Callable[..., Jo
             emit=lambda event: None,
             cancel=lambda: False,
         )
-        result = fit_and_fill(spec, context, out)
+        result = fit_and_impute(spec, context, out)
         done = add_job(kind, params, JobState.SUCCEEDED, seed=seed, result=result, **job)
         out.rename(done.folder / "result")
         return done

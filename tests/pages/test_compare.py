@@ -10,7 +10,7 @@ from dashboard import estimates
 from dashboard.labs.scenario import Scenario
 from pmae_core.errors import JobError
 from pmae_core.evaluation import Comparison, compare
-from pmae_core.jobs import JobState, JobStore, Progress
+from pmae_core.jobs import JobProgress, JobState, JobStore
 from pmae_core.jobs.engines import LocalEngine
 from tests.support.seen import buttons, calm, press, questions, shown, words
 
@@ -267,13 +267,13 @@ def test_a_waiting_comparison(fill, table, open_page, add_job):
 
 def test_the_board_fills_as_results_come_in(fill, table, open_page, add_job, results):
     fill(table)
-    progress = Progress(0.2, "1 of 6 done; em (seed 0): round 3 of 9", 30.0)
+    progress = JobProgress(0.2, "1 of 6 done; em (seed 0): round 3 of 9", 30.0)
     job = add_job("compare", PARAMS, JobState.RUNNING, progress=progress)
     write_tasks(job, results, {("naive", 0)})
     app = calm(open_page(PAGE))
 
     runs = shown(app, "seed 0").set_index("Method")["seed 0"]
-    assert runs["Expectation maximisation"] == "running: round 3 of 9"
+    assert runs["Expectation maximization"] == "running: round 3 of 9"
     assert float(runs["Mean / mode"]) >= 0
     assert "1 method has no result yet" in words(app)
     assert "the only method with a result" in words(app)
@@ -340,7 +340,7 @@ def test_failures_are_listed_with_their_reasons(fill, table, open_page, add_job,
     failures = shown(app, "reason")
     assert failures.to_dict("records") == [
         {
-            "method": "Expectation maximisation",
+            "method": "Expectation maximization",
             "seeds": "0, 1, 2",
             "status": "failed",
             "reason": "It needs <more> rows.",

@@ -12,7 +12,7 @@ import pytest
 from dashboard import uploads
 from dashboard.workspace import Workspace
 from pmae_core.errors import DatasetUnavailableError
-from pmae_core.table import Limits, Role, write_table
+from pmae_core.table import ReadingLimits, Role, write_table
 from tests.support.paths import ROOT
 
 PAGE = "data.py"
@@ -229,7 +229,13 @@ def test_what_is_no_table_is_refused_in_a_sentence(open_page, fill, patients, ca
 
 
 @pytest.mark.parametrize(
-    "limits", [Limits(max_rows=2), Limits(max_bytes=10), Limits(max_columns=1), Limits(max_cells=3)]
+    "limits",
+    [
+        ReadingLimits(max_rows=2),
+        ReadingLimits(max_bytes=10),
+        ReadingLimits(max_columns=1),
+        ReadingLimits(max_cells=3),
+    ],
 )
 def test_what_is_too_large_is_refused_before_it_is_read(
     open_page, fill, patients, monkeypatch, limits

@@ -9,8 +9,8 @@ import pytest
 from dashboard import estimates
 from dashboard.impute import cells
 from pmae_core.evaluation import compare
-from pmae_core.explain import find_structural_holes
-from pmae_core.jobs import JobState, Progress
+from pmae_core.explain import find_structural_missingness
+from pmae_core.jobs import JobProgress, JobState
 from pmae_core.jobs.engines import LocalEngine
 from tests.support.seen import buttons, calm, press, questions, shown
 from tests.support.seen import text as words
@@ -93,7 +93,7 @@ def test_start_hands_in_what_is_set(fill, table, open_page, store, workspace):
     app = calm(press(app, "Start filling"))
 
     (job,) = store.jobs(workspace.id)
-    assert job.name == "Expectation maximisation on mine.csv, 3 draws, seed 7"
+    assert job.name == "Expectation maximization on mine.csv, 3 draws, seed 7"
     assert job.spec.params == {"method": "em", "params": {}, "draws": 3, "leave_alone": []}
     assert job.spec.seed == 7
     pd.testing.assert_frame_equal(store.get_table(job.spec.table, workspace.id), table)
@@ -185,7 +185,7 @@ def test_a_running_filling_can_be_cancelled(fill, table, open_page, add_job, sto
     cancelled = []
     monkeypatch.setattr(LocalEngine, "cancel", lambda engine, job_id: cancelled.append(job_id))
     fill(table)
-    progress = Progress(fraction=0.4, message="round 4 of 10", eta_seconds=12.0)
+    progress = JobProgress(fraction=0.4, message="round 4 of 10", eta_seconds=12.0)
     job = add_job("impute", EM, JobState.RUNNING, progress=progress)
 
     app = calm(open_page(PAGE))
@@ -256,7 +256,7 @@ def test_the_biography_of_a_cell(fill, table, open_page, add_filling):
     app = calm(app.selectbox(key="impute:column").select("y").run())
 
     said = words(app)
-    assert "y of row 5 is missing; Expectation maximisation says" in said
+    assert "y of row 5 is missing; Expectation maximization says" in said
     assert ", Mean / mode says" in said
     assert "of 4 draws" in said
     assert "The rows most like it have" in said
@@ -293,7 +293,7 @@ def test_a_chosen_cell_and_view_survive_a_reload(fill, table, open_page, add_fil
 
 def test_what_stays_empty_is_told(fill, table, open_page, add_filling):
     fill(table.assign(nothing=np.nan))
-    (hole,) = find_structural_holes(table)
+    (hole,) = find_structural_missingness(table)
     add_filling({"method": "naive", "leave_alone": [hole.to_dict()]})
 
     app = calm(open_page(PAGE))

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from pmae_core.evaluation import compare
-from pmae_core.explain import find_structural_holes
+from pmae_core.explain import find_structural_missingness
 from pmae_core.jobs import JobState
 from tests.support.seen import calm
 from tests.support.seen import text as words
@@ -81,7 +81,7 @@ def test_a_finished_filling_can_be_taken_in_every_form(fill, table, open_page, a
     script, command = codes(app)
     assert "make_imputer('em', random_state=7)" in script
     assert "--method em --seed 7 --draws 3" in command
-    assert "Missing cells were imputed with Expectation maximisation" in words(app)
+    assert "Missing cells were imputed with Expectation maximization" in words(app)
     assert "Dempster, Laird and Rubin" in words(app)
     assert "this method leaves no model" in words(app)
 
@@ -103,7 +103,7 @@ def test_a_trained_model_can_be_taken_along(fill, table, open_page, add_filling)
 
 def test_holes_left_alone_are_in_words_and_script(fill, table, open_page, add_filling):
     fill(table)
-    (hole,) = find_structural_holes(table)
+    (hole,) = find_structural_missingness(table)
     add_filling({"method": "em", "leave_alone": [hole.to_dict()]})
 
     app = calm(open_page(PAGE))

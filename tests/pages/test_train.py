@@ -8,7 +8,7 @@ import pytest
 
 from dashboard import estimates
 from dashboard.jobs import STATE_WORDS
-from pmae_core.jobs import JobState, JobStore, Progress
+from pmae_core.jobs import JobProgress, JobState, JobStore
 from pmae_core.jobs.engines import LocalEngine
 from tests.support.seen import buttons, calm, press, questions, words
 
@@ -268,7 +268,7 @@ def test_a_run_that_learns(fill, table, open_page, add_job):
         PARAMS,
         JobState.RUNNING,
         events=EVENTS,
-        progress=Progress(0.5, "step 200 of 400", 12.0),
+        progress=JobProgress(0.5, "step 200 of 400", 12.0),
     )
 
     app = calm(open_page("train.py"))

@@ -198,7 +198,7 @@ def test_the_page_of_the_tutorial_opens_and_remembers(tutorial_page, tmp_path, m
     assert page.subheader[0].value == "How long is nothing written down?"
 
 
-def test_the_line_of_the_navigation_is_like_its_neighbours(tutorial_page):
+def test_the_line_of_the_navigation_is_like_its_neighbors(tutorial_page):
     (line,) = blocks(DOCS / "extend" / "add-a-page.md", "text")
     ((file, _, icon),) = ast.literal_eval(f"[{line.text}]")
 

@@ -15,8 +15,8 @@ def correlated_table(
 def r2(truth: np.ndarray, filled: np.ndarray, incomplete: np.ndarray) -> float:
     """Return the share of the holes' variance that a filling explains; the mean has about 0."""
     holes = np.isnan(incomplete)
-    centred = truth - np.nanmean(incomplete, axis=0)
-    return float(1 - np.square(filled - truth)[holes].sum() / np.square(centred)[holes].sum())
+    centered = truth - np.nanmean(incomplete, axis=0)
+    return float(1 - np.square(filled - truth)[holes].sum() / np.square(centered)[holes].sum())
 
 
 def min_max(incomplete: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Expectation maximisation with one multivariate Gaussian."""
+"""Expectation maximization with one multivariate Gaussian."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_sca
 
 @register_imputer(
     name="em",
-    title="Expectation maximisation",
-    explanation="Takes all columns together for one bell-shaped cloud, finds its centre and "
+    title="Expectation maximization",
+    explanation="Takes all columns together for one bell-shaped cloud, finds its center and "
     "correlations, and fills each cell with what the rest of its row makes most likely.",
     citation="Dempster, Laird and Rubin: Maximum likelihood from incomplete data via the EM "
     "algorithm. Journal of the Royal Statistical Society B, 1977.",
@@ -27,7 +27,7 @@ from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_sca
     "of holes and the cube of their size: fine up to some hundred columns.",
 )
 class EMImputer(BaseImputer):
-    """Fill with conditional means of a Gaussian that is fitted by expectation maximisation.
+    """Fill with conditional means of a Gaussian that is fitted by expectation maximization.
 
     Categories are numbers in [0, 1] here and are rounded to the nearest code in the end, as in
     the paper. New rows are filled from the fitted Gaussian. ``sample`` draws from the
@@ -90,7 +90,7 @@ class EMImputer(BaseImputer):
             check=progress.check,
         )
 
-    def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
+    def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         filled = self.model_.conditional_mean(scalar_values(encoded), encoded.observed)
         return values_from_scalars(filled, encoded.columns)
 

@@ -25,9 +25,9 @@ from sklearn.preprocessing import StandardScaler
 
 from pmae_core.errors import ImputationError
 from pmae_core.imputers.base import BaseImputer
-from pmae_core.imputers.classic.naive import column_centre
+from pmae_core.imputers.classic.naive import column_center
 from pmae_core.imputers.registry import register_imputer
-from pmae_core.imputers.run import FitRun, Progress
+from pmae_core.imputers.run import FitRun, ProgressMeter
 from pmae_core.imputers.transductive import encoded_digest
 from pmae_core.table import EncodedColumn, EncodedTable, Schema
 
@@ -162,7 +162,7 @@ class HyperImputeImputer(BaseImputer):
         self.n_rounds_ = self._chain.run(progress, patience=self.patience, tolerance=self.tolerance)
         self.picks_ = self._chain.picks()
 
-    def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
+    def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         if encoded_digest(encoded) == self._fitted_table:
             # The same learners started anew would come close to this, but measurably worse.
             return self._chain.values
@@ -265,15 +265,15 @@ class _Chain:
         self.columns = encoded.columns
         self.observed = encoded.observed
         self.tools = tools
-        centres = [column_centre(encoded, j) for j in range(len(encoded.columns))]
-        self.start = np.array(centres, dtype=np.float32)
+        centers = [column_center(encoded, j) for j in range(len(encoded.columns))]
+        self.start = np.array(centers, dtype=np.float32)
         self.values = np.where(encoded.observed, encoded.values, self.start)
         holes = (~encoded.observed).sum(axis=0)
         self.order = [int(j) for j in np.argsort(holes, kind="stable") if holes[j]]
         self._picks: dict[int, _Pick] = {}
         self._models: dict[int, Any] = {}
 
-    def run(self, progress: Progress, *, patience: int, tolerance: float) -> int:
+    def run(self, progress: ProgressMeter, *, patience: int, tolerance: float) -> int:
         """Run rounds until the filled cells settle; return how many."""
         progress.check()
         smallest, rounds_since_smallest = np.inf, 0

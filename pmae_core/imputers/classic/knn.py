@@ -1,4 +1,4 @@
-"""Nearest neighbours: the mean of the most similar rows."""
+"""Nearest neighbors: the mean of the most similar rows."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _ROWS_AT_ONCE = 1000
 
 @register_imputer(
     name="knn",
-    title="Nearest neighbours",
+    title="Nearest neighbors",
     explanation="Looks for the five rows that are most alike in the cells both have, and takes "
     "their mean.",
     citation="Troyanskaya et al.: Missing value estimation methods for DNA microarrays. "
     "Bioinformatics, 2001.",
-    limits="Time grows with the square of the rows up to 10,000; beyond, neighbours are looked for "
+    limits="Time grows with the square of the rows up to 10,000; beyond, neighbors are looked for "
     "among a random 10,000 rows (max_donors).",
 )
 class KNNImputer(BaseImputer):
@@ -37,7 +37,7 @@ class KNNImputer(BaseImputer):
     observed column with any donor gets the donors' mean, as in scikit-learn.
 
     ``fit`` fills its own table already (that is where the time goes, and there it can be
-    watched and cancelled); ``transform`` finds neighbours of new rows among the same donors.
+    watched and cancelled); ``transform`` finds neighbors of new rows among the same donors.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class KNNImputer(BaseImputer):
     weights : {"uniform", "distance"}, default "uniform"
         Whether nearer ones count more.
     max_donors : int or None, default 10_000
-        Rows that can be neighbours; of a larger table, a random sample of so many. Columns that
-        are so rarely observed that the sample lacks neighbours get some added.
+        Rows that can be neighbors; of a larger table, a random sample of so many. Columns that
+        are so rarely observed that the sample lacks neighbors get some added.
     schema : Schema or mapping of column to role, optional
         Roles of the columns; inferred where not given.
     random_state : int, RandomState or None
@@ -87,7 +87,7 @@ class KNNImputer(BaseImputer):
         self._fitted_table = encoded_digest(encoded)
         self._completed = self._fill_pieces(encoded, pieces, progress.advance)
 
-    def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
+    def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         if encoded_digest(encoded) == self._fitted_table:
             return self._completed
         return self._fill_pieces(encoded, _pieces_of_holes(encoded), lambda: None)

@@ -15,7 +15,7 @@ from sklearn.linear_model import BayesianRidge
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.parameters import check_positive, check_two_columns
 from pmae_core.imputers.registry import register_imputer
-from pmae_core.imputers.run import FitRun, Progress
+from pmae_core.imputers.run import FitRun, ProgressMeter
 from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_scalars
 
 
@@ -96,7 +96,7 @@ class MICEImputer(BaseImputer):
         self.n_rounds_ = int(self._chain.n_iter_)
 
     def _new_chain(
-        self, seed: int, progress: Progress | None = None, **options: Any
+        self, seed: int, progress: ProgressMeter | None = None, **options: Any
     ) -> IterativeImputer:
         return IterativeImputer(
             estimator=_WatchedRidge().watched_by(progress),
@@ -107,7 +107,7 @@ class MICEImputer(BaseImputer):
             **options,
         )
 
-    def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
+    def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         return values_from_scalars(self._chain.transform(_with_nan(encoded)), encoded.columns)
 
     def _draw_encoded(
@@ -123,9 +123,9 @@ class MICEImputer(BaseImputer):
 class _WatchedRidge(BayesianRidge):
     """Bayesian ridge regression that counts its fits, so that a chain can be cancelled."""
 
-    _progress: Progress | None = None
+    _progress: ProgressMeter | None = None
 
-    def watched_by(self, progress: Progress | None) -> Self:
+    def watched_by(self, progress: ProgressMeter | None) -> Self:
         self._progress = progress
         return self
 

@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.parameters import check_positive, check_two_columns
 from pmae_core.imputers.registry import register_imputer
-from pmae_core.imputers.run import FitRun, Progress
+from pmae_core.imputers.run import FitRun, ProgressMeter
 from pmae_core.imputers.transductive import encoded_digest
 from pmae_core.table import EncodedColumn, EncodedTable, Schema
 
@@ -132,7 +132,7 @@ class MiceForestImputer(BaseImputer):
         self._completed = _aggregate(fillings, encoded.columns)
 
     def _run_chain(
-        self, encoded: EncodedTable, rng: np.random.Generator, progress: Progress
+        self, encoded: EncodedTable, rng: np.random.Generator, progress: ProgressMeter
     ) -> tuple[np.ndarray, list[_ColumnModel]]:
         """Return one filling, and the models of all columns in its last round."""
         filled = self._start(encoded, rng)
@@ -182,7 +182,7 @@ class MiceForestImputer(BaseImputer):
             j, forest, _Candidates.of(own, target), _Candidates.of(unseen, target)
         )
 
-    def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
+    def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         if encoded_digest(encoded) == self._fitted_table:
             return self._completed
         rng = np.random.default_rng([self._seed, self.n_datasets])
@@ -295,7 +295,7 @@ def match(
     candidates : ndarray
         Numbers in ascending order.
     wanted : ndarray
-        Numbers to find neighbours of.
+        Numbers to find neighbors of.
     n_nearest : int
         How many of the nearest candidates take part in the lot.
     rng : Generator

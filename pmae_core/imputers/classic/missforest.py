@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from pmae_core.imputers.base import BaseImputer
-from pmae_core.imputers.classic.naive import column_centre
+from pmae_core.imputers.classic.naive import column_center
 from pmae_core.imputers.parameters import check_positive, check_two_columns
 from pmae_core.imputers.registry import register_imputer
-from pmae_core.imputers.run import FitRun, Progress
+from pmae_core.imputers.run import FitRun, ProgressMeter
 from pmae_core.imputers.transductive import encoded_digest
 from pmae_core.table import EncodedTable, Schema
 
@@ -105,12 +105,12 @@ class MissForestImputer(BaseImputer):
         progress.check()
         self._seed = run.seed
         self._observed = encoded.observed
-        self._centres = np.array([column_centre(encoded, j) for j in range(len(encoded.columns))])
+        self._centers = np.array([column_center(encoded, j) for j in range(len(encoded.columns))])
         self._fitted_table = encoded_digest(encoded)
         self._completed, self.n_rounds_ = self._run_rounds(encoded, order, progress)
 
     def _run_rounds(
-        self, encoded: EncodedTable, order: np.ndarray, progress: Progress
+        self, encoded: EncodedTable, order: np.ndarray, progress: ProgressMeter
     ) -> tuple[np.ndarray, int]:
         """Return the completed values and the number of rounds that led to them."""
         filled = self._start(encoded)
@@ -128,7 +128,7 @@ class MissForestImputer(BaseImputer):
                 return (before, n_rounds - 1) if n_rounds > 1 else (filled, n_rounds)
         return filled, self.max_iter
 
-    def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
+    def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         if encoded_digest(encoded) == self._fitted_table:
             return self._completed
         filled = self._start(encoded)
@@ -140,7 +140,7 @@ class MissForestImputer(BaseImputer):
         return filled
 
     def _start(self, encoded: EncodedTable) -> np.ndarray:
-        return np.where(encoded.observed, encoded.values, self._centres).astype(np.float32)
+        return np.where(encoded.observed, encoded.values, self._centers).astype(np.float32)
 
     def _forest_seed(self, n_round: int, j: int) -> int:
         return int(np.random.SeedSequence([self._seed, n_round, j]).generate_state(1)[0])

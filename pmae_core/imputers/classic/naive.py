@@ -52,16 +52,16 @@ class NaiveImputer(BaseImputer):
 
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         progress = run.progress(len(encoded.columns), "column")
-        self._centres = np.zeros(len(encoded.columns))
+        self._centers = np.zeros(len(encoded.columns))
         for j in range(len(encoded.columns)):
-            self._centres[j] = column_centre(encoded, j)
+            self._centers[j] = column_center(encoded, j)
             progress.advance()
 
-    def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
-        return np.where(encoded.observed, encoded.values, self._centres)
+    def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
+        return np.where(encoded.observed, encoded.values, self._centers)
 
 
-def column_centre(encoded: EncodedTable, j: int) -> float:
+def column_center(encoded: EncodedTable, j: int) -> float:
     """Return the mean of a numerical column, or the most frequent code of a categorical one."""
     cells = encoded.values[encoded.observed[:, j], j]
     if encoded.columns[j].kind == "categorical":

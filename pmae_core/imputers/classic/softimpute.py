@@ -12,7 +12,7 @@ from pmae_core.errors import ImputationError
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.parameters import check_positive
 from pmae_core.imputers.registry import register_imputer
-from pmae_core.imputers.run import FitRun, Progress
+from pmae_core.imputers.run import FitRun, ProgressMeter
 from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_scalars
 
 # Numbers in one batch of small matrices: 8 MB.
@@ -44,8 +44,8 @@ class _Solution:
 class SoftImputeImputer(BaseImputer):
     """Fill with a low-rank table: iterated soft thresholding of singular values.
 
-    Minimises half the squared error on observed cells plus ``shrinkage`` times the sum of the
-    singular values. Columns are standardised first; categories are numbers in [0, 1] and are
+    Minimizes half the squared error on observed cells plus ``shrinkage`` times the sum of the
+    singular values. Columns are standardized first; categories are numbers in [0, 1] and are
     rounded to the nearest code in the end. The amount of shrinkage is the one of a descending
     path (each solution starts the next) that best predicts observed cells which were hidden
     for that purpose. Rows, new ones too, are filled by ridge regression of their observed cells
@@ -108,8 +108,8 @@ class SoftImputeImputer(BaseImputer):
 
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         self._check_parameters()
-        self._centre, self._scale = _moments(scalar_values(encoded), encoded.observed)
-        table = self._standardised(encoded)
+        self._center, self._scale = _moments(scalar_values(encoded), encoded.observed)
+        table = self._standardized(encoded)
         path = self._shrinkage_path(float(np.linalg.norm(table, ord=2)))
         n_paths = 2 if self.shrinkage is None else 1
         progress = run.progress(n_paths * len(path), "shrinkage")
@@ -142,7 +142,7 @@ class SoftImputeImputer(BaseImputer):
         observed: np.ndarray,
         hidden: np.ndarray,
         path: np.ndarray,
-        progress: Progress,
+        progress: ProgressMeter,
     ) -> np.ndarray:
         """Return the path down to the shrinkage that predicts hidden cells best."""
         errors: list[float] = []
@@ -153,7 +153,7 @@ class SoftImputeImputer(BaseImputer):
         return path[: int(np.argmin(errors)) + 1]
 
     def _solutions(
-        self, table: np.ndarray, observed: np.ndarray, path: np.ndarray, progress: Progress
+        self, table: np.ndarray, observed: np.ndarray, path: np.ndarray, progress: ProgressMeter
     ) -> Iterator[_Solution]:
         """Yield the solution of each shrinkage, which starts from the one before."""
         solution = _Solution(np.zeros(table.shape), np.zeros((table.shape[1], 0)))
@@ -168,22 +168,22 @@ class SoftImputeImputer(BaseImputer):
             progress.advance()
             yield solution
 
-    def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
-        table = self._standardised(encoded)
+    def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
+        table = self._standardized(encoded)
         low_rank = _regress_on_factors(table, encoded.observed, self._factors, self.shrinkage_)
-        scalars = np.where(encoded.observed, table, low_rank) * self._scale + self._centre
+        scalars = np.where(encoded.observed, table, low_rank) * self._scale + self._center
         return values_from_scalars(scalars, encoded.columns)
 
-    def _standardised(self, encoded: EncodedTable) -> np.ndarray:
-        standard = (scalar_values(encoded) - self._centre) / self._scale
+    def _standardized(self, encoded: EncodedTable) -> np.ndarray:
+        standard = (scalar_values(encoded) - self._center) / self._scale
         return np.where(encoded.observed, standard, 0.0)
 
 
 def _moments(scalars: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     counts = observed.sum(axis=0)
-    centre = np.where(observed, scalars, 0.0).sum(axis=0, dtype=np.float64) / counts
-    variance = np.square(np.where(observed, scalars - centre, 0.0)).sum(axis=0) / counts
-    return centre, np.sqrt(variance)
+    center = np.where(observed, scalars, 0.0).sum(axis=0, dtype=np.float64) / counts
+    variance = np.square(np.where(observed, scalars - center, 0.0)).sum(axis=0) / counts
+    return center, np.sqrt(variance)
 
 
 def _choose_hidden(observed: np.ndarray, share: float, seed: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from pmae_core.table import Scaler
 FEWEST_CELLS = 30
 KNOTS = 5
 FOLDS = 5
-# Draws the correction towards none; as a share of what the average knot has learned from.
+# Draws the correction toward none; as a share of what the average knot has learned from.
 RIDGE = 0.01
 # A correction is kept as the corrected score at so many evenly spaced scores.
 GRID = np.linspace(0.0, 1.0, 257)

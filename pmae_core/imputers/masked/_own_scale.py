@@ -21,14 +21,14 @@ from pmae_core.table import Scaler
 from pmae_core.training.checkpoint import TensorGroups
 
 ROWS_OF_A_GAUSSIAN = 5000
-# Expectation maximisation is a little better and grows with the cube of the coordinates.
+# Expectation maximization is a little better and grows with the cube of the coordinates.
 MOST_COORDINATES_FOR_EM = 256
 
 
 def fit_gaussian(
     inputs: torch.Tensor, observed: np.ndarray, n_categories: Sequence[int]
 ) -> GaussianModel:
-    """Fit a Gaussian to rows of standardised numbers and codes of categories."""
+    """Fit a Gaussian to rows of standardized numbers and codes of categories."""
     expansion = Expansion(n_categories)
     coordinates = expansion.expand(inputs).double().numpy()
     known = observed[:, expansion.column.numpy()]
@@ -46,9 +46,9 @@ class OwnScale:
     scalers : sequence of Scaler or None
         What makes scores of each column's numbers; ``None`` for a categorical column.
     gaussian : GaussianStart
-        The Gaussian, of standardised numbers.
+        The Gaussian, of standardized numbers.
     center, scale : ndarray of shape (columns,)
-        What standardises numbers, in units of each column's largest.
+        What standardizes numbers, in units of each column's largest.
     shares : ndarray of shape (columns,)
         How much it counts in each column, between 0 and 1.
     """
@@ -75,12 +75,12 @@ class OwnScale:
         zeros, ones = np.zeros(n_columns), np.ones(n_columns)
         whole = cls(scalers, GaussianStart(n_categories), zeros, ones, zeros)
         center, scale = zeros.copy(), ones.copy()
-        for j, numbers in enumerate(whole._standardise(values).T):
+        for j, numbers in enumerate(whole._standardize(values).T):
             seen = numbers[observed[:, j]]
             if scalers[j] is not None and len(seen):
                 center[j], scale[j] = seen.mean(), seen.std() or 1.0
         fitted = replace(whole, center=center, scale=scale)
-        inputs = torch.from_numpy(fitted._standardise(values))
+        inputs = torch.from_numpy(fitted._standardize(values))
         model = fit_gaussian(inputs, observed, n_categories)
         fitted.gaussian.mean.copy_(torch.from_numpy(model.mean))
         fitted.gaussian.covariance.copy_(torch.from_numpy(model.covariance))
@@ -89,7 +89,7 @@ class OwnScale:
     def numbers(self, values: np.ndarray, kept: np.ndarray) -> np.ndarray:
         """Return each column's numbers as the Gaussian expects them; NaN where it has none."""
         device = self.gaussian.mean.device
-        inputs = torch.from_numpy(self._standardise(values)).float().to(device)
+        inputs = torch.from_numpy(self._standardize(values)).float().to(device)
         answer = self.gaussian(inputs, torch.from_numpy(kept).to(device)).values
         expected = answer.cpu().double().numpy() * self.scale + self.center
         for j, scaler in enumerate(self.scalers):
@@ -127,7 +127,7 @@ class OwnScale:
         return replace(self, shares=shares)
 
     def mix(self, scores: np.ndarray, expected: np.ndarray) -> np.ndarray:
-        """Return predicted scores, drawn towards what :meth:`numbers` says by the shares."""
+        """Return predicted scores, drawn toward what :meth:`numbers` says by the shares."""
         mixed = scores.copy()
         for j, (scaler, share) in enumerate(zip(self.scalers, self.shares, strict=True)):
             if scaler is not None and share > 0:
@@ -157,8 +157,8 @@ class OwnScale:
         arrays = (saved[name].numpy() for name in ("center", "scale", "shares"))
         return cls(scalers, gaussian, *arrays)
 
-    def _standardise(self, values: np.ndarray) -> np.ndarray:
-        """Return scores as standardised numbers; codes stay as they are."""
+    def _standardize(self, values: np.ndarray) -> np.ndarray:
+        """Return scores as standardized numbers; codes stay as they are."""
         numbers = values.astype(np.float64)
         for j, scaler in enumerate(self.scalers):
             if scaler is not None:

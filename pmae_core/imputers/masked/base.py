@@ -87,7 +87,7 @@ class MaskedAutoencoderImputer(BaseImputer):
         )
         self.training_result_ = self.network_.result
 
-    def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
+    def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         return self._trained().fill(encoded)
 
     def _draw_encoded(

@@ -81,7 +81,7 @@ class PMAEImputer(MaskedAutoencoderImputer):
     batch_size : int or "paper", optional
         Rows of a step.
     learning_rate, final_learning_rate, warmup_steps, warmup_epochs, weight_decay : optional
-        Schedule and regularisation of AdamW.
+        Schedule and regularization of AdamW.
     average_decay : float, optional
         Decay of the moving average of the weights; 0 for none.
     validation_share : float, optional
@@ -90,7 +90,7 @@ class PMAEImputer(MaskedAutoencoderImputer):
         Steps between validations; validations without improvement before training stops (0 for
         never).
     correct_means : bool, optional
-        Whether held-out cells teach to correct filled numbers towards the mean on the column's
+        Whether held-out cells teach to correct filled numbers toward the mean on the column's
         own scale, and how much a Gaussian on that scale counts; without, those of a skewed
         column are nearer to its median.
     device : str, default "auto"

@@ -52,7 +52,7 @@ class ReMaskerImputer(MaskedAutoencoderImputer):
     batch_size : int or "paper", optional
         Rows of a step.
     learning_rate, final_learning_rate, warmup_steps, warmup_epochs, weight_decay : optional
-        Schedule and regularisation of AdamW.
+        Schedule and regularization of AdamW.
     average_decay : float, optional
         Decay of the moving average of the weights; 0 for none.
     validation_share : float, optional

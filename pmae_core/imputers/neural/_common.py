@@ -1,4 +1,4 @@
-"""What the neural baselines share: seeding, minibatches, small networks, standardised columns.
+"""What the neural baselines share: seeding, minibatches, small networks, standardized columns.
 
 Imports torch, so that only private torch modules may import it when they are loaded.
 """
@@ -65,7 +65,7 @@ def adam(parameters: Iterable[nn.Parameter], learning_rate: float) -> torch.opti
 
 
 @dataclass(frozen=True)
-class Standardiser:
+class Standardizer:
     """Sees every column with mean 0 and standard deviation 1 over the fitted table's cells.
 
     Parameters
@@ -78,18 +78,18 @@ class Standardiser:
     spread: np.ndarray
 
     @classmethod
-    def fit(cls, encoded: EncodedTable) -> Standardiser:
+    def fit(cls, encoded: EncodedTable) -> Standardizer:
         """Measure the observed cells of a table, each column of which has at least one."""
         cells = np.ma.masked_array(scalar_values(encoded), ~encoded.observed)
         spread = np.maximum(np.asarray(cells.std(axis=0)), SMALLEST_SPREAD)
         return cls(np.asarray(cells.mean(axis=0), np.float32), spread.astype(np.float32))
 
     def apply(self, encoded: EncodedTable) -> Tensor:
-        """Return standardised cells; 0, which is the mean, in the holes."""
+        """Return standardized cells; 0, which is the mean, in the holes."""
         values = (scalar_values(encoded) - self.mean) / self.spread
         return torch.from_numpy(np.where(encoded.observed, values, 0).astype(np.float32))
 
     def undo(self, values: Tensor, encoded: EncodedTable) -> np.ndarray:
-        """Return standardised cells as encoded values of the table, inside the observed range."""
+        """Return standardized cells as encoded values of the table, inside the observed range."""
         scalars = values.cpu().numpy() * self.spread + self.mean
         return values_from_scalars(np.clip(scalars, 0, 1), encoded.columns)

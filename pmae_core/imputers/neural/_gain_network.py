@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
 from pmae_core.imputers.neural._common import adam, dense_network, random_rows, row_chunks, seeded
-from pmae_core.imputers.run import Progress
+from pmae_core.imputers.run import ProgressMeter
 from pmae_core.table import EncodedTable, scalar_values, values_from_scalars
 from pmae_core.training.device import choose_device, threads_for
 
@@ -24,7 +24,7 @@ def train_generator(
     learning_rate: float,
     device: str,
     seed: int,
-    progress: Progress,
+    progress: ProgressMeter,
 ) -> tuple[nn.Module, list[float]]:
     """Return a trained generator, and its squared error on observed cells per iteration."""
     where = choose_device(device)

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss, normalize, relu, softplus
 
-from pmae_core.imputers.neural._common import Standardiser, adam, dense_network, row_chunks, seeded
-from pmae_core.imputers.run import Progress
+from pmae_core.imputers.neural._common import Standardizer, adam, dense_network, row_chunks, seeded
+from pmae_core.imputers.run import ProgressMeter
 from pmae_core.table import EncodedTable
 from pmae_core.training.device import choose_device
 
@@ -210,12 +210,12 @@ def complete_graph(
     learning_rate: float,
     device: str,
     seed: int,
-    progress: Progress,
+    progress: ProgressMeter,
 ) -> tuple[np.ndarray, list[float]]:
     """Return encoded values for every cell, and the squared error on observed ones per epoch."""
     where = choose_device(device)
-    standardiser = Standardiser.fit(encoded)
-    cells = standardiser.apply(encoded).to(where)
+    standardizer = Standardizer.fit(encoded)
+    cells = standardizer.apply(encoded).to(where)
     observed = torch.from_numpy(encoded.observed).to(where)
     n_rows, n_columns = cells.shape
     all_edges = _edges(cells, observed)
@@ -247,7 +247,7 @@ def complete_graph(
         network, friends = best.network_and_friends()
         holes = _edges(cells, ~observed)
         cells[~observed] = _predict(network, friends, all_edges, holes, n_rows)
-    return standardiser.undo(cells, encoded), torch.stack(losses).tolist()
+    return standardizer.undo(cells, encoded), torch.stack(losses).tolist()
 
 
 class BestNetwork:

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, elu
 
-from pmae_core.imputers.neural._common import Standardiser, adam, seeded, shuffled_batches
-from pmae_core.imputers.run import Progress
+from pmae_core.imputers.neural._common import Standardizer, adam, seeded, shuffled_batches
+from pmae_core.imputers.run import ProgressMeter
 from pmae_core.table import EncodedTable
 from pmae_core.training.device import choose_device, threads_for
 
@@ -67,12 +67,12 @@ def refine(
     learning_rate: float,
     device: str,
     seed: int,
-    progress: Progress,
+    progress: ProgressMeter,
 ) -> tuple[np.ndarray, list[float]]:
     """Return encoded values for every cell, and the squared error on observed ones per step."""
     where = choose_device(device)
-    standardiser = Standardiser.fit(encoded)
-    cells = standardiser.apply(encoded).to(where)
+    standardizer = Standardizer.fit(encoded)
+    cells = standardizer.apply(encoded).to(where)
     observed = torch.from_numpy(encoded.observed).to(where, torch.float32)
     with_holes = torch.from_numpy(np.flatnonzero(~encoded.observed.all(axis=0))).to(where)
     filled = cells
@@ -107,7 +107,7 @@ def refine(
                 filled = torch.lerp(torch.stack(tuple(newest)).mean(dim=0), cells, observed)
             progress.advance()
     answer = torch.stack(tuple(newest)).mean(dim=0)
-    return standardiser.undo(answer, encoded), torch.stack(losses).tolist()
+    return standardizer.undo(answer, encoded), torch.stack(losses).tolist()
 
 
 def _missingness_loss(logits: Tensor, seen: Tensor) -> Tensor:

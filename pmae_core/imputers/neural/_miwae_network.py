@@ -13,14 +13,14 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from pmae_core.imputers.neural._common import (
-    Standardiser,
+    Standardizer,
     adam,
     dense_network,
     row_chunks,
     seeded,
     shuffled_batches,
 )
-from pmae_core.imputers.run import Progress
+from pmae_core.imputers.run import ProgressMeter
 from pmae_core.table import EncodedTable
 from pmae_core.training.device import choose_device, threads_for
 
@@ -51,10 +51,10 @@ class Autoencoder(nn.Module):
 
     def forward(self, cells: Tensor, observed: Tensor, n_samples: int) -> Explanation:
         """Return ``n_samples`` tries to explain the observed cells of each row."""
-        centre, raw_spread = self.encoder(cells).chunk(2, dim=-1)
+        center, raw_spread = self.encoder(cells).chunk(2, dim=-1)
         spread = softplus(raw_spread) + 1e-6
-        noise = torch.randn(n_samples, *centre.shape).to(cells.device)
-        latent = centre + spread * noise
+        noise = torch.randn(n_samples, *center.shape).to(cells.device)
+        latent = center + spread * noise
         # The normal constants of prior and posterior cancel.
         log_prior_ratio = (noise**2 / 2 - latent**2 / 2 + spread.log()).sum(dim=-1)
         location, raw_scale, raw_degrees = self.decoder(latent).chunk(3, dim=-1)
@@ -67,17 +67,17 @@ class Autoencoder(nn.Module):
 
 def _student_log_density(x: Tensor, location: Tensor, scale: Tensor, degrees: Tensor) -> Tensor:
     half = (degrees + 1) / 2
-    normaliser = torch.lgamma(half) - torch.lgamma(degrees / 2) - torch.log(degrees * math.pi) / 2
+    normalizer = torch.lgamma(half) - torch.lgamma(degrees / 2) - torch.log(degrees * math.pi) / 2
     distance = ((x - location) / scale) ** 2 / degrees
-    return normaliser - scale.log() - half * torch.log1p(distance)
+    return normalizer - scale.log() - half * torch.log1p(distance)
 
 
 @dataclass(frozen=True)
 class FittedMIWAE:
-    """A trained network with the standardisation of its columns."""
+    """A trained network with the standardization of its columns."""
 
     network: Autoencoder
-    standardiser: Standardiser
+    standardizer: Standardizer
     device: torch.device
     seed: int
 
@@ -93,12 +93,12 @@ class FittedMIWAE:
         learning_rate: float,
         device: str,
         seed: int,
-        progress: Progress,
+        progress: ProgressMeter,
     ) -> tuple[FittedMIWAE, list[float]]:
         """Return a trained network, and the negative bound at each step."""
         where = choose_device(device)
-        standardiser = Standardiser.fit(encoded)
-        cells = standardiser.apply(encoded).to(where)
+        standardizer = Standardizer.fit(encoded)
+        cells = standardizer.apply(encoded).to(where)
         observed = torch.from_numpy(encoded.observed).to(where)
         losses: list[Tensor] = []
         with seeded(seed), threads_for(min(batch_size, len(cells)) * cells.shape[1]):
@@ -116,7 +116,7 @@ class FittedMIWAE:
                     progress.advance()
                     if progress.done == progress.total:
                         break
-        return cls(network, standardiser, where, seed), torch.stack(losses).tolist()
+        return cls(network, standardizer, where, seed), torch.stack(losses).tolist()
 
     def fill(self, encoded: EncodedTable, n_samples: int) -> np.ndarray:
         """Return encoded values: decoder means, weighted by how well they explain the row."""
@@ -147,7 +147,7 @@ class FittedMIWAE:
         seed: int,
         conclude: Callable[[Explanation], Tensor],
     ) -> np.ndarray:
-        cells = self.standardiser.apply(encoded).to(self.device)
+        cells = self.standardizer.apply(encoded).to(self.device)
         observed = torch.from_numpy(encoded.observed).to(self.device)
 
         def chunks() -> Iterator[Tensor]:
@@ -156,4 +156,4 @@ class FittedMIWAE:
 
         with seeded(seed):
             filled = torch.cat(list(chunks()))
-        return self.standardiser.undo(filled, encoded)
+        return self.standardizer.undo(filled, encoded)

@@ -7,8 +7,8 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor, nn
 
-from pmae_core.imputers.neural._common import Standardiser, dense_network, random_rows, seeded
-from pmae_core.imputers.run import Progress
+from pmae_core.imputers.neural._common import Standardizer, dense_network, random_rows, seeded
+from pmae_core.imputers.run import ProgressMeter
 from pmae_core.table import EncodedTable
 from pmae_core.training.device import choose_device, threads_for
 
@@ -54,12 +54,12 @@ def match_batches(
     learning_rate: float,
     device: str,
     seed: int,
-    progress: Progress,
+    progress: ProgressMeter,
 ) -> tuple[np.ndarray, list[float]]:
     """Return encoded values for every cell, and the cost of transport per iteration."""
     where = choose_device(device)
-    standardiser = Standardiser.fit(encoded)
-    cells = standardiser.apply(encoded).to(where)
+    standardizer = Standardizer.fit(encoded)
+    cells = standardizer.apply(encoded).to(where)
     missing = torch.from_numpy(~encoded.observed).to(where)
     n_rows, width = cells.shape
     size = min(batch_size, 2 ** int(np.log2(n_rows // 2)))
@@ -85,7 +85,7 @@ def match_batches(
             average.add(holes)
             losses.append(loss.detach())
             progress.advance()
-    return standardiser.undo(average.value(), encoded), torch.stack(losses).tolist()
+    return standardizer.undo(average.value(), encoded), torch.stack(losses).tolist()
 
 
 def transport_cost(first: Tensor, second: Tensor) -> Tensor:

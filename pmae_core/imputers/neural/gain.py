@@ -97,7 +97,7 @@ class GAINImputer(BaseImputer):
             progress=run.progress(self.iterations, "iteration", every=20),
         )
 
-    def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
+    def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         from pmae_core.imputers.neural._gain_network import fill
 
         return fill(self._generator, encoded)

@@ -38,7 +38,7 @@ class IGRMImputer(TransductiveImputer):
     rows, instead of a sampled graph from a dense matrix of rows by rows (which is why the original
     runs out of memory past 8,000 rows); the autoencoder learns to tell friends from random pairs,
     where the original's gets one gradient step in 100; an edge has one state and not one per
-    direction, and starts as its standardised value times a vector of its column; weights start so
+    direction, and starts as its standardized value times a vector of its column; weights start so
     that signals keep their size. The latter two make hundreds of epochs enough: training ends when
     held-out cells no longer improve, after at most 1,000 epochs, and the best network is kept,
     where the paper trained for 8,000 without a check.

@@ -35,7 +35,7 @@ class MIRACLEImputer(TransductiveImputer):
 
     Departures from the released code: a batch never has more rows than the table (the released
     loop does nothing on a table smaller than its batch and returns an untrained network); every row
-    takes part in every step with its own missing cells; columns are standardised; propensities
+    takes part in every step with its own missing cells; columns are standardized; propensities
     are probabilities between 5 % and 100 %; whatever the batch, lasso and acyclicity weigh as much
     as in the released code with its batches of 32 rows, where the squared error is a sum.
 
@@ -63,7 +63,7 @@ class MIRACLEImputer(TransductiveImputer):
     Attributes
     ----------
     losses_ : list of float
-        The mean squared error on observed, standardised cells, one per step.
+        The mean squared error on observed, standardized cells, one per step.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ from pmae_core.table import EncodedTable, Schema
     title="MIWAE",
     explanation="A neural network describes each row by a few hidden numbers and fills its holes "
     "with what rows of that description usually have.",
-    citation="Mattei and Frellsen: MIWAE: Deep Generative Modelling and Imputation of Incomplete "
+    citation="Mattei and Frellsen: MIWAE: Deep Generative Modeling and Imputation of Incomplete "
     "Data Sets. ICML 2019.",
     draws_samples=True,
 )
@@ -33,7 +33,7 @@ class MIWAEImputer(BaseImputer):
     observed cells; ``sample`` draws hidden numbers by those weights (sampling importance
     resampling) and then the cells. New rows are filled without another fit.
 
-    Departures from the original: columns are standardised here and not by the caller, holes are
+    Departures from the original: columns are standardized here and not by the caller, holes are
     filled from decoder means and not from draws of them, and ``max_steps`` bounds the training
     on large tables (500 epochs are fewer steps up to about 10,000 rows).
 
@@ -109,7 +109,7 @@ class MIWAEImputer(BaseImputer):
             progress=run.progress(min(steps, self.max_steps), "step", every=20),
         )
 
-    def _fill_encoded(self, encoded: EncodedTable) -> np.ndarray:
+    def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         return self._model.fill(encoded, self.filling_samples)
 
     def _draw_encoded(

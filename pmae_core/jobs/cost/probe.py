@@ -302,7 +302,7 @@ class Probe:
         imputer = self._imputer_for(sample)
         with warnings.catch_warnings(), PeakMemory() as peak:
             warnings.simplefilter("ignore")
-            fitted = _fit_and_fill(imputer, sample, watch, stop)
+            fitted = _fit_and_impute(imputer, sample, watch, stop)
         if fitted is None and self.cancel():
             raise Cancelled(STOPPED)
         ended = time.perf_counter()
@@ -485,7 +485,7 @@ class _Watch:
         self.marks.append((done, time.perf_counter()))
 
 
-def _fit_and_fill(
+def _fit_and_impute(
     imputer: BaseImputer, sample: pd.DataFrame, watch: _Watch, stop: Callable[[], bool]
 ) -> float | None:
     """Return when the fit was over, None if it was stopped before the sample was filled."""

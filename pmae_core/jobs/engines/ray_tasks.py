@@ -22,7 +22,7 @@ from pmae_core.jobs.engines.ray_cluster import (
 )
 from pmae_core.jobs.spec import JobSpec, Resources, installed_versions
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted
-from pmae_core.jobs.worker.run import fit_and_fill, table_of
+from pmae_core.jobs.worker.run import fit_and_impute, table_of
 from pmae_core.storage.files import replacing
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def fit_on_ray(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     Parameters
     ----------
     spec, context, out
-        As for :func:`~pmae_core.jobs.worker.run.fit_and_fill`, which the node calls.
+        As for :func:`~pmae_core.jobs.worker.run.fit_and_impute`, which the node calls.
 
     Returns
     -------
@@ -315,7 +315,7 @@ def _fit(
         )
         out = folder / "out"
         out.mkdir()
-        result = fit_and_fill(spec, context, out)
+        result = fit_and_impute(spec, context, out)
         return result, _contents(out)
 
 

@@ -15,7 +15,7 @@ from pmae_core.jobs.paths import JobPaths
 from pmae_core.jobs.spec import JobSpec, JobState
 
 
-class StaleClaim(JobError):
+class StaleClaimError(JobError):
     """Who speaks is no longer (or never was) the one that runs the job."""
 
 
@@ -36,7 +36,7 @@ class ProcessId:
 
 
 @dataclass(frozen=True)
-class Progress:
+class JobProgress:
     """How far a job is: a share from 0 to 1, a sentence, and the seconds it still takes."""
 
     fraction: float | None = None
@@ -45,7 +45,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Wish:
+class Heartbeat:
     """What a worker learns from its heartbeat."""
 
     cancel_requested: bool
@@ -78,7 +78,7 @@ class JobRecord:
     created_at, queued_at, started_at, finished_at, heartbeat_at, cancel_requested_at : float
         When it was submitted, last queued and last started, when it ended, when its worker last
         gave a sign of life, when its end was asked for; None where that has not happened.
-    progress : Progress, optional
+    progress : JobProgress, optional
         How far it is.
     error : str, optional
         Why it failed or was interrupted, in a sentence.
@@ -105,7 +105,7 @@ class JobRecord:
     finished_at: float | None
     heartbeat_at: float | None
     cancel_requested_at: float | None
-    progress: Progress | None
+    progress: JobProgress | None
     error: str | None
     starter: ProcessId | None
     worker: ProcessId | None

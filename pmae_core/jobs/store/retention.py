@@ -26,7 +26,7 @@ _LAST_SIGN = (
 
 
 @dataclass(frozen=True)
-class Limits:
+class RetentionLimits:
     """How much is kept; None for all."""
 
     max_age_days: float | None
@@ -45,7 +45,7 @@ def awaited_models(connection: sqlite3.Connection) -> set[str]:
 class Collector:
     """One clean-up. Sizes are taken when it is made, so that no transaction waits for the disk."""
 
-    def __init__(self, paths: JobPaths, limits: Limits, now: float) -> None:
+    def __init__(self, paths: JobPaths, limits: RetentionLimits, now: float) -> None:
         self._paths = paths
         self._limits = limits
         self._now = now

@@ -23,12 +23,12 @@ from pmae_core.jobs.store import retention
 from pmae_core.jobs.store.database import Database
 from pmae_core.jobs.store.records import (
     GarbageReport,
+    Heartbeat,
     JobEvent,
+    JobProgress,
     JobRecord,
     ProcessId,
-    Progress,
-    StaleClaim,
-    Wish,
+    StaleClaimError,
 )
 from pmae_core.storage.files import write_whole
 from pmae_core.storage.home import pmae_home
@@ -41,13 +41,13 @@ MAX_NAME = 200
 __all__ = [
     "WORKSPACE",
     "GarbageReport",
+    "Heartbeat",
     "JobEvent",
+    "JobProgress",
     "JobRecord",
     "JobStore",
     "ProcessId",
-    "Progress",
-    "StaleClaim",
-    "Wish",
+    "StaleClaimError",
 ]
 
 _WORKSPACE = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -299,8 +299,8 @@ class JobStore:
         token: str,
         *,
         memory_mb: float | None = None,
-        progress: Progress | None = None,
-    ) -> Wish:
+        progress: JobProgress | None = None,
+    ) -> Heartbeat:
         """Give a sign of life, and learn what is wished."""
         with self._database.writing() as connection:
             connection.execute(
@@ -321,8 +321,8 @@ class JobStore:
                 (job_id, token, JobState.RUNNING),
             ).fetchone()
         if row is None:
-            return Wish(cancel_requested=False, still_mine=False)
-        return Wish(cancel_requested=row["cancel_requested_at"] is not None, still_mine=True)
+            return Heartbeat(cancel_requested=False, still_mine=False)
+        return Heartbeat(cancel_requested=row["cancel_requested_at"] is not None, still_mine=True)
 
     def append_events(
         self, job_id: str, token: str, events: Sequence[tuple[str, Mapping[str, Any]]]
@@ -331,13 +331,13 @@ class JobStore:
 
         Raises
         ------
-        StaleClaim
+        StaleClaimError
             If the token is not that of the job's current claim.
         """
         texts = [(kind, _text(data)) for kind, data in events]
         with self._database.writing() as connection:
             if not _is_current(connection, job_id, token):
-                raise StaleClaim(f"The job {job_id} is no longer run by this process.")
+                raise StaleClaimError(f"The job {job_id} is no longer run by this process.")
             _append(connection, job_id, texts)
 
     def events(self, job_id: str, after: int = 0, limit: int | None = None) -> list[JobEvent]:
@@ -480,7 +480,7 @@ class JobStore:
         dry_run : bool, default False
             Only say what would go.
         """
-        limits = retention.Limits(max_age_days, max_bytes, max_jobs)
+        limits = retention.RetentionLimits(max_age_days, max_bytes, max_jobs)
         collector = retention.Collector(self.paths, limits, time.time() if now is None else now)
         with self._database.writing() as connection:
             connection.execute("SAVEPOINT before")
@@ -526,7 +526,7 @@ class JobStore:
             **{name: row[name] for name in same},
             kind=JobKind(row["kind"]),
             state=JobState(row["state"]),
-            progress=progress and Progress(**progress),
+            progress=progress and JobProgress(**progress),
             starter=starter and ProcessId(**starter),
             worker=worker and ProcessId(**worker),
             estimate=estimate,

@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from pmae_core.events import Event
-from pmae_core.jobs.store.store import Progress
+from pmae_core.jobs.store.store import JobProgress
 from pmae_core.storage.json_values import without_nan
 
 # Parts of a task's result that are large, and in the job's folder already.
@@ -57,8 +57,8 @@ class ProgressTracker:
     """
 
     def __init__(self) -> None:
-        self._current = Progress(fraction=None, message="Starting", eta_seconds=None)
-        self._tasks: dict[tuple[str, int], Progress | None] = {}
+        self._current = JobProgress(fraction=None, message="Starting", eta_seconds=None)
+        self._tasks: dict[tuple[str, int], JobProgress | None] = {}
         self._n_done = self._n_tasks = self._n_from_disk = 0
         self._started = time.monotonic()
 
@@ -67,7 +67,7 @@ class ProgressTracker:
         if kind == "PhaseStarted":
             message = _PHASES.get(data["phase"], data["phase"])
             self._n_done = self._n_tasks = self._n_from_disk = 0  # the tasks are behind it
-            self._current = Progress(fraction=None, message=message, eta_seconds=None)
+            self._current = JobProgress(fraction=None, message=message, eta_seconds=None)
         elif kind == "TaskStarted":
             self._tasks[data["method"], data["seed"]] = None
         elif kind == "TaskProgress":
@@ -83,7 +83,7 @@ class ProgressTracker:
             self._current = _part_of(kind, data) or self._current
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> JobProgress:
         """How far the job is now."""
         if not self._n_tasks and not self._tasks:
             return self._current
@@ -92,26 +92,26 @@ class ProgressTracker:
             for (method, seed), part in self._tasks.items()
         ]
         if not self._n_tasks:
-            return Progress(fraction=None, message="; ".join(running), eta_seconds=None)
+            return JobProgress(fraction=None, message="; ".join(running), eta_seconds=None)
         begun = sum(part.fraction or 0.0 for part in self._tasks.values() if part is not None)
         done = min(self._n_done + begun, self._n_tasks)
         done_here = done - self._n_from_disk
         elapsed = time.monotonic() - self._started
-        return Progress(
+        return JobProgress(
             fraction=done / self._n_tasks,
             message="; ".join([f"{self._n_done} of {self._n_tasks} done", *running]),
             eta_seconds=elapsed / done_here * (self._n_tasks - done) if done_here > 0 else None,
         )
 
 
-def _part_of(kind: str, data: Mapping[str, Any]) -> Progress | None:
+def _part_of(kind: str, data: Mapping[str, Any]) -> JobProgress | None:
     if kind == "TrainingProgress":
         done, total, unit = data["step"], data["total_steps"], "step"
     elif kind == "FitProgress":
         done, total, unit = data["done"], data["total"], data["unit"]
     else:
         return None
-    return Progress(
+    return JobProgress(
         fraction=done / max(total, 1),
         message=f"{unit} {done} of {total}",
         eta_seconds=data["eta_seconds"],

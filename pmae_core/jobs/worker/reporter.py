@@ -18,7 +18,7 @@ import psutil
 from pmae_core.errors import JobError
 from pmae_core.events import Event
 from pmae_core.jobs.spec import JobState
-from pmae_core.jobs.store.store import JobStore, StaleClaim
+from pmae_core.jobs.store.store import JobStore, StaleClaimError
 from pmae_core.jobs.worker.progress import ProgressTracker, describe_event, progress_key
 
 TICK_SECONDS = 0.2
@@ -86,7 +86,7 @@ class Reporter:
         """Report what is left, and fall silent."""
         self._stopped.set()
         self._thread.join()
-        with contextlib.suppress(StaleClaim):  # then the job has its end already
+        with contextlib.suppress(StaleClaimError):  # then the job has its end already
             retry_while_busy(self._write_events)
 
     def emit(self, event: Event) -> None:
@@ -129,7 +129,7 @@ class Reporter:
                 if now >= next_tend:
                     self.tend()
                     next_tend = time.monotonic() + TEND_SECONDS
-        except StaleClaim:
+        except StaleClaimError:
             print("Another worker has this job now; this one ends.", flush=True)
             end_own_group()
         except BaseException:
@@ -156,7 +156,7 @@ class Reporter:
             self._job_id, self._token, memory_mb=self._memory_mb(), progress=progress
         )
         if not wish.still_mine:
-            raise StaleClaim(self._job_id)
+            raise StaleClaimError(self._job_id)
         self.cancel_requested = self.cancel_requested or wish.cancel_requested
 
     def _memory_mb(self) -> float:

@@ -55,7 +55,7 @@ def run_job(spec: JobSpec, context: JobContext) -> dict[str, Any]:
     """
     with _result_folder(context.folder) as out:
         if spec.kind in _FITTING:
-            fit = context.fit_remote or fit_and_fill
+            fit = context.fit_remote or fit_and_impute
             result = fit(spec, context, out)
         else:
             result = _compare(spec, context, out)
@@ -79,7 +79,7 @@ def _result_folder(folder: Path) -> Iterator[Path]:
     shutil.rmtree(replaced, ignore_errors=True)
 
 
-def fit_and_fill(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
+def fit_and_impute(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     """Do the work of a ``train`` or ``impute`` job here.
 
     Parameters

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from pmae_core.table.io.limits import Limits
+from pmae_core.table.io.limits import ReadingLimits
 
 # The stream of messages begins after the magic bytes and their padding.
 STREAM_START = 8
@@ -22,7 +22,7 @@ _DATA_OF_DICTIONARY = 1
 _LENGTH_OF_BATCH, _BUFFERS_OF_BATCH, _COMPRESSION_OF_BATCH = 0, 2, 3
 
 
-def check_batches(handle: BinaryIO, limits: Limits, name: str) -> None:
+def check_batches(handle: BinaryIO, limits: ReadingLimits, name: str) -> None:
     """Raise if the batches of an Arrow file would unpack to more than the limits allow."""
     handle.seek(STREAM_START)
     n_rows = n_bytes = 0

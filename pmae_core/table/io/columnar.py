@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from pmae_core.errors import EmptyTableError, TableWarning, UnreadableFileError
 from pmae_core.table.io.arrow_messages import STREAM_START, check_batches
-from pmae_core.table.io.limits import Limits
+from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.names import clean_names
 from pmae_core.table.io.source import TableSource, parsing_foreign
 from pmae_core.table.values import to_series
@@ -21,7 +21,7 @@ _MOST_BATCH_ROWS = 8192
 _BATCHES_WITHIN_LIMITS = 8
 
 
-def read_parquet(source: TableSource, *, limits: Limits) -> pd.DataFrame:
+def read_parquet(source: TableSource, *, limits: ReadingLimits) -> pd.DataFrame:
     """Read a Parquet file after a look at its metadata."""
     with parsing_foreign(source, "Parquet"):
         with pq.ParquetFile(source.rewind()) as file:
@@ -67,13 +67,13 @@ def _is_text(kind: pa.DataType) -> bool:
     )
 
 
-def _batch_rows(longest_text: int, limits: Limits) -> int:
+def _batch_rows(longest_text: int, limits: ReadingLimits) -> int:
     """Return how many rows may be read at once, even if each repeats the longest text."""
     budget = limits.max_expanded_bytes // _BATCHES_WITHIN_LIMITS
     return max(1, min(_MOST_BATCH_ROWS, budget // max(longest_text, 1)))
 
 
-def read_feather(source: TableSource, *, limits: Limits) -> pd.DataFrame:
+def read_feather(source: TableSource, *, limits: ReadingLimits) -> pd.DataFrame:
     """Read a Feather file batch by batch, each one checked against the limits."""
     with parsing_foreign(source, "Feather"):
         with pa.ipc.open_file(source.rewind()) as file:
@@ -91,7 +91,7 @@ def read_feather(source: TableSource, *, limits: Limits) -> pd.DataFrame:
 
 
 def _collect(
-    source: TableSource, schema: pa.Schema, batches: Iterable[pa.RecordBatch], limits: Limits
+    source: TableSource, schema: pa.Schema, batches: Iterable[pa.RecordBatch], limits: ReadingLimits
 ) -> pa.Table:
     collected, n_rows, n_bytes = [], 0, 0
     for batch in batches:

@@ -16,7 +16,7 @@ from pyarrow import csv as arrow_csv
 from pmae_core.errors import EmptyTableError, TableTooLargeError, TableWarning, UnreadableFileError
 from pmae_core.table.io.charset import TextScan, scan_text
 from pmae_core.table.io.dialect import TextDialect, sniff_dialect
-from pmae_core.table.io.limits import Limits
+from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.names import clean_names
 from pmae_core.table.io.source import TableSource
 from pmae_core.table.values import type_text
@@ -56,7 +56,7 @@ def read_delimited(
     decimal: str | None,
     thousands: str | None,
     header: bool | None,
-    limits: Limits,
+    limits: ReadingLimits,
 ) -> tuple[pd.DataFrame, TextDialect]:
     """Read delimited text; what is None is sniffed. Returns the table and how it was written."""
     scan = scan_text(source, encoding)
@@ -83,7 +83,7 @@ def read_delimited(
 def _find_layout(
     source: TableSource,
     scan: TextScan,
-    limits: Limits,
+    limits: ReadingLimits,
     delimiter: str | None,
     decimal: str | None,
     thousands: str | None,
@@ -141,7 +141,9 @@ def _skip_to_header(text: io.TextIOWrapper, source: TableSource) -> tuple[int, s
     raise AssertionError("unreachable")
 
 
-def _check_row_count(source: TableSource, scan: TextScan, layout: _Layout, limits: Limits) -> None:
+def _check_row_count(
+    source: TableSource, scan: TextScan, layout: _Layout, limits: ReadingLimits
+) -> None:
     """Refuse by the number of lines; in quotes a row may have several, so reading counts again."""
     if scan.n_quotes == 0:
         n_rows = scan.min_filled_lines - layout.n_skipped_lines - layout.dialect.has_header
@@ -167,7 +169,9 @@ def _warn_about_guesses(
         )
 
 
-def _read_cells(source: TableSource, scan: TextScan, layout: _Layout, limits: Limits) -> pa.Table:
+def _read_cells(
+    source: TableSource, scan: TextScan, layout: _Layout, limits: ReadingLimits
+) -> pa.Table:
     """Read all cells as text: fast if the file is regular, else record by record."""
     dialect = layout.dialect
     regular_quotes = dialect.quotechar == '"' and scan.n_quotes % 2 == 0
@@ -182,7 +186,7 @@ def _read_cells(source: TableSource, scan: TextScan, layout: _Layout, limits: Li
 
 
 def _collect(
-    batches: Iterator[pa.RecordBatch], layout: _Layout, limits: Limits, name: str
+    batches: Iterator[pa.RecordBatch], layout: _Layout, limits: ReadingLimits, name: str
 ) -> pa.Table:
     """Gather batches and stop as soon as there are too many rows."""
     collected, n_rows = [], 0

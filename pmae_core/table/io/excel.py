@@ -11,7 +11,7 @@ import pandas as pd
 
 from pmae_core.errors import EmptyTableError, TableError, TableWarning, UnreadableFileError
 from pmae_core.table.io.jsonl import warn_about_mixed
-from pmae_core.table.io.limits import Limits
+from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.names import clean_names
 from pmae_core.table.io.source import TableSource, parsing_foreign
 from pmae_core.table.values import MISSING_WORDS, type_cells
@@ -23,7 +23,7 @@ _LAST_ROW = 1_048_576
 
 
 def read_excel(
-    source: TableSource, *, sheet: int | str, header: bool | None, limits: Limits
+    source: TableSource, *, sheet: int | str, header: bool | None, limits: ReadingLimits
 ) -> pd.DataFrame:
     """Read one sheet; the first row that is not blank holds the names."""
     with parsing_foreign(source, "an Excel workbook"):
@@ -61,7 +61,7 @@ def _frame(source: TableSource, names: Row, data: list[Row]) -> pd.DataFrame:
     return pd.DataFrame(frame)
 
 
-def _check_archive(source: TableSource, limits: Limits) -> None:
+def _check_archive(source: TableSource, limits: ReadingLimits) -> None:
     """Check the zip directory before anything is unpacked."""
     with zipfile.ZipFile(source.rewind()) as archive:
         entries = archive.infolist()
@@ -82,7 +82,7 @@ def _check_archive(source: TableSource, limits: Limits) -> None:
         )
 
 
-def _read_rows(source: TableSource, sheet: int | str, limits: Limits) -> list[Row]:
+def _read_rows(source: TableSource, sheet: int | str, limits: ReadingLimits) -> list[Row]:
     with _open_sheet(source, sheet, values_only=True) as cells:
         rows: list[Row] = []
         width = 0

@@ -10,7 +10,7 @@ import pandas as pd
 from pmae_core.errors import EmptyTableError, TableWarning, UnreadableFileError
 from pmae_core.names import make_unique
 from pmae_core.table.io.charset import TextScan, scan_text
-from pmae_core.table.io.limits import Limits
+from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.names import clean_names
 from pmae_core.table.io.source import TableSource
 from pmae_core.table.values import type_cells
@@ -18,7 +18,7 @@ from pmae_core.table.values import type_cells
 Record = dict[str, object]
 
 
-def read_jsonl(source: TableSource, *, encoding: str | None, limits: Limits) -> pd.DataFrame:
+def read_jsonl(source: TableSource, *, encoding: str | None, limits: ReadingLimits) -> pd.DataFrame:
     """Read objects of plain values; a key that an object lacks is a missing cell."""
     scan = scan_text(source, encoding)
     records, keys = _gather(source, scan, limits)
@@ -55,7 +55,9 @@ def warn_about_mixed(source: TableSource, mixed: list[str]) -> None:
         )
 
 
-def _gather(source: TableSource, scan: TextScan, limits: Limits) -> tuple[list[Record], list[str]]:
+def _gather(
+    source: TableSource, scan: TextScan, limits: ReadingLimits
+) -> tuple[list[Record], list[str]]:
     records: list[Record] = []
     keys: dict[str, None] = {}
     most_rows = limits.max_rows

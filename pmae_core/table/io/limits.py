@@ -9,7 +9,7 @@ _HARMLESS_BYTES = 10_000_000
 
 
 @dataclass(frozen=True)
-class Limits:
+class ReadingLimits:
     """How large a table may be.
 
     Every limit is checked before the memory is spent, from the file's size, its metadata or a scan.
@@ -28,7 +28,7 @@ class Limits:
 
     Examples
     --------
-    >>> Limits(max_rows=10).max_rows
+    >>> ReadingLimits(max_rows=10).max_rows
     10
     """
 
@@ -98,7 +98,7 @@ class Limits:
             )
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = ReadingLimits()
 
 
 def _bytes(count: int) -> str:

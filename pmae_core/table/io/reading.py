@@ -11,7 +11,7 @@ from pmae_core.table.io.delimited import read_delimited
 from pmae_core.table.io.dialect import TextDialect
 from pmae_core.table.io.excel import read_excel
 from pmae_core.table.io.jsonl import read_jsonl
-from pmae_core.table.io.limits import DEFAULT_LIMITS, Limits
+from pmae_core.table.io.limits import DEFAULT_LIMITS, ReadingLimits
 from pmae_core.table.io.source import detect_format, open_source
 from pmae_core.table.sentinels import declare_missing
 
@@ -28,7 +28,7 @@ def read_table(
     thousands: str | None = None,
     header: bool | None = None,
     sentinels: Sequence[object] | Mapping[str, Sequence[object]] = (),
-    limits: Limits = DEFAULT_LIMITS,
+    limits: ReadingLimits = DEFAULT_LIMITS,
 ) -> pd.DataFrame:
     r"""Read a table: what is not told is found out, and what is wrong is said in a sentence.
 
@@ -48,7 +48,7 @@ def read_table(
         Whether the first line holds the column names.
     sentinels : sequence or mapping of column name to sequence
         Values that stand for a missing one, see :func:`declare_missing`.
-    limits : Limits
+    limits : ReadingLimits
         How large the table may be.
 
     Returns

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, cast, get_args
 
 from pmae_core.errors import EmptyTableError, TableError, TableTooLargeError, UnreadableFileError
-from pmae_core.table.io.limits import Limits
+from pmae_core.table.io.limits import ReadingLimits
 
 TableFormat = Literal["csv", "tsv", "excel", "parquet", "feather", "jsonl"]
 
@@ -80,7 +80,7 @@ class TableSource:
 
 
 @contextmanager
-def open_source(source: object, name: str | None, limits: Limits) -> Iterator[TableSource]:
+def open_source(source: object, name: str | None, limits: ReadingLimits) -> Iterator[TableSource]:
     """Open a path, bytes or binary buffer, check its size, and close what was opened here."""
     with io.BytesIO() as nothing_to_close:
         handle: BinaryIO = nothing_to_close
@@ -123,7 +123,7 @@ def _open_path(path: str | os.PathLike[str]) -> BinaryIO:
         raise TableError(f"'{str(location)[:200]}' cannot be opened: {error}.") from error
 
 
-def _seekable(buffer: BinaryIO, limits: Limits) -> BinaryIO:
+def _seekable(buffer: BinaryIO, limits: ReadingLimits) -> BinaryIO:
     """Return the buffer itself if it can seek, else a copy in memory within the limit."""
     if isinstance(buffer, io.TextIOBase):
         raise TableError("The file is open as text. Open it in binary mode ('rb').")

@@ -81,7 +81,7 @@ class Dataset:
     target, task
         The column to predict and "regression" or "classification".
     info
-        Title, source, licence and citation.
+        Title, source, license and citation.
     truth
         The table without holes, where it is known (only "clinic").
     explanations

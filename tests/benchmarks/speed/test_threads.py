@@ -1,6 +1,6 @@
 import multiprocessing
 
-from benchmarks.speed.threads import measure, neighbour, network_of
+from benchmarks.speed.threads import measure, neighbor, network_of
 
 
 def test_one_thread_is_set_against_all_quiet_and_busy():
@@ -12,8 +12,8 @@ def test_one_thread_is_set_against_all_quiet_and_busy():
         assert abs(found[name]["one_over_all"] - one / all_of_them) < 0.01
 
 
-def test_the_neighbour_is_there_only_as_long_as_it_is_needed():
-    with neighbour(is_there=True):
+def test_the_neighbor_is_there_only_as_long_as_it_is_needed():
+    with neighbor(is_there=True):
         (process,) = multiprocessing.active_children()
         assert process.is_alive()
     assert not multiprocessing.active_children()

@@ -240,13 +240,13 @@ def test_the_nested_score_is_the_released_one():
     df = numbers(442)
     holes = ampute(df, "general", "MNAR", "nested", seed=0, drop_empty_rows=False)
     scores = logit(holes.propensity)
-    centred = (scores - scores.mean()).to_numpy()
-    np.testing.assert_allclose(centred, centred[:, :1].repeat(10, axis=1), atol=1e-6)
-    np.testing.assert_allclose(centred.std(axis=0), 1.0, atol=1e-6)
+    centered = (scores - scores.mean()).to_numpy()
+    np.testing.assert_allclose(centered, centered[:, :1].repeat(10, axis=1), atol=1e-6)
+    np.testing.assert_allclose(centered.std(axis=0), 1.0, atol=1e-6)
     design = df.rank().to_numpy()  # the normal scores are smooth in the ranks
-    fit = np.linalg.lstsq(np.column_stack([design, np.ones(442)]), centred[:, 0], rcond=None)[0]
+    fit = np.linalg.lstsq(np.column_stack([design, np.ones(442)]), centered[:, 0], rcond=None)[0]
     predicted = np.column_stack([design, np.ones(442)]) @ fit
-    assert np.corrcoef(predicted, centred[:, 0])[0, 1] > 0.97
+    assert np.corrcoef(predicted, centered[:, 0])[0, 1] > 0.97
 
 
 def test_one_seed_has_one_weight_vector_whatever_the_pattern():

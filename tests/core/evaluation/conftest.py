@@ -25,7 +25,7 @@ class StubMean(BaseImputer):
         for callback in run.callbacks:
             callback(FitProgress(done=1, total=1, unit="round", eta_seconds=0.0))
 
-    def _fill_encoded(self, encoded):
+    def _impute_encoded(self, encoded):
         kinds = [column.kind for column in encoded.columns]
         values = np.tile(self.means_, (len(encoded.values), 1))
         values[:, [kind == "categorical" for kind in kinds]] = 0
@@ -35,8 +35,8 @@ class StubMean(BaseImputer):
 class StubNoisy(StubMean):
     """The mean with noise: no better, and by chance sometimes worse."""
 
-    def _fill_encoded(self, encoded):
-        values = super()._fill_encoded(encoded)
+    def _impute_encoded(self, encoded):
+        values = super()._impute_encoded(encoded)
         numerical = [column.kind == "numerical" for column in encoded.columns]
         values[:, numerical] += 0.02 * self.rng_.normal(size=(len(values), sum(numerical)))
         return values
@@ -45,9 +45,9 @@ class StubNoisy(StubMean):
 class StubLinear(StubMean):
     """Each number by least squares on all other columns, holes at their mean."""
 
-    def _fill_encoded(self, encoded):
+    def _impute_encoded(self, encoded):
         filled = np.where(encoded.observed, encoded.values, self.means_)
-        values = super()._fill_encoded(encoded)
+        values = super()._impute_encoded(encoded)
         for j, column in enumerate(encoded.columns):
             if column.kind == "numerical":
                 others = np.column_stack([np.delete(filled, j, axis=1), np.ones(len(filled))])

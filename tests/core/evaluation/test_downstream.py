@@ -20,7 +20,7 @@ from pmae_core.evaluation.downstream import (
     TRUE_DATA,
     Downstream,
     _auroc,
-    downstream_of_filled,
+    downstream_of_imputed,
     downstream_scores,
 )
 from pmae_core.imputers.base import BaseImputer
@@ -45,13 +45,13 @@ class Spy(BaseImputer):
     def _fit_encoded(self, encoded, run):
         pass
 
-    def _fill_encoded(self, encoded):
+    def _impute_encoded(self, encoded):
         return np.where(encoded.observed, encoded.values, 0.5)
 
 
 class TransductiveSpy(TransductiveImputer, Spy):
     _fit_encoded = TransductiveImputer._fit_encoded
-    _fill_encoded = TransductiveImputer._fill_encoded
+    _impute_encoded = TransductiveImputer._impute_encoded
 
     def _complete(self, encoded, run):
         return np.where(encoded.observed, encoded.values, 0.5)
@@ -264,7 +264,7 @@ def test_impossible_questions_are_refused_with_a_sentence(data, change, sentence
 def test_labels_are_predicted_from_one_filled_table():
     x = np.arange(80.0)
     filled = pd.DataFrame({"x": x, "noise": np.random.default_rng(0).normal(size=80)})
-    scores = downstream_of_filled(
+    scores = downstream_of_imputed(
         filled.iloc[10:], Downstream(pd.Series(x > 40), "classification"), Schema.infer(filled), 0
     )
     assert scores["metric"] == "auroc"
@@ -274,7 +274,7 @@ def test_labels_are_predicted_from_one_filled_table():
 
 def test_a_filled_table_that_still_has_holes_says_so():
     filled = pd.DataFrame({"x": np.arange(40.0), "y": [np.nan, *range(39)]})
-    scores = downstream_of_filled(
+    scores = downstream_of_imputed(
         filled, Downstream(pd.Series(np.arange(40.0)), "regression"), Schema.infer(filled), 0
     )
     assert np.isnan(scores["linear"])

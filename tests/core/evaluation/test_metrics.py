@@ -24,7 +24,7 @@ def mixed_tables():
     truth = pd.DataFrame(
         {
             "length": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
-            "colour": pd.Categorical(list("rrgbgb")),
+            "color": pd.Categorical(list("rrgbgb")),
             "alive": [True, False, True, True, False, False],
             "born": pd.date_range("2020-01-01", periods=6, tz="Europe/Berlin"),
             "whole": [1, 2, 3, 4, 5, 6.5],
@@ -50,12 +50,12 @@ def test_each_figure_against_hand_computation():
     truth, missing = mixed_tables()
     imputed = truth.copy()
     imputed["length"] = [9.0, 2.5, 3.0, 4.0, 4.0, 9.0]  # cells that are not missing do not count
-    imputed["colour"] = pd.Categorical(list("bggbrr"))
+    imputed["color"] = pd.Categorical(list("bggbrr"))
     imputed["alive"] = [False, False, False, True, False, True]
     imputed["born"] += pd.Timedelta(days=1)
     score = score_imputation(truth, imputed, missing)
     table = score.per_column
-    assert list(table.index) == ["length", "colour", "alive", "born"]
+    assert list(table.index) == ["length", "color", "alive", "born"]
     assert score.skipped == {"whole": "nothing is missing"}
     assert (table["n_missing"] == 4).all() and (table["n_scored"] == 4).all()
 
@@ -64,7 +64,7 @@ def test_each_figure_against_hand_computation():
     assert length["rmse"] == pytest.approx(math.sqrt(1.25 / 4) / 5)
     assert length["mae"] == pytest.approx(1.5 / 4 / 5)
     assert length["wasserstein"] == pytest.approx(1.5 / 4 / 5)
-    assert table.loc["colour", "accuracy"] == 0.5
+    assert table.loc["color", "accuracy"] == 0.5
     assert table.loc["alive", "accuracy"] == 0.75
     born = table.loc["born"]
     assert born["r2_unclipped"] == pytest.approx(1 - 4 / 5)
@@ -173,9 +173,9 @@ def test_columns_that_nobody_imputes_are_skipped(role):
 def test_column_order_and_further_columns_do_not_matter():
     truth, missing = mixed_tables()
     imputed = truth[truth.columns[::-1]].assign(extra=1)
-    missing = missing[["colour", "length"]]
+    missing = missing[["color", "length"]]
     score = score_imputation(truth, imputed, missing)
-    assert list(score.per_column.index) == ["colour", "length"]
+    assert list(score.per_column.index) == ["color", "length"]
     assert score.overall["imputation_accuracy"] == 1.0
 
 
@@ -186,11 +186,11 @@ def test_repeated_index_labels_and_array_masks_are_fine():
 
 def test_the_score_becomes_json():
     truth, missing = mixed_tables()
-    score = score_imputation(truth[["colour"]], truth[["colour"]], missing[["colour"]])
+    score = score_imputation(truth[["color"]], truth[["color"]], missing[["color"]])
     content = json.loads(json.dumps(score.to_dict(), allow_nan=False))
     assert content["overall"]["r2"] is None
-    assert content["per_column"]["colour"]["accuracy"] == 1.0
-    assert content["per_column"]["colour"]["role"] == "categorical"
+    assert content["per_column"]["color"]["accuracy"] == 1.0
+    assert content["per_column"]["color"]["role"] == "categorical"
 
 
 def test_the_inputs_are_left_alone():

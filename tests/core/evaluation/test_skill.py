@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 
 from pmae_core.evaluation import score_imputation
-from pmae_core.evaluation.skill import fill_with_mean, skill_over_mean
+from pmae_core.evaluation.skill import impute_with_mean, skill_over_mean
 from pmae_core.table import Schema
 
 
 def skill(truth, imputed, incomplete):
     schema = Schema.infer(truth)
     missing = incomplete.isna()
-    by_mean = fill_with_mean(incomplete, schema)
+    by_mean = impute_with_mean(incomplete, schema)
     return skill_over_mean(
         score_imputation(truth, imputed, missing, schema),
         score_imputation(truth, by_mean, missing, schema),
@@ -19,7 +19,7 @@ def skill(truth, imputed, incomplete):
 
 
 def test_the_filling_is_mean_and_mode(complete, holes):
-    filled = fill_with_mean(holes, Schema.infer(holes))
+    filled = impute_with_mean(holes, Schema.infer(holes))
     missing = holes["y"].isna()
     np.testing.assert_allclose(filled.loc[missing, "y"], holes["y"].mean(), rtol=1e-5)
     assert set(filled.loc[holes["kind"].isna(), "kind"]) == {"a"}
@@ -27,20 +27,20 @@ def test_the_filling_is_mean_and_mode(complete, holes):
 
 def test_dates_have_a_mean_too():
     days = pd.Series(pd.to_datetime(["2024-01-01", "2024-01-03", None]))
-    filled = fill_with_mean(days.to_frame("day"), Schema.infer(days.to_frame("day")))
+    filled = impute_with_mean(days.to_frame("day"), Schema.infer(days.to_frame("day")))
     assert filled["day"].tolist()[2] == pd.Timestamp("2024-01-02")
 
 
 def test_rare_categories_are_themselves():
     labels = [*"abcdefgh", "h", None]
     table = pd.DataFrame({"kind": pd.Categorical(labels), "x": range(10)})
-    assert fill_with_mean(table, Schema.infer(table))["kind"].iloc[-1] == "h"
+    assert impute_with_mean(table, Schema.infer(table))["kind"].iloc[-1] == "h"
 
 
 def test_perfect_is_one_and_the_mean_is_zero(complete, holes):
     schema = Schema.infer(complete)
     np.testing.assert_allclose(skill(complete, complete, holes), 1.0)
-    np.testing.assert_allclose(skill(complete, fill_with_mean(holes, schema), holes), 0.0)
+    np.testing.assert_allclose(skill(complete, impute_with_mean(holes, schema), holes), 0.0)
 
 
 def test_skill_is_the_share_of_error_avoided():
@@ -64,6 +64,6 @@ def test_where_the_mean_is_perfect_there_is_nothing_to_win():
 
 def test_an_empty_column_keeps_its_holes():
     table = pd.DataFrame({"x": [1.0, 2.0, None], "nothing": [np.nan] * 3})
-    filled = fill_with_mean(table, Schema.infer(table))
+    filled = impute_with_mean(table, Schema.infer(table))
     assert filled["nothing"].isna().all()
     assert filled["x"].notna().all()

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pmae_core.errors import SchemaError, ScoringError
-from pmae_core.explain import Neighbourhood, cell_biography
+from pmae_core.explain import Neighborhood, cell_details
 from pmae_core.table import load_dataset
 
 
@@ -33,7 +33,7 @@ def fillings(frame) -> dict[str, pd.DataFrame]:
 def test_values_facts_and_sentences_of_a_number(frame, fillings):
     draws = [frame.fillna({"y": float(k)}) for k in range(20, 41)]
 
-    told = cell_biography(frame, 2, "y", fillings, draws)
+    told = cell_details(frame, 2, "y", fillings, draws)
 
     assert (told.row, told.label, told.observed) == (2, "c", False)
     assert told.values == {"em": 30.0, "knn": 30.0, "naive": None}
@@ -61,7 +61,7 @@ def test_values_facts_and_sentences_of_a_number(frame, fillings):
 def test_categories_have_shares(frame, fillings):
     draws = [frame.fillna({"town": town}) for town in ["Ulm"] * 3 + ["Bonn"]]
 
-    told = cell_biography(frame, 2, "town", fillings, draws)
+    told = cell_details(frame, 2, "town", fillings, draws)
 
     assert told.spread.shares == {"Ulm": 0.75, "Bonn": 0.25}
     assert told.spread.sentence == "Of 4 draws: Ulm in 75 % and Bonn in 25 %."
@@ -71,7 +71,7 @@ def test_categories_have_shares(frame, fillings):
 
 def test_dates_have_quantiles_that_were_drawn(frame, fillings):
     days = pd.to_datetime(["2024-01-02", "2024-01-03", "2024-01-04"])
-    told = cell_biography(frame, 2, "day", fillings, [frame.fillna({"day": day}) for day in days])
+    told = cell_details(frame, 2, "day", fillings, [frame.fillna({"day": day}) for day in days])
 
     assert told.spread.quantiles[0.5] == days[1]
     assert told.facts["highest"] == pd.Timestamp("2024-01-05")
@@ -79,15 +79,15 @@ def test_dates_have_quantiles_that_were_drawn(frame, fillings):
 
 
 def test_draws_that_agree_and_cells_that_nobody_filled(frame):
-    told = cell_biography(frame, 2, "y", {}, [frame.fillna({"y": 30.0})] * 3)
+    told = cell_details(frame, 2, "y", {}, [frame.fillna({"y": 30.0})] * 3)
 
     assert "no method has filled it yet" in told.sentences[0]
     assert told.spread.sentence == "All of 3 draws say 30."
-    assert cell_biography(frame, 2, "y", {}, [frame]).spread is None
+    assert cell_details(frame, 2, "y", {}, [frame]).spread is None
 
 
 def test_an_observed_cell_needs_no_method(frame, fillings):
-    told = cell_biography(frame, 0, "y", fillings, [frame])
+    told = cell_details(frame, 0, "y", fillings, [frame])
 
     assert told.observed
     assert told.spread is None
@@ -97,7 +97,7 @@ def test_an_observed_cell_needs_no_method(frame, fillings):
 
 def test_the_whole_story_is_json(frame, fillings):
     for column in frame:
-        told = cell_biography(frame, 2, column, fillings, [frame.ffill(), frame.bfill()])
+        told = cell_details(frame, 2, column, fillings, [frame.ffill(), frame.bfill()])
         content = json.loads(json.dumps(told.to_dict(), allow_nan=False))
         assert content["sentences"] == told.sentences
         assert len(content["donors"]) == len(told.donors)
@@ -106,16 +106,16 @@ def test_the_whole_story_is_json(frame, fillings):
 
 def test_every_kind_of_cell_has_a_biography():
     frame = load_dataset("clinic").frame
-    hood = Neighbourhood(frame)
+    hood = Neighborhood(frame)
     for column in frame.columns[frame.isna().any()]:
         row = int(np.flatnonzero(frame[column].isna())[0])
-        told = cell_biography(frame, row, column, {}, neighbourhood=hood)
+        told = cell_details(frame, row, column, {}, neighborhood=hood)
         assert len(told.donors) == 5
         json.dumps(told.to_dict(), allow_nan=False)
 
 
 def test_tables_and_cells_that_do_not_fit(frame, fillings):
     with pytest.raises(ScoringError, match="other rows"):
-        cell_biography(frame, 2, "y", {"em": fillings["em"].iloc[:3]})
+        cell_details(frame, 2, "y", {"em": fillings["em"].iloc[:3]})
     with pytest.raises(SchemaError, match="no column"):
-        cell_biography(frame, 2, "z", fillings)
+        cell_details(frame, 2, "z", fillings)

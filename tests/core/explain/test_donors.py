@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmae_core.errors import SchemaError
-from pmae_core.explain import Neighbourhood, nearest_donors, support
+from pmae_core.explain import Neighborhood, nearest_donors, support
 from pmae_core.table import load_dataset
 
 
@@ -134,7 +134,7 @@ def test_a_row_off_the_line_has_far_donors(line):
 
 
 def test_few_rows_are_called_thin_without_a_reason(line):
-    hood = Neighbourhood(line)
+    hood = Neighborhood(line)
 
     levels = [hood.support(row, "x4").level for row in range(100)]
 
@@ -171,7 +171,7 @@ def test_cells_that_are_not_there(line):
 
 
 def test_among_some_rows_positions_stay_those_of_the_table(people):
-    hood = Neighbourhood(people, rows=[4, 1, 3])
+    hood = Neighborhood(people, rows=[4, 1, 3])
 
     donors = hood.donors(1, "income")
 
@@ -185,7 +185,7 @@ def test_among_some_rows_positions_stay_those_of_the_table(people):
 
 
 def test_a_column_that_is_empty_in_these_rows_counts_for_nothing(people):
-    hood = Neighbourhood(people.assign(late=[np.nan, np.nan, 1.0, 2.0, 3.0]), rows=[0, 1])
+    hood = Neighborhood(people.assign(late=[np.nan, np.nan, 1.0, 2.0, 3.0]), rows=[0, 1])
 
     donors = hood.donors(1, "income")
 

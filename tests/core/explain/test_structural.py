@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from pmae_core.amputation import ampute
 from pmae_core.errors import SchemaError
-from pmae_core.explain import Condition, StructuralHole, find_structural_holes, leave_alone
+from pmae_core.explain import (
+    Condition,
+    StructuralMissingness,
+    find_structural_missingness,
+    leave_alone,
+)
 from pmae_core.table import Schema, load_dataset
 
 
@@ -35,7 +40,7 @@ def survey() -> pd.DataFrame:
 
 
 def found(frame: pd.DataFrame, **options) -> list[tuple]:
-    holes = find_structural_holes(frame, **options)
+    holes = find_structural_missingness(frame, **options)
     return [(h.column, h.condition_column, h.condition.relation, h.condition.values) for h in holes]
 
 
@@ -43,9 +48,9 @@ def test_one_value_explains_and_the_sentence_counts(survey):
     survey.loc[survey["smoker"] == "no", "packs"] = np.nan
     n = int((survey["smoker"] == "no").sum())
 
-    (hole,) = find_structural_holes(survey)
+    (hole,) = find_structural_missingness(survey)
 
-    assert hole == StructuralHole("packs", Condition("smoker", "is", ("no",)), n)
+    assert hole == StructuralMissingness("packs", Condition("smoker", "is", ("no",)), n)
     assert hole.sentence == f"packs is empty in all {n} rows where smoker is no, and nowhere else."
 
 
@@ -86,13 +91,13 @@ def test_few_exceptions_and_other_holes_are_stated(survey):
     survey.loc[no[1:], "packs"] = np.nan
     survey.loc[yes[:3], "packs"] = np.nan
 
-    (hole,) = find_structural_holes(survey)
+    (hole,) = find_structural_missingness(survey)
 
-    assert (hole.n_exceptions, hole.n_other_holes) == (1, 3)
+    assert (hole.n_exceptions, hole.n_other_missing) == (1, 3)
     assert f"in {len(no) - 1} of the {len(no)} rows" in hole.sentence
     assert hole.sentence.endswith("and in 3 other rows.")
-    assert find_structural_holes(survey, max_exceptions=0.0) == []
-    assert find_structural_holes(survey, max_other_holes=0.0) == []
+    assert find_structural_missingness(survey, max_exceptions=0.0) == []
+    assert find_structural_missingness(survey, max_other_missing=0.0) == []
 
 
 def test_missing_more_often_is_not_structural(survey):
@@ -100,22 +105,22 @@ def test_missing_more_often_is_not_structural(survey):
     often = np.where(survey["smoker"] == "no", 0.9, 0.02)
     survey.loc[rng.random(len(survey)) < often, "packs"] = np.nan
 
-    assert find_structural_holes(survey) == []
+    assert find_structural_missingness(survey) == []
 
 
 def test_empty_also_elsewhere_is_not_structural(survey):
     rng = np.random.default_rng(2)
     survey.loc[(survey["smoker"] == "no") | (rng.random(600) < 0.3), "packs"] = np.nan
 
-    assert find_structural_holes(survey) == []
+    assert find_structural_missingness(survey) == []
 
 
 def test_too_few_rows_are_no_rule(survey):
     survey.loc[survey.index[:19], "smoker"] = "never asked"
     survey.loc[survey.index[:19], "packs"] = np.nan
 
-    assert find_structural_holes(survey) == []
-    assert len(find_structural_holes(survey, min_rows=19)) == 1
+    assert find_structural_missingness(survey) == []
+    assert len(find_structural_missingness(survey, min_rows=19)) == 1
 
 
 def test_names_of_rows_explain_nothing(survey):
@@ -123,7 +128,7 @@ def test_names_of_rows_explain_nothing(survey):
     survey["name"] = [f"Person {k}" for k in range(len(survey))]
     survey.loc[:99, "packs"] = np.nan
 
-    assert find_structural_holes(survey) == []
+    assert find_structural_missingness(survey) == []
 
 
 def test_a_value_is_preferred_to_another_hole(survey):
@@ -138,8 +143,8 @@ def test_a_value_is_preferred_to_another_hole(survey):
 def test_columns_left_out_together_are_told_on_request_and_with_a_warning(survey):
     survey.loc[np.random.default_rng(3).random(600) < 0.3, ["packs", "income"]] = np.nan
 
-    assert find_structural_holes(survey) == []
-    first, second = find_structural_holes(survey, by_holes=True)
+    assert find_structural_missingness(survey) == []
+    first, second = find_structural_missingness(survey, by_holes=True)
 
     assert (first.column, first.condition.words) == ("packs", "income is empty")
     assert (second.column, second.condition.words) == ("income", "packs is empty")
@@ -161,7 +166,7 @@ def test_random_holes_are_never_taken_for_structure(share):
             }
         )
         holes = rng.random(table.shape) < share
-        assert find_structural_holes(table.mask(holes)) == [], seed
+        assert find_structural_missingness(table.mask(holes)) == [], seed
 
 
 @pytest.mark.parametrize("coupling", ["nested", "independent"])
@@ -170,7 +175,7 @@ def test_holes_made_on_purpose_are_not_taken_for_structure(mechanism, coupling):
     complete = load_dataset("diabetes").frame
     for seed, pattern in enumerate(("monotone", "quasi-monotone", "general")):
         incomplete = ampute(complete, pattern, mechanism, coupling, seed=seed).incomplete
-        assert find_structural_holes(incomplete) == [], pattern
+        assert find_structural_missingness(incomplete) == [], pattern
 
 
 @given(
@@ -185,7 +190,7 @@ def test_a_planted_rule_is_found_whatever_its_size(share, seed, dtype):
     ).astype({"a": dtype})
     table.loc[applies, "b"] = np.nan
 
-    (hole,) = find_structural_holes(table)
+    (hole,) = find_structural_missingness(table)
 
     assert hole.n_rows == applies.sum()
     assert hole.condition.holds(table).tolist() == applies.tolist()
@@ -198,7 +203,7 @@ def test_leave_alone_marks_only_missing_cells_that_are_explained(survey):
     survey.loc[first_no, "packs"] = 1.0
     survey.loc[first_yes, "packs"] = np.nan
 
-    holes = find_structural_holes(survey)
+    holes = find_structural_missingness(survey)
     left = leave_alone(survey, holes)
 
     assert left["packs"].sum() == no.sum() - 1
@@ -211,21 +216,23 @@ def test_leave_alone_marks_only_missing_cells_that_are_explained(survey):
 
 
 def test_without_holes_there_is_nothing_to_explain(survey):
-    assert find_structural_holes(survey) == []
-    assert find_structural_holes(survey, Schema.infer(survey)) == []
+    assert find_structural_missingness(survey) == []
+    assert find_structural_missingness(survey, Schema.infer(survey)) == []
     assert not leave_alone(survey, []).to_numpy().any()
 
 
 def test_saved_as_json_and_back():
-    hole = StructuralHole("b", Condition("when", "<=", (pd.Timestamp("2024-02-29"),)), 30, 1, 2)
+    hole = StructuralMissingness(
+        "b", Condition("when", "<=", (pd.Timestamp("2024-02-29"),)), 30, 1, 2
+    )
 
-    assert StructuralHole.from_dict(json.loads(json.dumps(hole.to_dict()))) == hole
+    assert StructuralMissingness.from_dict(json.loads(json.dumps(hole.to_dict()))) == hole
     with pytest.raises(SchemaError, match="no saved structural hole"):
-        StructuralHole.from_dict({"column": "b"})
+        StructuralMissingness.from_dict({"column": "b"})
 
 
 def test_a_condition_on_another_table_is_refused(survey):
-    hole = StructuralHole("packs", Condition("vapes", "is", ("no",)), 30)
+    hole = StructuralMissingness("packs", Condition("vapes", "is", ("no",)), 30)
 
     with pytest.raises(SchemaError, match="no column 'vapes'"):
         leave_alone(survey, [hole])
@@ -237,9 +244,9 @@ def test_in_a_large_table_some_rows_propose_and_all_decide(survey):
     survey.loc[survey["smoker"] == "no", "packs"] = np.nan
     n = int((survey["smoker"] == "no").sum())
 
-    (hole,) = find_structural_holes(survey, max_rows=200)
+    (hole,) = find_structural_missingness(survey, max_rows=200)
 
-    assert hole == StructuralHole("packs", Condition("smoker", "is", ("no",)), n)
+    assert hole == StructuralMissingness("packs", Condition("smoker", "is", ("no",)), n)
 
 
 def test_what_holds_in_some_rows_only_is_not_told(survey):
@@ -248,5 +255,5 @@ def test_what_holds_in_some_rows_only_is_not_told(survey):
     others = np.setdiff1d(np.arange(len(survey)), rows)
     survey.loc[others, "packs"] = 1.0  # against the rule wherever the search does not look
 
-    assert find_structural_holes(survey.iloc[rows])
-    assert not find_structural_holes(survey, max_rows=200)
+    assert find_structural_missingness(survey.iloc[rows])
+    assert not find_structural_missingness(survey, max_rows=200)

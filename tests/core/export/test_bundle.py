@@ -10,7 +10,7 @@ import pytest
 
 from pmae_core.errors import ImputationError, TableError
 from pmae_core.evaluation import compare
-from pmae_core.explain import Condition, StructuralHole
+from pmae_core.explain import Condition, StructuralMissingness
 from pmae_core.export import Recipe, command_line, reproduce_script, write_bundle
 from pmae_core.table import read_table
 
@@ -84,7 +84,7 @@ def test_a_zip_file_with_what_was_asked_for(frame, filled, tmp_path):
 
 
 def test_where_the_command_has_no_words_its_file_says_why(frame, filled, tmp_path):
-    hole = StructuralHole("x", Condition("town", "is missing"), 10)
+    hole = StructuralMissingness("x", Condition("town", "is missing"), 10)
     recipe = Recipe(table="t.csv", method="naive", left_alone=[hole])
 
     write_bundle(tmp_path, recipe, frame, filled, formats=["parquet"])

@@ -1,4 +1,4 @@
-"""Workbooks with coloured cells."""
+"""Workbooks with colored cells."""
 
 import io
 import zipfile
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmae_core.errors import TableError, TableTooLargeError
-from pmae_core.export import write_filled_excel
+from pmae_core.export import write_imputed_excel
 from pmae_core.table import read_table
 
 GREEN, FORMULA = "00009E73", '=HYPERLINK("http://evil.example","a & b")'
@@ -41,11 +41,11 @@ def imputed(filled) -> pd.DataFrame:
 @pytest.fixture
 def book(filled, imputed, tmp_path):
     path = tmp_path / "filled.xlsx"
-    write_filled_excel(path, filled, imputed, about={"Method": "em", "Note": "=1+1"})
+    write_imputed_excel(path, filled, imputed, about={"Method": "em", "Note": "=1+1"})
     return path
 
 
-def test_exactly_the_filled_cells_are_coloured(book, filled, imputed):
+def test_exactly_the_filled_cells_are_colored(book, filled, imputed):
     sheet = openpyxl.load_workbook(book)["Table"]
     rows = sheet.iter_rows(min_row=2, max_col=filled.shape[1])
     for cells, filled_cells, values in zip(
@@ -81,7 +81,7 @@ def test_nothing_in_the_book_is_computed(book):
     assert (about["Note"].data_type, about["Note"].quotePrefix) == ("s", True)
 
 
-def test_the_second_sheet_says_what_the_colour_means(book, imputed):
+def test_the_second_sheet_says_what_the_color_means(book, imputed):
     sheet = openpyxl.load_workbook(book)["About"]
 
     assert sheet["A1"].fill.fgColor.rgb == GREEN
@@ -89,12 +89,12 @@ def test_the_second_sheet_says_what_the_colour_means(book, imputed):
     assert ("Method", "em") in sheet.values
 
 
-def test_an_index_goes_in_front_and_another_colour(filled, imputed):
+def test_an_index_goes_in_front_and_another_color(filled, imputed):
     labels = [f"row {k}" for k in range(len(filled))]
     buffer = io.BytesIO()
     with pytest.warns(UserWarning, match="no index"):
-        write_filled_excel(
-            buffer, filled.set_axis(labels), imputed.set_axis(labels), colour="#CC79A7"
+        write_imputed_excel(
+            buffer, filled.set_axis(labels), imputed.set_axis(labels), color="#CC79A7"
         )
 
     sheet = openpyxl.load_workbook(buffer)["Table"]
@@ -109,7 +109,7 @@ def test_any_text_comes_back_or_is_refused(text):
     table = pd.DataFrame({"text": [text], "n": [1]})
     buffer = io.BytesIO()
     try:
-        write_filled_excel(buffer, table, table.isna())
+        write_imputed_excel(buffer, table, table.isna())
     except TableError:
         return
     assert openpyxl.load_workbook(buffer)["Table"]["A2"].value == text
@@ -119,13 +119,13 @@ def test_any_text_comes_back_or_is_refused(text):
 def test_text_that_excel_cannot_hold(bad, tmp_path):
     table = pd.DataFrame({"text": [bad]})
     with pytest.raises(TableError, match="Excel"):
-        write_filled_excel(tmp_path / "a.xlsx", table, table.isna())
+        write_imputed_excel(tmp_path / "a.xlsx", table, table.isna())
     assert list(tmp_path.iterdir()) == []
 
 
 def test_tables_that_do_not_fit(filled, imputed):
     with pytest.raises(TableError, match="other rows or columns"):
-        write_filled_excel(io.BytesIO(), filled, imputed.iloc[1:])
+        write_imputed_excel(io.BytesIO(), filled, imputed.iloc[1:])
     wide = pd.DataFrame(np.zeros((1, 16_384)))
     with pytest.raises(TableTooLargeError, match="Excel holds"):
-        write_filled_excel(io.BytesIO(), wide, wide.astype(bool))
+        write_imputed_excel(io.BytesIO(), wide, wide.astype(bool))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pmae_core.errors import ImputationError
 from pmae_core.evaluation import compare
-from pmae_core.explain import Condition, StructuralHole
+from pmae_core.explain import Condition, StructuralMissingness
 from pmae_core.export import Recipe, escape_markdown, methods_paragraph
 
 
@@ -65,7 +65,7 @@ def test_a_single_filling_comes_with_a_warning(frame):
 
 
 def test_what_stays_empty_is_said(frame):
-    hole = StructuralHole("y_1", Condition("x", "<=", (9.5,)), 200)
+    hole = StructuralMissingness("y_1", Condition("x", "<=", (9.5,)), 200)
     recipe = Recipe(table="t", method="em", left_alone=[hole], model="model.safetensors")
 
     text = methods_paragraph(recipe, frame, frame)

@@ -18,7 +18,12 @@ from typer.testing import CliRunner
 
 from pmae_core.cli.app import app
 from pmae_core.errors import ImputationError
-from pmae_core.explain import Condition, StructuralHole, find_structural_holes, leave_alone
+from pmae_core.explain import (
+    Condition,
+    StructuralMissingness,
+    find_structural_missingness,
+    leave_alone,
+)
 from pmae_core.export import Recipe, changed_roles, command_line, reproduce_script
 from pmae_core.imputers import make_imputer
 from pmae_core.table import Schema, read_table
@@ -145,7 +150,7 @@ def test_a_trained_network_too_and_its_model(folder):
 def test_cells_left_alone_are_empty_again(folder):
     plain = Recipe(table="my 'holes'.csv", method="naive", sentinels={"y=2x": [-999]})
     frame, filled, _ = fill(plain, folder)
-    holes = find_structural_holes(frame)
+    holes = find_structural_missingness(frame)
     assert [hole.column for hole in holes] == ["packs"]
     recipe = Recipe(
         table=plain.table,
@@ -179,7 +184,7 @@ NAMES = st.text(min_size=1, max_size=15)
 @given(table=NAMES, column=NAMES, value=st.one_of(NAMES, st.integers(0), st.booleans()))
 @settings(max_examples=80, deadline=None)
 def test_names_never_become_code(table, column, value):
-    hole = StructuralHole(column, Condition(table, "is", (value,)), 30)
+    hole = StructuralMissingness(column, Condition(table, "is", (value,)), 30)
     recipe = Recipe(
         table=table,
         method="em",
@@ -244,7 +249,10 @@ def test_settings_in_the_command_keep_their_type():
         ({"sentinels": [True]}, "these sentinels"),
         ({"read_options": {"sheet": 1}}, "option sheet"),
         ({"roles": {1: "categorical"}}, "no text"),
-        ({"left_alone": [StructuralHole("a", Condition("b", "is missing"), 9)]}, "stay empty"),
+        (
+            {"left_alone": [StructuralMissingness("a", Condition("b", "is missing"), 9)]},
+            "stay empty",
+        ),
     ],
 )
 def test_what_the_command_cannot_say(given_by_user, word):
@@ -269,7 +277,7 @@ def test_recipes_that_no_script_could_follow(wrong):
 
 
 def test_recipe_as_json_and_back(recipe):
-    hole = StructuralHole("b", Condition("when", "<=", (pd.Timestamp("2024-02-29"),)), 30)
+    hole = StructuralMissingness("b", Condition("when", "<=", (pd.Timestamp("2024-02-29"),)), 30)
     for one in (
         recipe,
         Recipe(table="t", method="em", sentinels={2: ["?"]}, roles={2: "ignored"}),

@@ -42,15 +42,15 @@ class Stub(BaseImputer):
             raise Cancelled("Cancelled.")
         self.names = [column.name for column in encoded.columns]
 
-    def _fill_encoded(self, encoded):
+    def _impute_encoded(self, encoded):
         return np.where(encoded.observed, encoded.values, 0.5)
 
 
 class Copies(Stub):
     """Knows that "twin" equals "x", and nothing else."""
 
-    def _fill_encoded(self, encoded):
-        filled = super()._fill_encoded(encoded)
+    def _impute_encoded(self, encoded):
+        filled = super()._impute_encoded(encoded)
         x, twin = self.names.index("x"), self.names.index("twin")
         lost = ~encoded.observed[:, twin]
         filled[lost, twin] = filled[lost, x]
@@ -60,7 +60,7 @@ class Copies(Stub):
 class Guesses(Stub):
     """Knows the label from the sign of "x", and fills numbers badly."""
 
-    def _fill_encoded(self, encoded):
+    def _impute_encoded(self, encoded):
         filled = np.where(encoded.observed, encoded.values, 0.0)
         label, x = self.names.index("label"), self.names.index("x")
         lost = ~encoded.observed[:, label]
@@ -99,9 +99,9 @@ class Once(TransductiveImputer, Copies):
         TransductiveImputer._fit_encoded(self, encoded, run)
 
     def _complete(self, encoded, run):
-        return Copies._fill_encoded(self, encoded)
+        return Copies._impute_encoded(self, encoded)
 
-    _fill_encoded = TransductiveImputer._fill_encoded
+    _impute_encoded = TransductiveImputer._impute_encoded
 
 
 @pytest.fixture(scope="module")

@@ -137,7 +137,7 @@ def test_tables_are_named_by_digest_where_they_belong():
         ("{}", "has no kind"),
         ('{"kind": "train"}', "has no params"),
         ('{"kind": "train", "params": [], "table": null}', "params must be an object"),
-        ('{"kind": "train", "params": {}, "colour": "red"}', "no place for colour"),
+        ('{"kind": "train", "params": {}, "color": "red"}', "no place for color"),
         ('{"kind": "train", "params": {}, "resources": {"ram": 1}}', "no place for ram"),
         ('{"kind": "train", "params": {}, "resources": {"threads": 0}}', "threads must be"),
         ('{"kind": "train", "params": {}, "seed": "1"}', "seed must be a whole number"),

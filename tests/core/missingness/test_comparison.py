@@ -7,7 +7,7 @@ from pmae_core.missingness import compare_distributions, compare_rows
 from pmae_core.table import Schema
 
 
-def test_standardised_mean_difference_of_the_textbook():
+def test_standardized_mean_difference_of_the_textbook():
     df = pd.DataFrame({"x": [1.0, 2, 3, 5, 7, 9], "y": [0.0, 1, 2, None, None, None]})
     row = compare_rows(df, "y").loc["x"]
     # Means 2 and 7; variances 1 and 4.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pmae_core.errors import EmptyTableError
-from pmae_core.missingness import summarise_missingness
+from pmae_core.missingness import summarize_missingness
 
 
 def table(missing):
@@ -26,7 +26,7 @@ def test_counts_by_table_column_and_row():
             "whole": pd.array([1, 2, None, 4], dtype="Int64"),
         }
     )
-    summary = summarise_missingness(df)
+    summary = summarize_missingness(df)
     assert (summary.n_rows, summary.n_columns, summary.n_missing) == (4, 4, 6)
     assert summary.share_missing == 6 / 16
     assert summary.per_column["n_missing"].to_dict() == {
@@ -44,7 +44,7 @@ def test_counts_by_table_column_and_row():
 
 
 def test_infinite_values_are_not_missing():
-    assert summarise_missingness(pd.DataFrame({"x": [np.inf, 1.0]})).n_missing == 0
+    assert summarize_missingness(pd.DataFrame({"x": [np.inf, 1.0]})).n_missing == 0
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_infinite_values_are_not_missing():
     ],
 )
 def test_pattern_classes(missing, expected, distance):
-    summary = summarise_missingness(table(missing))
+    summary = summarize_missingness(table(missing))
     assert summary.pattern_class == expected
     assert summary.distance_from_monotone == pytest.approx(distance)
 
@@ -77,8 +77,8 @@ def is_monotone(cells):
 
 
 @given(cells=CELLS)
-def test_monotone_is_recognised_whatever_the_order_of_columns(cells):
-    summary = summarise_missingness(table(cells))
+def test_monotone_is_recognized_whatever_the_order_of_columns(cells):
+    summary = summarize_missingness(table(cells))
     assert 0 <= summary.distance_from_monotone <= 1
     found = summary.pattern_class in ("complete", "monotone")
     assert found == is_monotone(cells) == (summary.distance_from_monotone == 0)
@@ -86,7 +86,7 @@ def test_monotone_is_recognised_whatever_the_order_of_columns(cells):
 
 @given(cells=CELLS)
 def test_patterns_are_those_of_the_rows(cells):
-    summary = summarise_missingness(table(cells), max_patterns=100)
+    summary = summarize_missingness(table(cells), max_patterns=100)
     distinct, counts = np.unique(cells, axis=0, return_counts=True)
     assert summary.n_patterns == len(distinct) == len(summary.patterns)
     names = np.array(list("abcdefgh"))[: cells.shape[1]]
@@ -99,30 +99,30 @@ def test_patterns_are_those_of_the_rows(cells):
 
 def test_only_the_most_frequent_patterns_are_listed():
     cells = np.array([[0, 0, 1]] * 3 + [[0, 1, 0]] * 5 + [[1, 0, 0]])
-    summary = summarise_missingness(table(cells), max_patterns=2)
+    summary = summarize_missingness(table(cells), max_patterns=2)
     assert summary.patterns["missing_columns"].tolist() == [("b",), ("c",)]
     assert summary.n_patterns == 3
 
 
 def test_sentences():
     assert (
-        summarise_missingness(table(np.zeros((2, 1)))).sentence()
+        summarize_missingness(table(np.zeros((2, 1)))).sentence()
         == "The table has 2 rows and 1 column; nothing is missing."
     )
     cells = np.zeros((2000, 2), dtype=bool)
     cells[0, 1] = True
-    assert summarise_missingness(table(cells)).sentence() == (
+    assert summarize_missingness(table(cells)).sentence() == (
         "The table has 2,000 rows and 2 columns; 1 cell (less than 0.1 %) is missing, in 1 column, "
         "and 1,999 rows (more than 99.9 %) are complete. The missing pattern is monotone: the "
         "columns can be ordered so that a row that misses one misses all later ones."
     )
-    general = summarise_missingness(table([[0, 1], [1, 0], [0, 0]])).sentence()
+    general = summarize_missingness(table([[0, 1], [1, 0], [0, 0]])).sentence()
     assert "2 cells (33.3 %) are missing, in 2 columns, and 1 row (33.3 %) is complete" in general
     assert general.endswith("follows no order.")
 
 
 def test_the_summary_becomes_json():
-    summary = summarise_missingness(table([[0, 1], [1, 0]]).set_axis([0, 1], axis=1))
+    summary = summarize_missingness(table([[0, 1], [1, 0]]).set_axis([0, 1], axis=1))
     content = json.loads(json.dumps(summary.to_dict()))
     assert content["per_column"][1] == {"name": "1", "p_obs": 0.5, "n_missing": 1}
     assert content["patterns"][0]["missing_columns"] == ["1"]
@@ -132,4 +132,4 @@ def test_the_summary_becomes_json():
 @pytest.mark.parametrize("df", [pd.DataFrame(), pd.DataFrame({"a": []}), pd.DataFrame(index=[1])])
 def test_empty_tables_are_refused(df):
     with pytest.raises(EmptyTableError, match="no rows or no columns"):
-        summarise_missingness(df)
+        summarize_missingness(df)

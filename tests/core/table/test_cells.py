@@ -33,7 +33,7 @@ def there_and_back(cells, series):
         (["1", "4.5"], "str", "2.4"),
     ],
 )
-def test_a_number_is_written_as_its_neighbours_are(values, dtype, written):
+def test_a_number_is_written_as_its_neighbors_are(values, dtype, written):
     series = pd.Series(values, dtype=dtype)
     [cell] = NumberCells.fit(series).write(np.array([2.4]), series)
     assert cell == written

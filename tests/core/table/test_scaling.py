@@ -84,7 +84,7 @@ def test_thinned_rank_knots_keep_integers_of_moderate_range():
     np.testing.assert_array_equal(np.rint(back), numbers)
 
 
-def test_rare_neighbours_among_many_ties_stay_apart():
+def test_rare_neighbors_among_many_ties_stay_apart():
     numbers = np.repeat([0.0, 1.0, 2.0, 3.0], [1_000_000, 1, 1, 1_000_000])
     scaler = fit_scaler(numbers, "rank")
     four = np.array([0.0, 1.0, 2.0, 3.0])

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from pmae_core.training.checkpoint import (
-    load_optimiser_tensors,
-    optimiser_tensors,
+    load_optimizer_tensors,
+    optimizer_tensors,
     read_tensors,
     write_tensors,
 )
@@ -53,19 +53,19 @@ def test_another_format_version_is_refused(tmp_path, monkeypatch):
         read_tensors(path)
 
 
-def test_an_optimiser_goes_on_as_if_never_stopped():
-    def stepped(times, parameter, optimiser):
+def test_an_optimizer_goes_on_as_if_never_stopped():
+    def stepped(times, parameter, optimizer):
         for _ in range(times):
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             (parameter**3).sum().backward()
-            optimiser.step()
+            optimizer.step()
 
     first = torch.nn.Parameter(torch.ones(3))
     straight = torch.optim.AdamW([first], lr=0.1)
     stepped(3, first, straight)
     second = torch.nn.Parameter(first.detach().clone())
     resumed = torch.optim.AdamW([second], lr=0.1)
-    load_optimiser_tensors(resumed, optimiser_tensors(straight))
+    load_optimizer_tensors(resumed, optimizer_tensors(straight))
     stepped(2, first, straight)
     stepped(2, second, resumed)
     assert torch.equal(first, second)

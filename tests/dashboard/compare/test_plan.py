@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from dashboard.compare.plan import (
-    Plan,
+    ComparisonPlan,
     holes_words,
     job_words,
     method_sets,
@@ -36,7 +36,9 @@ def spec_of(prepared):
 
 
 def test_own_cells(table):
-    plan = Plan(methods=("naive", "em"), n_seeds=2, share=0.2, budget_seconds=60.0, seed=7)
+    plan = ComparisonPlan(
+        methods=("naive", "em"), n_seeds=2, share=0.2, budget_seconds=60.0, seed=7
+    )
     prepared = prepare(plan, table, Schema.infer(table))
 
     params = spec_of(prepared).params
@@ -49,7 +51,7 @@ def test_own_cells(table):
 def test_a_scenario_makes_the_holes_of_the_lab(table):
     scenario = Scenario(pattern="monotone", mechanism="MAR", coupling="nested", seed=3)
     schema = Schema.infer(table)
-    prepared = prepare(Plan(methods=("naive",), scenario=scenario), table, schema)
+    prepared = prepare(ComparisonPlan(methods=("naive",), scenario=scenario), table, schema)
 
     params = spec_of(prepared).params
     made = scenario.make(table, schema)
@@ -62,7 +64,9 @@ def test_a_scenario_makes_the_holes_of_the_lab(table):
 
 def test_a_scenario_like_mine_has_a_known_truth(table):
     scenario = Scenario(kind="like-mine", seed=1)
-    prepared = prepare(Plan(methods=("naive",), scenario=scenario), table, Schema.infer(table))
+    prepared = prepare(
+        ComparisonPlan(methods=("naive",), scenario=scenario), table, Schema.infer(table)
+    )
 
     assert prepared.params["holdout"] == "known-truth"
     assert prepared.truth is not None and prepared.truth["b"].notna().all()
@@ -71,7 +75,7 @@ def test_a_scenario_like_mine_has_a_known_truth(table):
 
 def test_the_target_gets_no_holes_and_conclusions_go_along(table):
     scenario = Scenario(mechanism="MCAR", columns=("a", "kind"), proportions=0.5)
-    plan = Plan(
+    plan = ComparisonPlan(
         methods=("naive",), scenario=scenario, target="kind", conclusions=(("slope", "a", "c"),)
     )
     params = spec_of(prepare(plan, table, Schema.infer(table))).params
@@ -85,11 +89,11 @@ def test_the_target_gets_no_holes_and_conclusions_go_along(table):
 def test_what_cannot_work_is_said_at_once(table):
     schema = Schema.infer(table)
     with pytest.raises(ScoringError, match="at least one method"):
-        prepare(Plan(methods=()), table, schema)
+        prepare(ComparisonPlan(methods=()), table, schema)
     lost = Scenario(columns=("no such column",))
     with pytest.raises(PMAEError, match="no such column"):
-        prepare(Plan(methods=("naive",), scenario=lost), table, schema)
-    only_target = Plan(methods=("naive",), scenario=Scenario(columns=("a",)), target="a")
+        prepare(ComparisonPlan(methods=("naive",), scenario=lost), table, schema)
+    only_target = ComparisonPlan(methods=("naive",), scenario=Scenario(columns=("a",)), target="a")
     assert "another target" in only_target.problem()
 
 
@@ -106,7 +110,7 @@ def test_words():
     made = {"amputation": {"pattern": "general", "mechanism": "MAR"}}
     assert holes_words(made) == "holes made on purpose: general, MAR"
     assert "truth is known" in holes_words({"truth": "1" * 64})
-    plan = Plan(methods=("naive", "em"), n_seeds=1)
+    plan = ComparisonPlan(methods=("naive", "em"), n_seeds=1)
     assert job_words(plan, "penguins", {"em": "EM"}) == "naive, EM on penguins, 1 seed"
     assert method_sets(["naive", "em", "own"])["All"] == ["naive", "em", "own"]
     assert method_sets(["naive", "em"])["Quick"] == ["naive", "em"]

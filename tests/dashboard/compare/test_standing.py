@@ -21,7 +21,7 @@ from dashboard.compare.standing import (
     with_progress,
 )
 from pmae_core.evaluation import Comparison, TaskResult
-from pmae_core.jobs import JobSpec, JobState, Progress
+from pmae_core.jobs import JobProgress, JobSpec, JobState
 
 METHODS = ["naive", "knn", "em"]
 SEEDS = [0, 1, 2]
@@ -93,7 +93,7 @@ def test_runs_under_way_are_in_words(tmp_path):
     message = "1 of 9 done; knn (seed 0): column 2 of 5"
     record = record_in(tmp_path, "running", [task("naive", 0, 0.123)])
 
-    runs = runs_table(with_progress(standing_of(record), Progress(message=message)))
+    runs = runs_table(with_progress(standing_of(record), JobProgress(message=message)))
 
     assert runs.set_index("method")["seed 0"].to_dict() == {
         "naive": "0.123",

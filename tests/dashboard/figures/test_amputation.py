@@ -95,8 +95,8 @@ def test_numbers_left_and_lost_are_shares_of_their_group():
 
     assert data["left"].sum() == pytest.approx(1)
     assert data["lost"].sum() == pytest.approx(1)
-    centre = (data["from"] + data["to"]) / 2
-    assert (centre * data["lost"]).sum() - (centre * data["left"]).sum() == pytest.approx(
+    center = (data["from"] + data["to"]) / 2
+    assert (center * data["lost"]).sum() - (center * data["left"]).sum() == pytest.approx(
         3, abs=0.4
     )
 

@@ -13,7 +13,7 @@ from dashboard.figures.filling import (
     delta_figure,
 )
 from dashboard.theme import IMPUTED, OBSERVED
-from pmae_core.explain import cell_biography
+from pmae_core.explain import cell_details
 from pmae_core.inference import tipping_point
 
 
@@ -33,7 +33,7 @@ def told(table, column, draws=()):
     values["took"] = pd.Timedelta("9h")
     filled = table.fillna(values)
     drawn = [table.fillna({**values, "y": float(i), "kind": "<b>" if i else "a"}) for i in draws]
-    return cell_biography(table, 5, column, {"Mean": filled, "<i>EM</i>": filled}, drawn)
+    return cell_details(table, 5, column, {"Mean": filled, "<i>EM</i>": filled}, drawn)
 
 
 def trace(figure, name):
@@ -88,7 +88,7 @@ def test_without_draws_there_is_no_spread(table):
 
 def test_a_cell_of_which_nothing_is_known(table):
     table["empty"] = np.nan
-    biography = cell_biography(table, 5, "empty", {"Mean": table})
+    biography = cell_details(table, 5, "empty", {"Mean": table})
 
     assert biography_data(biography).empty
 

@@ -118,7 +118,7 @@ def test_cells_are_missing_observed_or_masked():
     assert cell_states(observed, np.array([[True, False, True]])).tolist() == [[2, 1, 0]]
 
 
-def test_the_picture_of_cells_names_the_colours_that_occur():
+def test_the_picture_of_cells_names_the_colors_that_occur():
     states = np.array([[1, 1], [2, 1]])
 
     figure = cells_figure(states, ["a", "b"])

@@ -16,7 +16,7 @@ from pmae_core.missingness import (
     dropping_shift,
     find_patterns,
     measure_flux,
-    summarise_missingness,
+    summarize_missingness,
 )
 
 MARKUP = "<b>age</b>"
@@ -49,7 +49,7 @@ def mixed():
 
 
 def test_bars_of_columns_add_up_to_one(df):
-    figure = figures.columns_figure(summarise_missingness(df).per_column)
+    figure = figures.columns_figure(summarize_missingness(df).per_column)
     observed, missing = figure.data
     assert list(observed.x) == [1, 0.25, 0.75]
     assert list(missing.x) == [0, 0.75, 0.25]
@@ -59,7 +59,7 @@ def test_bars_of_columns_add_up_to_one(df):
 
 def test_at_most_forty_bars():
     wide = table(np.zeros((2, 60)), [f"c{i}" for i in range(60)])
-    observed, _ = figures.columns_figure(summarise_missingness(wide).per_column).data
+    observed, _ = figures.columns_figure(summarize_missingness(wide).per_column).data
     assert len(observed.x) == figures.MOST_BARS == 40
 
 
@@ -221,7 +221,7 @@ def test_markup_in_names_stays_text():
     df = table([[0, 1, 0], [1, 0, 1], [0, 0, 0], [1, 1, 0]], [MARKUP, "<i>b</i>", "c"])
     patterns = find_patterns(df)
     drawn = [
-        figures.columns_figure(summarise_missingness(df).per_column),
+        figures.columns_figure(summarize_missingness(df).per_column),
         figures.matrix_figure(bin_nullity(df)),
         figures.correlation_figure(correlate_nullity(df)),
         figures.dendrogram_figure(cluster_columns(df)),

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from dashboard.figures.paper import (
-    FULL_COLOUR,
+    FULL_COLOR,
     boxes_figure,
     grid_figure,
     mechanisms_figure,
@@ -55,14 +55,14 @@ def test_a_mean_is_only_compared_with_the_mean_of_the_same_tables():
     assert np.isnan(mean["printed"]) and np.isnan(mean["difference"])
 
 
-def test_differences_have_a_sign_and_a_colour(data):
+def test_differences_have_a_sign_and_a_color(data):
     figure = table_figure(data, TITLES)
     heat, brackets = figure.data
     assert [list(row) for row in heat.text] == [
         ["20.0<br>▼2.0", "50.0<br>▲20", "35.0<br>▲9.0"],
         ["12.0<br>", "", "12.0<br>"],
     ]
-    assert heat.z[0].tolist() == [-2, FULL_COLOUR, 9]
+    assert heat.z[0].tolist() == [-2, FULL_COLOR, 9]
     assert np.isnan(heat.z[1][1])
     assert list(brackets.text) == ["(34.3)"]
     assert (brackets.x[0], brackets.y[0]) == (1, 1)
@@ -82,7 +82,7 @@ def test_without_results_the_printed_figures_are_there():
 @pytest.mark.parametrize(
     ("difference", "words"), [(9.96, "▲10"), (9.9, "▲9.9"), (-0.3, "▼0.3"), (-0.01, "=")]
 )
-def test_signs_need_no_colour(difference, words):
+def test_signs_need_no_color(difference, words):
     assert signed(difference) == words
 
 

@@ -74,7 +74,7 @@ def test_of_many_columns_the_worst_are_shown():
     assert len(columns_figure(table).data[1].x) == MOST_COLUMNS
 
 
-def test_two_runs_differ_in_colour_and_stroke():
+def test_two_runs_differ_in_color_and_stroke():
     curve = pd.DataFrame({"step": [1.0, 2.0], "value": [1.0, 0.5]})
 
     first, second = overlay_figure({"1. a": curve, "2. b": curve}, axis="error").data

@@ -32,7 +32,7 @@ def frame():
 @pytest.fixture(autouse=True)
 def forget():
     cells._filled_rows.clear()
-    cells._neighbourhood.clear()
+    cells._neighborhood.clear()
 
 
 def test_rows_with_filled_cells_and_all_rows(frame):
@@ -100,7 +100,7 @@ def test_donors_of_a_large_table_are_looked_for_among_some(frame, monkeypatch):
     monkeypatch.setattr(cells, "DONOR_ROWS", 40)
     filling = make_filling(frame)
 
-    hood = cells._neighbourhood_of(filling, 3, "b")
+    hood = cells._neighborhood_of(filling, 3, "b")
 
     assert len(hood.frame) == 41
     donors = hood.donors(3, "b")["row"]

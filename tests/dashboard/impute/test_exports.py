@@ -15,7 +15,7 @@ import pytest
 from dashboard import jobs
 from dashboard.impute import exports
 from dashboard.impute.fillings import Filling
-from pmae_core.explain import find_structural_holes
+from pmae_core.explain import find_structural_missingness
 from pmae_core.jobs import JobSpec, JobState, JobStore, ProcessId
 from pmae_core.jobs.worker.context import JobContext
 from pmae_core.jobs.worker.results import read_frame
@@ -92,7 +92,7 @@ def run(command: list[str], folder: Path) -> None:
 
 
 def test_the_script_fills_the_same_table(make, tmp_path):
-    (hole,) = find_structural_holes(make(method="naive").frame)
+    (hole,) = find_structural_missingness(make(method="naive").frame)
     filling = make(method="em", draws=2, leave_alone=[hole.to_dict()])
     folder = unpacked(
         exports.everything(filling, exports.recipe(filling), None, escaped=True),

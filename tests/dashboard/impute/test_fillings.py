@@ -35,9 +35,9 @@ def test_every_filling_of_the_same_cells_has_a_name_of_its_own(listed):
     named = fillings.by_method(SimpleNamespace(record=one))
 
     assert {name: record.id for name, record in named.items()} == {
-        "Expectation maximisation": "a",
-        "Expectation maximisation, seed 7": "c",
-        "Expectation maximisation, seed 0": "b",
+        "Expectation maximization": "a",
+        "Expectation maximization, seed 7": "c",
+        "Expectation maximization, seed 0": "b",
         "Mean / mode": "d",
     }
 
@@ -49,9 +49,9 @@ def test_many_of_one_kind_are_numbered(listed):
     named = fillings.by_method(SimpleNamespace(record=same[0]))
 
     assert list(named)[1:] == [
-        "Expectation maximisation, seed 0",
-        "Expectation maximisation, seed 0 (2)",
-        "Expectation maximisation, seed 0 (3)",
+        "Expectation maximization, seed 0",
+        "Expectation maximization, seed 0 (2)",
+        "Expectation maximization, seed 0 (3)",
     ]
 
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from dashboard.impute.plan import Plan, Source, hole_name, sources, stays_empty
-from pmae_core.explain import find_structural_holes
+from dashboard.impute.plan import ImputationPlan, Source, hole_name, sources, stays_empty
+from pmae_core.explain import find_structural_missingness
 from pmae_core.jobs import JobSpec
 from pmae_core.table import Schema
 
@@ -30,17 +30,17 @@ def test_trained_models_come_before_methods():
 
 def test_a_plan_is_a_job_that_the_store_takes():
     table = pd.DataFrame({"smoker": ["no", "yes"] * 30, "packs": [None, 1.5] * 30})
-    holes = tuple(find_structural_holes(table))
-    plan = Plan(Source("em", "em"), draws=2, seed=4, leave_alone=holes)
+    holes = tuple(find_structural_missingness(table))
+    plan = ImputationPlan(Source("em", "em"), draws=2, seed=4, leave_alone=holes)
 
     spec = JobSpec.make("impute", params=plan.params, table="0" * 64, seed=plan.seed)
 
     assert spec.params["leave_alone"] == [holes[0].to_dict()]
-    assert plan.name("my table") == "Expectation maximisation on my table, 2 draws, seed 4"
+    assert plan.name("my table") == "Expectation maximization on my table, 2 draws, seed 4"
 
 
 def test_a_plan_with_a_model():
-    plan = Plan(Source("model:1", "pmae-trf", Training()))
+    plan = ImputationPlan(Source("model:1", "pmae-trf", Training()))
 
     spec = JobSpec.make("impute", params=plan.params, table="0" * 64)
 
@@ -50,8 +50,8 @@ def test_a_plan_with_a_model():
 
 def test_the_name_of_a_hole_depends_on_what_was_found():
     table = pd.DataFrame({"smoker": ["no", "yes"] * 30, "packs": [None, 1.5] * 30})
-    (hole,) = find_structural_holes(table)
-    (larger,) = find_structural_holes(pd.concat([table, table], ignore_index=True))
+    (hole,) = find_structural_missingness(table)
+    (larger,) = find_structural_missingness(pd.concat([table, table], ignore_index=True))
 
     assert hole_name(hole) == hole_name(hole)
     assert hole_name(hole) != hole_name(larger)

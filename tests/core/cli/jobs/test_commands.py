@@ -12,7 +12,7 @@ from pmae_core.cli.jobs import commands as cli_jobs
 from pmae_core.cli.jobs import submit as cli_submit
 from pmae_core.errors import Cancelled, PMAEError
 from pmae_core.evaluation import Comparison
-from pmae_core.jobs import JobSpec, JobState, JobStore, ProcessId, Progress, Resources
+from pmae_core.jobs import JobProgress, JobSpec, JobState, JobStore, ProcessId, Resources
 from pmae_core.jobs.cost.estimate import CostEstimate, MethodCost
 from pmae_core.jobs.worker.context import JobContext
 from pmae_core.jobs.worker.run import run_job
@@ -329,7 +329,7 @@ def test_a_job_in_the_queue_shows_its_place(store, holes):
 def test_a_running_job_shows_how_far_it_is_and_what_was_expected(store, holes):
     job_id = submitted("impute", holes, "--method", "em")
     record, token = InlineEngine(store).claim()
-    progress = Progress(fraction=0.25, message="round 5 of 20", eta_seconds=75.0)
+    progress = JobProgress(fraction=0.25, message="round 5 of 20", eta_seconds=75.0)
     store.heartbeat(record.id, token, memory_mb=321.0, progress=progress)
     cost = MethodCost(method="em", seconds=100.0, low=50.0, high=8000.0, memory_mb=300.0)
     estimate = CostEstimate(per_method=[cost])

@@ -1,4 +1,4 @@
-"""Expectation maximisation on tables."""
+"""Expectation maximization on tables."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Nearest neighbours against scikit-learn's own."""
+"""Nearest neighbors against scikit-learn's own."""
 
 import numpy as np
 import pytest

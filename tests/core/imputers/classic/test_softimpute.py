@@ -10,12 +10,12 @@ from tests.support.correlated import correlated_table, r2
 
 
 def solve(incomplete, shrinkage):
-    """Return the low-rank table on standardised columns, and its residual on observed cells."""
+    """Return the low-rank table on standardized columns, and its residual on observed cells."""
     observed = ~np.isnan(incomplete)
     imputer = SoftImputeImputer(shrinkage=shrinkage, max_iter=5000, tol=1e-12).fit(incomplete)
     encoded = imputer.encoder_.transform(_frame(incomplete))
-    centre, scale = _moments(encoded.values, observed)
-    table = np.where(observed, (encoded.values - centre) / scale, 0.0)
+    center, scale = _moments(encoded.values, observed)
+    table = np.where(observed, (encoded.values - center) / scale, 0.0)
     low_rank = _regress_on_factors(table, observed, imputer._factors, imputer.shrinkage_)
     return low_rank, np.where(observed, table - low_rank, 0.0), imputer
 

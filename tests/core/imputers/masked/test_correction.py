@@ -1,4 +1,4 @@
-"""Corrections of predicted numbers towards their mean."""
+"""Corrections of predicted numbers toward their mean."""
 
 import numpy as np
 import pytest

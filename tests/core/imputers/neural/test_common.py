@@ -9,7 +9,7 @@ import torch
 
 from pmae_core.errors import Cancelled, ImputationError
 from pmae_core.imputers import make_imputer
-from pmae_core.imputers.neural._common import Standardiser, row_chunks, seeded, shuffled_batches
+from pmae_core.imputers.neural._common import Standardizer, row_chunks, seeded, shuffled_batches
 from pmae_core.table import EncodedColumn, EncodedTable
 from tests.support.correlated import correlated_table
 from tests.support.fast_params import FAST_PARAMS
@@ -86,22 +86,22 @@ def test_batches_and_chunks_cover_all_rows():
     np.testing.assert_array_equal(np.concatenate(chunks), rows)
 
 
-def test_standardised_columns_have_mean_0_and_spread_1_and_come_back():
+def test_standardized_columns_have_mean_0_and_spread_1_and_come_back():
     rng = np.random.default_rng(0)
     columns = (EncodedColumn("x", "numerical", 0), EncodedColumn("c", "categorical", 3))
     values = np.column_stack([rng.random(50), rng.integers(0, 3, 50)]).astype(np.float32)
     observed = rng.random((50, 2)) < 0.7
     table = EncodedTable(np.where(observed, values, 0).astype(np.float32), observed, columns)
-    standardiser = Standardiser.fit(table)
-    cells = standardiser.apply(table).numpy()
+    standardizer = Standardizer.fit(table)
+    cells = standardizer.apply(table).numpy()
     for j in range(2):
         seen = cells[observed[:, j], j]
         assert seen.mean() == pytest.approx(0, abs=1e-5)
         assert seen.std() == pytest.approx(1, abs=1e-5)
     assert (cells[~observed] == 0).all()
-    back = standardiser.undo(torch.from_numpy(cells), table)
+    back = standardizer.undo(torch.from_numpy(cells), table)
     np.testing.assert_allclose(back[observed], values[observed], atol=1e-6)
-    beyond = standardiser.undo(torch.full((50, 2), 1e6), table)
+    beyond = standardizer.undo(torch.full((50, 2), 1e6), table)
     assert (beyond == [1, 2]).all()
 
 

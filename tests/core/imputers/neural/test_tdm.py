@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from pmae_core.errors import ImputationError
+from pmae_core.imputers.neural import _tdm_network
 from pmae_core.imputers.neural._tdm_network import Coupling, WindowAverage, transport_cost
 from pmae_core.imputers.neural.tdm import TDMImputer
 from tests.support.correlated import correlated_table, r2

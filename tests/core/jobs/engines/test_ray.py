@@ -25,7 +25,7 @@ from pmae_core.jobs.engines.ray_tasks import RayTaskPool
 from pmae_core.jobs.spec import JobSpec, JobState, Resources, installed_versions
 from pmae_core.jobs.store.store import JobStore
 from pmae_core.jobs.worker.context import JobContext
-from pmae_core.jobs.worker.run import fit_and_fill
+from pmae_core.jobs.worker.run import fit_and_impute
 from pmae_core.table import Schema
 
 ray = pytest.importorskip("ray")
@@ -163,7 +163,7 @@ def test_a_training_goes_on_after_a_crash_and_after_a_cancel(engine, cluster, ta
     )
     out = tmp_path / "out"
     out.mkdir()
-    fit_and_fill(spec, here, out)
+    fit_and_impute(spec, here, out)
     for name in ("filled.parquet", "imputed.parquet"):
         assert (result / name).read_bytes() == (out / name).read_bytes(), name
     there, here = (load_file(folder / "model.safetensors") for folder in (result, out))

@@ -14,7 +14,7 @@ import pytest
 from pmae_core.errors import JobError
 from pmae_core.jobs.spec import JobSpec, JobState
 from pmae_core.jobs.store import database, retention
-from pmae_core.jobs.store.records import ProcessId, Progress, StaleClaim
+from pmae_core.jobs.store.records import JobProgress, ProcessId, StaleClaimError
 from pmae_core.jobs.store.store import JobStore
 
 ME = ProcessId(pid=1, created=2.0, host="here")
@@ -71,7 +71,7 @@ def test_a_submitted_job_is_queued_and_has_its_folder(store, spec):
 
 def test_a_record_is_json_without_the_token(store, spec):
     job_id = run_through(store, spec, JobState.RUNNING)
-    store.heartbeat(job_id, store.job(job_id).token, progress=Progress(0.5, "half", 3.0))
+    store.heartbeat(job_id, store.job(job_id).token, progress=JobProgress(0.5, "half", 3.0))
     record = store.job(job_id)
     document = json.loads(json.dumps(record.to_dict()))
     assert record.token not in json.dumps(document)
@@ -279,7 +279,7 @@ def test_only_one_worker_registers_for_a_claim(store, spec):
 def test_a_heartbeat_brings_wishes(store, spec):
     job_id = store.submit(spec).id
     _, token = claim(store)
-    wish = store.heartbeat(job_id, token, memory_mb=100.0, progress=Progress(0.25, "quarter"))
+    wish = store.heartbeat(job_id, token, memory_mb=100.0, progress=JobProgress(0.25, "quarter"))
     assert (wish.cancel_requested, wish.still_mine) == (False, True)
     store.request_cancel(job_id)
     store.request_cancel(job_id)
@@ -287,7 +287,7 @@ def test_a_heartbeat_brings_wishes(store, spec):
     assert (wish.cancel_requested, wish.still_mine) == (True, True)
     record = store.job(job_id)
     assert record.memory_mb == 100.0  # the most
-    assert record.progress == Progress(0.25, "quarter", None)
+    assert record.progress == JobProgress(0.25, "quarter", None)
     assert record.state is JobState.RUNNING
     store.finish(job_id, token, JobState.CANCELLED)
     assert not store.heartbeat(job_id, token).still_mine
@@ -321,11 +321,11 @@ def test_figures_that_are_not_finite_become_none(store, spec):
 
 def test_events_without_the_claim_are_refused(store, spec):
     job_id = store.submit(spec).id
-    with pytest.raises(StaleClaim):
+    with pytest.raises(StaleClaimError):
         store.append_events(job_id, "guess", [("x", {})])
     _, token = claim(store)
     store.interrupt(job_id, token, "gone")
-    with pytest.raises(StaleClaim):
+    with pytest.raises(StaleClaimError):
         store.append_events(job_id, token, [("x", {})])
     assert states_of(store, job_id) == ["queued", "running", "interrupted"]
 

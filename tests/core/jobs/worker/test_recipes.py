@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from pmae_core.errors import JobError
-from pmae_core.explain import Condition, StructuralHole
+from pmae_core.explain import Condition, StructuralMissingness
 from pmae_core.export import Recipe
 from pmae_core.jobs import JobSpec, Resources
 from pmae_core.jobs.worker.recipes import MODEL_FILE, TABLE_FILE, recipe_of
@@ -23,7 +23,7 @@ def spec_of(kind="impute", **params):
 
 
 def test_a_method_with_all_its_settings():
-    hole = StructuralHole("age", Condition("zip", "is", (10115,)), 2)
+    hole = StructuralMissingness("age", Condition("zip", "is", (10115,)), 2)
     spec = spec_of(method="em", params={"max_iter": 9}, draws=3, leave_alone=[hole.to_dict()])
 
     recipe = recipe_of(spec, {"method": "em", "n_filled": 1}, TABLE)

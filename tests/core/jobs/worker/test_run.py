@@ -9,7 +9,7 @@ import pytest
 from pmae_core.errors import Cancelled, DatasetUnavailableError
 from pmae_core.evaluation import Comparison, downstream_scores
 from pmae_core.events import TrainingProgress, TrainingStarted
-from pmae_core.explain import Condition, StructuralHole
+from pmae_core.explain import Condition, StructuralMissingness
 from pmae_core.imputers import PMAEImputer, load_imputer
 from pmae_core.inference import conclusion_stability
 from pmae_core.jobs.spec import JobSpec
@@ -159,7 +159,7 @@ def test_how_a_model_was_trained_outlives_its_job(tmp_path):
 def test_holes_that_are_none_stay_empty(tmp_path):
     table = small_table().assign(smoker=["no", "yes"] * 20, packs=[np.nan, 1.5] * 20)
     table.loc[table.index[1], "packs"] = np.nan
-    hole = StructuralHole("packs", Condition("smoker", "is", ("no",)), 20)
+    hole = StructuralMissingness("packs", Condition("smoker", "is", ("no",)), 20)
     params = {"method": "em", "draws": 1, "leave_alone": [hole.to_dict()]}
     spec = JobSpec.make("impute", params=params, table=DIGEST)
 

@@ -17,11 +17,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pmae_core.errors import TableError, TableTooLargeError, TableWarning, UnreadableFileError
-from pmae_core.table.io.limits import Limits
+from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.reading import read_table
 from pmae_core.table.io.writing import write_table
 
-SMALL = Limits(max_expanded_bytes=20_000_000)
+SMALL = ReadingLimits(max_expanded_bytes=20_000_000)
 MARKUP_AND_PATHS = ("<script>alert(1)</script>", "../../x", "=cmd|' /C calc'!A0", "\x1b[2J", "a\0b")
 
 
@@ -165,7 +165,7 @@ class TestColumnarBombs:
         with pytest.raises(TableTooLargeError, match=r"unpacks to at least 32\.0 MB"):
             read_table(content, limits=SMALL)
         with pytest.raises(TableTooLargeError, match="at least 4,000,000 rows"):
-            read_table(content, limits=Limits(max_rows=1000))
+            read_table(content, limits=ReadingLimits(max_rows=1000))
 
     def test_a_packed_dictionary_is_refused_by_what_it_says_of_itself(self):
         content = arrow_file(repeated_text(30_000_000, 10), compression="zstd")
@@ -211,10 +211,10 @@ class TestColumnarBombs:
         code = f"""
 import io, resource, sys
 from pmae_core.errors import TableTooLargeError
-from pmae_core.table import Limits, read_table
+from pmae_core.table import ReadingLimits, read_table
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
-    read_table(sys.stdin.buffer.read(), limits=Limits(max_expanded_bytes={200_000_000}))
+    read_table(sys.stdin.buffer.read(), limits=ReadingLimits(max_expanded_bytes={200_000_000}))
 except TableTooLargeError:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """

@@ -21,7 +21,7 @@ from pmae_core.errors import (
     TableWarning,
     UnreadableFileError,
 )
-from pmae_core.table.io.limits import Limits
+from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.reading import read_table
 from pmae_core.table.io.writing import write_table
 
@@ -75,7 +75,7 @@ class TestSources:
 
         assert read_table(Stream(b"a\n1\n"))["a"].tolist() == [1]
         with pytest.raises(TableTooLargeError, match="max_bytes"):
-            read_table(Stream(b"a\n1\n" * 100), limits=Limits(max_bytes=50))
+            read_table(Stream(b"a\n1\n" * 100), limits=ReadingLimits(max_bytes=50))
 
     @pytest.mark.parametrize(
         ("source", "sentence"),
@@ -181,7 +181,7 @@ class TestLimits:
         path = tmp_path / "t.csv"
         path.write_bytes(b"a\n" + b"1\n" * 100)
         with pytest.raises(TableTooLargeError, match="202 bytes"):
-            read_table(path, limits=Limits(max_bytes=100))
+            read_table(path, limits=ReadingLimits(max_bytes=100))
 
     def test_a_million_columns_are_refused_by_the_first_line(self):
         header = ",".join(f"c{position}" for position in range(1_000_000)).encode()
@@ -193,28 +193,32 @@ class TestLimits:
     @pytest.mark.parametrize("format", ["csv", "excel", "parquet", "feather", "jsonl"])
     def test_rows_columns_and_cells_in_every_format(self, format):
         content = written(pd.DataFrame({"a": range(20), "b": range(20)}), format)
-        for limits in (Limits(max_rows=19), Limits(max_columns=1), Limits(max_cells=39)):
+        for limits in (
+            ReadingLimits(max_rows=19),
+            ReadingLimits(max_columns=1),
+            ReadingLimits(max_cells=39),
+        ):
             with pytest.raises(TableTooLargeError):
                 read_table(content, limits=limits)
-        exact = Limits(max_rows=20, max_columns=2, max_cells=40)
+        exact = ReadingLimits(max_rows=20, max_columns=2, max_cells=40)
         assert len(read_table(content, limits=exact)) == 20
 
     def test_lines_inside_quotes_are_no_rows(self):
         content = b"a,b\n" + b'1,"x\n\n\ny"\n' * 5
-        assert len(read_table(content, limits=Limits(max_rows=5))) == 5
+        assert len(read_table(content, limits=ReadingLimits(max_rows=5))) == 5
         with pytest.raises(TableTooLargeError):
-            read_table(content, limits=Limits(max_rows=4))
+            read_table(content, limits=ReadingLimits(max_rows=4))
 
     def test_blank_lines_are_no_rows(self):
         content = b"a,b\r\n" + b"1,2\r\n\r\n\r\n" * 5
-        assert len(read_table(content, limits=Limits(max_rows=5))) == 5
+        assert len(read_table(content, limits=ReadingLimits(max_rows=5))) == 5
 
     def test_unpacked_size(self):
         frame = pd.DataFrame({"a": ["x" * 1000] * 5000})
         for format in ("excel", "parquet", "feather"):
             content = written(frame, format)
             with pytest.raises(TableTooLargeError, match="unpacks to at least"):
-                read_table(content, limits=Limits(max_expanded_bytes=20_000))
+                read_table(content, limits=ReadingLimits(max_expanded_bytes=20_000))
 
     def test_a_workbook_that_declares_a_huge_size_is_not_opened(self):
         content = workbook([["a"], [1]])
@@ -223,7 +227,7 @@ class TestLimits:
             for entry in old.infolist():
                 new.writestr(entry, old.read(entry))
             new.writestr("xl/media/bomb.bin", b"0" * 3_000_000, zipfile.ZIP_DEFLATED)
-        limits = Limits(max_expanded_bytes=1_000_000)
+        limits = ReadingLimits(max_expanded_bytes=1_000_000)
         with pytest.raises(TableTooLargeError, match="unpacks to at least"):
             read_table(bomb, limits=limits)
 
@@ -366,7 +370,7 @@ class TestText:
 
     @pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
-    def test_unicode_is_recognised(self, line_break, encoding):
+    def test_unicode_is_recognized(self, line_break, encoding):
         content = line_break.join(["größe,ціна", "1,я", "2,ö", ""]).encode(encoding)
         frame = read_table(content)
         assert frame.to_dict("list") == {"größe": [1, 2], "ціна": ["я", "ö"]}
