@@ -8,14 +8,19 @@ from pmae_core.events import (
     TrainingProgress,
     TrainingStarted,
 )
+from pmae_core.training.batch import Batch, StepOutput
 from pmae_core.training.config import TrainingConfig
 from pmae_core.training.device import choose_device
-from pmae_core.training.loop import TrainingResult, train
+from pmae_core.training.result import TrainingResult
+from pmae_core.training.trainer import Trainer, train
 
 __all__ = [
+    "Batch",
     "BatchReduced",
     "CheckpointSaved",
     "Event",
+    "StepOutput",
+    "Trainer",
     "TrainingConfig",
     "TrainingFinished",
     "TrainingProgress",

@@ -1,9 +1,11 @@
-"""Checkpoints from which training goes on to the same result: safetensors and JSON."""
+"""Checkpoints from which training resumes to the same result: safetensors and JSON."""
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
@@ -35,7 +37,7 @@ def read_tensors(path: Path) -> tuple[TensorGroups, dict[str, Any]]:
     Raises
     ------
     ValueError
-        If the file is not one of ours.
+        If :func:`write_tensors` did not write the file.
     """
     groups: TensorGroups = {}
     try:
@@ -67,9 +69,17 @@ def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
 
 
 def load_optimizer_tensors(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
-    """Put back what :func:`optimizer_tensors` returned."""
+    """Restore what :func:`optimizer_tensors` returned."""
     slots: dict[int, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():
         index, name = key.split("/", 1)
         slots.setdefault(int(index), {})[name] = tensor
     optimizer.load_state_dict({**optimizer.state_dict(), "state": slots})
+
+
+def fingerprint(settings: dict[str, Any], *tables: np.ndarray) -> str:
+    """Return a digest of settings and data: the same for the same training."""
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+    for table in tables:
+        digest.update(np.ravel(table).data)  # the bytes in place; tobytes would copy them
+    return digest.hexdigest()

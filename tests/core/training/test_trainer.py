@@ -12,6 +12,7 @@ from pmae_core.model import MaskedAutoencoder, NetworkConfig
 from pmae_core.training import (
     BatchReduced,
     CheckpointSaved,
+    Trainer,
     TrainingConfig,
     TrainingFinished,
     TrainingProgress,
@@ -29,7 +30,7 @@ def table():
     return np.where(observed, values, 0).astype("float32"), observed
 
 
-def run(table, *, network=None, held_out=None, masking="logit", **options):
+def run(table, *, network=None, held_out=None, masking="logit", trainer=None, **options):
     values, observed = table
     passed = {name: options.pop(name) for name in ("callbacks", "cancel") if name in options}
     passed["checkpoint_dir"] = options.pop("checkpoint_dir", None)
@@ -42,7 +43,12 @@ def run(table, *, network=None, held_out=None, masking="logit", **options):
         **{"steps": 12, "batch_size": 32, "seed": 3, "device": "cpu", **options}
     )
     sampler = MaskSampler(function=masking).fit(observed)
-    result = train(network, values, observed, sampler, config, held_out=held_out, **passed)
+    if trainer is None:
+        result = train(network, values, observed, sampler, config, held_out=held_out, **passed)
+    else:
+        cancel = passed.pop("cancel", None)
+        made = trainer(network, values, observed, sampler, config, held_out=held_out, **passed)
+        result = made.train(cancel)
     return network, result
 
 
@@ -119,7 +125,7 @@ def test_resuming_gives_the_uninterrupted_weights(table, tmp_path, stop_at, aver
     assert (result.best_step, result.best_score) == (expected.best_step, expected.best_score)
 
 
-def test_a_killed_training_goes_on_from_its_last_checkpoint(table, tmp_path):
+def test_a_killed_training_resumes_from_its_last_checkpoint(table, tmp_path):
     class Killed(Exception):
         pass
 
@@ -148,7 +154,7 @@ def test_a_checkpoint_of_other_data_or_settings_is_refused(table, tmp_path):
         run(table, checkpoint_dir=tmp_path, checkpoint_every=5, masking="constant")
 
 
-def test_events_tell_the_whole_story(table, tmp_path):
+def test_events_report_all_of_a_training(table, tmp_path):
     events = []
     held_out = hold_out_cells(table[1], 0.5, np.random.default_rng(0))
     _, result = run(
@@ -175,7 +181,7 @@ def test_events_tell_the_whole_story(table, tmp_path):
     assert events[-1].best_score == result.best_score
 
 
-def test_prediction_and_reconstruction_are_told_apart(table):
+def test_prediction_and_reconstruction_are_separate(table):
     def losses(masking):
         events = []
         run(table, masking=masking, callbacks=[events.append])
@@ -221,17 +227,17 @@ def test_held_out_cells_are_never_trained_on(table):
     plain, _ = run(table, held_out=None, steps=5)
     # Without early stopping the last weights must not depend on held-out values at all.
     settings = {"steps": 5, "validate_every": 1000}
-    seen = held_out.remove_from(observed)
-    first, _ = run((values, seen), **settings)
-    second, _ = run((spoiled, seen), **settings)
+    remaining = held_out.remove_from(observed)
+    first, _ = run((values, remaining), **settings)
+    second, _ = run((spoiled, remaining), **settings)
     assert torch.equal(weights(first), weights(second))
     assert not torch.equal(weights(plain), weights(first))
 
 
-def test_a_finished_training_lets_go_of_its_table_at_once(table):
+def test_a_finished_training_frees_its_table_at_once(table):
     values, observed = (array.copy() for array in table)
     held = weakref.ref(values)
-    gc.disable()  # nothing may wait for it: tables are large
+    gc.disable()  # tables are large, and collection may come late
     try:
         run((values, observed))
         del values
@@ -304,7 +310,7 @@ def test_a_compiled_step_learns_the_same(table, compiled, network):
 
 
 def test_a_compiled_step_drops_out_too(table, compiled):
-    """With other random numbers, so what it learns is like, not the same."""
+    """Its random numbers differ, so it learns something similar, not the same."""
     losses = []
     for dropout in (0.0, 0.5):
         config = NetworkConfig(encoder_depth=1, decoder_depth=1, width=16, dropout=dropout)
@@ -316,3 +322,39 @@ def test_a_compiled_step_drops_out_too(table, compiled):
         losses.append(progress[0].reconstruction_loss)
     assert np.isfinite(losses[1])
     assert losses[1] > losses[0]
+
+
+def test_a_subclass_may_change_the_training_step(table):
+    class Shrinking(Trainer):
+        """Adds a penalty on the size of the weights."""
+
+        batches = 0
+
+        def training_step(self, batch):
+            type(self).batches += 1
+            output = super().training_step(batch)
+            penalty = sum(parameter.square().sum() for parameter in self.network.parameters())
+            return output._replace(loss=output.loss + penalty)
+
+    settings = {"steps": 30, "learning_rate": 1e-2}
+    plain, _ = run(table, **settings)
+    shrunk, result = run(table, trainer=Shrinking, **settings)
+    assert Shrinking.batches == result.step == 30
+    assert weights(shrunk).norm() < 0.9 * weights(plain).norm()
+
+
+def test_a_subclass_may_change_the_validation_step(table):
+    class Eighth(Trainer):
+        """Prefers step 8, whatever the network predicts; it needs no held-out cells."""
+
+        def validation_step(self):
+            return abs(self.step - 8.0)
+
+    network, result = run(table, trainer=Eighth, validate_every=4, steps=16)
+    assert (result.best_step, result.best_score) == (8, 0.0)
+    assert torch.equal(weights(network), weights(run(table, steps=16, cancel=stop_at(8))[0]))
+
+
+def stop_at(step):
+    asked = iter(range(1000))
+    return lambda: next(asked) == step
