@@ -1,4 +1,4 @@
-"""What long work tells its listeners while it runs."""
+"""Events that long work reports while it runs."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -10,16 +10,16 @@ class Event:
     """Base of all events."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the event as plain data with its kind."""
+        """Return the event as plain data with the name of its class."""
         return {"event": type(self).__name__, **asdict(self)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitProgress(Event):
-    """How far a method without training steps of its own is, in its own units of work.
+    """Progress of a method that is not trained by our loop, in its own units of work.
 
-    ``unit`` names what is counted ("round", "column", "epoch"); ``total`` is an upper bound
-    where the method may stop before.
+    ``unit`` names what is counted ("round", "column", "epoch"). ``total`` is an upper bound
+    if the method may stop earlier.
     """
 
     done: int
@@ -30,7 +30,7 @@ class FitProgress(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingStarted(Event):
-    """Training begins, or goes on at ``first_step`` after a checkpoint."""
+    """Training starts, or resumes at ``first_step`` from a checkpoint."""
 
     first_step: int
     total_steps: int
@@ -42,10 +42,10 @@ class TrainingStarted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingProgress(Event):
-    """How far training is; losses are means since the last event.
+    """Progress of training; losses are means since the last event.
 
     ``column_losses`` has one ``(prediction, reconstruction)`` pair per column, ``None`` where
-    no cell of that kind was seen. ``validation_score`` is the mean error on held-out cells
+    the batches had no such cell. ``validation_score`` is the mean error on held-out cells
     (lower is better) of the newest validation, ``None`` before the first.
     """
 
@@ -62,7 +62,7 @@ class TrainingProgress(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointSaved(Event):
-    """A checkpoint is on disk; training can be resumed from ``step``."""
+    """A checkpoint was written; training can resume from ``step``."""
 
     step: int
     path: str
@@ -70,7 +70,7 @@ class CheckpointSaved(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class BatchReduced(Event):
-    """The device ran out of memory and goes on with a smaller batch."""
+    """The device ran out of memory; training continues with a smaller batch."""
 
     step: int
     batch_size: int

@@ -1,4 +1,4 @@
-"""One multivariate Gaussian for a table with holes: its fit, and what it says of missing cells."""
+"""A multivariate Gaussian of a table with missing values: its fit, and missing cells given it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Numbers that one batch of small matrices may hold; about ten such arrays of 8 MB exist at once.
+# How many numbers a batch of small matrices may hold; about ten such arrays of 8 MB exist at once.
 _BATCH_NUMBERS = 1_000_000
-LEAST_VARIANCE = 1e-6
-LEAST_EIGENVALUE = 1e-2
+MIN_VARIANCE = 1e-6
+MIN_EIGENVALUE = 1e-2
 
 
 def _nothing() -> None:
-    """Do nothing: nobody listens."""
+    """Do nothing: the default for callbacks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,15 +28,15 @@ class GaussianModel:
     covariance : ndarray of shape (d, d)
         Covariance, positive definite.
     n_iterations : int
-        How many rounds of expectation maximization led to it, 0 where it was not fitted.
+        Number of iterations of expectation maximization, 0 where it was not fitted.
 
     Notes
     -----
     With the precision ``P = inv(covariance)``, missing cells ``m`` given observed cells ``o``
     are Gaussian with covariance ``inv(P[m, m])`` and mean
-    ``mean[m] - inv(P[m, m]) @ P[m, o] @ (x[o] - mean[o])``. So a pattern of missing cells costs one
-    factorization as large as its holes. Patterns with equally many holes are factorized together
-    in batches, which keeps tables fast in which nearly every row has a pattern of its own.
+    ``mean[m] - inv(P[m, m]) @ P[m, o] @ (x[o] - mean[o])``. So each pattern costs one factorization
+    of the size of its missing cells. Patterns with the same number of missing cells are factorized
+    together in batches; this is fast even where nearly every row has its own pattern.
 
     Examples
     --------
@@ -62,33 +62,34 @@ class GaussianModel:
         advance: Callable[[], None] = _nothing,
         check: Callable[[], None] = _nothing,
     ) -> GaussianModel:
-        """Return the maximum-likelihood Gaussian of a table with holes (EM algorithm).
+        """Return the maximum-likelihood Gaussian of a table with missing values (EM algorithm).
 
         Parameters
         ----------
         values : ndarray of shape (n, d)
-            The table; what stands in missing cells does not matter. A column without an
-            observed cell has mean 0.
+            The table; values in missing cells are ignored. A column without an observed cell
+            has mean 0.
         observed : bool ndarray of shape (n, d)
-            True where a cell is seen.
+            True where a cell is observed.
         max_iter : int
-            Rounds at most.
+            Maximum number of iterations.
         tol : float
             Stop when mean (Euclidean norm) and covariance (spectral norm) change by less.
         ridge : float
             Share of each column's observed variance that is added to its variance in every
-            round, so that columns which determine each other stay invertible.
+            iteration, so that the covariance of columns that determine each other stays
+            invertible.
         advance, check : callables
-            Called after each round, and between batches within one; either may raise to stop.
+            Called after each iteration, and between batches within one; either may raise to stop.
         """
         patterns = _Patterns(observed)
         start = _observed_moments(values, observed)
         model = start
         jitter = ridge * np.diag(start.covariance)
         for iteration in range(1, max_iter + 1):
-            filled, left_over = model._expect(values, patterns, check)
-            mean = filled.mean(axis=0)
-            centered = filled - mean
+            imputed, left_over = model._expect(values, patterns, check)
+            mean = imputed.mean(axis=0)
+            centered = imputed - mean
             covariance = (centered.T @ centered + left_over) / len(values) + np.diag(jitter)
             changes = (
                 np.linalg.norm(mean - model.mean),
@@ -104,25 +105,25 @@ class GaussianModel:
     def from_pairs(
         cls, values: np.ndarray, observed: np.ndarray, *, prior_rows: float = 10.0
     ) -> GaussianModel:
-        """Return a Gaussian put together from the rows in which both columns of a pair are seen.
+        """Return a Gaussian whose covariances use the rows in which both columns are observed.
 
         It takes one product of the table with itself, where :meth:`fit` takes a factorization for
-        every pattern and round: for tables of hundreds of columns.
+        every pattern and iteration. Use it for tables with hundreds of columns.
 
         Parameters
         ----------
         values, observed : ndarray of shape (n, d)
             As for :meth:`fit`.
         prior_rows : float
-            A correlation is shrunk as if so many rows had said that there is none.
+            A correlation is shrunk as if this many more rows had shown none.
         """
         start = _observed_moments(values, observed)
-        seen = observed.astype(np.float64)
+        present = observed.astype(np.float64)
         centered = np.where(observed, values - start.mean, 0.0)
-        # Entry (i, j): the sum of squares of column i over the rows that also have column j.
-        squares = np.square(centered).T @ seen
-        size = np.sqrt(squares * squares.T).clip(min=LEAST_VARIANCE)
-        pairs = seen.T @ seen
+        # Entry (i, j): the sum of squares of column i over the rows that have column j, too.
+        squares = np.square(centered).T @ present
+        size = np.sqrt(squares * squares.T).clip(min=MIN_VARIANCE)
+        pairs = present.T @ present
         correlation = centered.T @ centered / size * (pairs / (pairs + prior_rows))
         np.fill_diagonal(correlation, 1.0)
         correlation = _nearest_positive(correlation)
@@ -131,113 +132,113 @@ class GaussianModel:
 
     def conditional_mean(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
         """Return the table with each missing cell at its mean given the row's observed cells."""
-        filled, _ = self._expect(values, _Patterns(observed), _nothing)
-        return filled
+        imputed, _ = self._expect(values, _Patterns(observed), _nothing)
+        return imputed
 
     def sample(
         self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
         """Return the table with missing cells drawn jointly given the row's observed cells."""
         patterns = _Patterns(observed)
-        precision, pull, filled = self._prepare(values, observed)
+        precision, pull, imputed = self._prepare(values, observed)
         for batch in patterns.batches():
-            root = _root_of_covariance(precision, batch.holes)
+            root = _root_of_covariance(precision, batch.missing)
             for rows, which in batch.rows():
-                shift = _shift(root[which], pull, rows, batch.holes[which])
+                shift = _shift(root[which], pull, rows, batch.missing[which])
                 noise = rng.standard_normal((*shift.shape, 1))
                 drawn = shift + np.matmul(root[which].transpose(0, 2, 1), noise)[..., 0]
-                _add_to_holes(filled, rows, batch.holes[which], drawn)
-        return filled
+                _add_to_missing(imputed, rows, batch.missing[which], drawn)
+        return imputed
 
     def _expect(
         self, values: np.ndarray, patterns: _Patterns, check: Callable[[], None]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the filled table and the sum over its rows of their conditional covariances."""
+        """Return the imputed table and the sum over its rows of their conditional covariances."""
         d = len(self.mean)
-        precision, pull, filled = self._prepare(values, patterns.observed)
+        precision, pull, imputed = self._prepare(values, patterns.observed)
         left_over = np.zeros(d * d)
         for batch in patterns.batches():
             check()
-            root = _root_of_covariance(precision, batch.holes)
+            root = _root_of_covariance(precision, batch.missing)
             covariance = np.matmul(root.transpose(0, 2, 1), root)
-            places = batch.holes[:, :, None] * d + batch.holes[:, None, :]
+            places = batch.missing[:, :, None] * d + batch.missing[:, None, :]
             weighted = covariance * batch.counts[:, None, None]
             left_over += np.bincount(places.ravel(), weighted.ravel(), minlength=d * d)
             for rows, which in batch.rows():
                 check()
-                shift = _shift(root[which], pull, rows, batch.holes[which])
-                _add_to_holes(filled, rows, batch.holes[which], shift)
-        return filled, left_over.reshape(d, d)
+                shift = _shift(root[which], pull, rows, batch.missing[which])
+                _add_to_missing(imputed, rows, batch.missing[which], shift)
+        return imputed, left_over.reshape(d, d)
 
     def _prepare(
         self, values: np.ndarray, observed: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the precision, what observed cells say to the missing, the mean-filled table."""
+        """Return the precision, its product with the deviations, and the mean-imputed table."""
         precision = np.linalg.inv(self.covariance)
         precision = (precision + precision.T) / 2
-        filled = np.where(observed, values, self.mean).astype(np.float64)
-        return precision, (filled - self.mean) @ precision, filled
+        imputed = np.where(observed, values, self.mean).astype(np.float64)
+        return precision, (imputed - self.mean) @ precision, imputed
 
 
 def _observed_moments(values: np.ndarray, observed: np.ndarray) -> GaussianModel:
     counts = observed.sum(axis=0).clip(min=1)
     mean = np.where(observed, values, 0.0).sum(axis=0, dtype=np.float64) / counts
     variance = np.square(np.where(observed, values - mean, 0.0)).sum(axis=0) / counts
-    # A column that does not vary, or was never seen, must not make the covariance singular.
-    return GaussianModel(mean, np.diag(np.where(variance > 0, variance, LEAST_VARIANCE)))
+    # A column that does not vary, or was never observed, must not make the covariance singular.
+    return GaussianModel(mean, np.diag(np.where(variance > 0, variance, MIN_VARIANCE)))
 
 
 def _nearest_positive(correlation: np.ndarray) -> np.ndarray:
-    """Return a correlation matrix whose small and negative eigenvalues were lifted."""
+    """Return a correlation matrix without small and negative eigenvalues."""
     eigenvalues, vectors = np.linalg.eigh(correlation)
-    lifted = (vectors * eigenvalues.clip(min=LEAST_EIGENVALUE)) @ vectors.T
+    lifted = (vectors * eigenvalues.clip(min=MIN_EIGENVALUE)) @ vectors.T
     deviation = np.sqrt(np.diag(lifted))
     positive: np.ndarray = lifted / np.outer(deviation, deviation)
     return positive
 
 
-def _root_of_covariance(precision: np.ndarray, holes: np.ndarray) -> np.ndarray:
-    """Return matrices ``R`` with ``R.T @ R`` the conditional covariance of each set of holes."""
-    blocks = precision[holes[:, :, None], holes[:, None, :]]
+def _root_of_covariance(precision: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """Return ``R`` with ``R.T @ R`` the conditional covariance of each set of missing cells."""
+    blocks = precision[missing[:, :, None], missing[:, None, :]]
     return np.linalg.inv(np.linalg.cholesky(blocks))
 
 
-def _shift(root: np.ndarray, pull: np.ndarray, rows: np.ndarray, holes: np.ndarray) -> np.ndarray:
-    """Return how far the conditional mean of each hole is from the column's mean."""
-    pulled = pull[rows[:, None], holes][..., None]
+def _shift(root: np.ndarray, pull: np.ndarray, rows: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """Return the conditional mean of each missing cell minus the mean of its column."""
+    pulled = pull[rows[:, None], missing][..., None]
     shift = -np.matmul(root.transpose(0, 2, 1), np.matmul(root, pulled))
     return np.asarray(shift[..., 0])
 
 
-def _add_to_holes(
-    filled: np.ndarray, rows: np.ndarray, holes: np.ndarray, shift: np.ndarray
+def _add_to_missing(
+    imputed: np.ndarray, rows: np.ndarray, missing: np.ndarray, shift: np.ndarray
 ) -> None:
-    filled[rows[:, None], holes] += shift
+    imputed[rows[:, None], missing] += shift
 
 
 @dataclass(frozen=True, eq=False)
 class _Batch:
-    """Patterns with equally many holes, and the rows that have them.
+    """Patterns with the same number of missing cells, and their rows.
 
-    ``holes`` (patterns, m) are column numbers, ``counts`` (patterns,) rows of each pattern;
-    ``members`` are row numbers and ``pattern_of_member`` their place in ``holes``.
+    ``missing`` (patterns, m) are column numbers, ``counts`` (patterns,) rows of each pattern;
+    ``members`` are row numbers and ``pattern_of_member`` their place in ``missing``.
     """
 
-    holes: np.ndarray
+    missing: np.ndarray
     counts: np.ndarray
     members: np.ndarray
     pattern_of_member: np.ndarray
 
     def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield row numbers with the place of their pattern, in pieces that fit in memory."""
-        step = _batch_size(self.holes.shape[1])
+        step = _batch_size(self.missing.shape[1])
         for start in range(0, len(self.members), step):
             piece = slice(start, start + step)
             yield self.members[piece], self.pattern_of_member[piece]
 
 
 class _Patterns:
-    """The different patterns of holes of a table; rows without holes are left out."""
+    """The distinct patterns of missing cells of a table; complete rows are left out."""
 
     def __init__(self, observed: np.ndarray) -> None:
         self.observed = observed
@@ -247,15 +248,15 @@ class _Patterns:
             as_one, return_index=True, return_inverse=True, return_counts=True
         )
         self._missing = ~observed[first]
-        self._n_holes = self._missing.sum(axis=1)
+        self._n_missing = self._missing.sum(axis=1)
 
     def batches(self) -> Iterator[_Batch]:
-        """Yield batches of patterns with equally many holes, small enough for memory."""
+        """Yield batches of patterns with the same number of missing cells that fit in memory."""
         by_pattern = np.argsort(self._pattern, kind="stable")
         ends = np.cumsum(self._counts)
-        for n_holes in np.unique(self._n_holes[self._n_holes > 0]):
-            same = np.flatnonzero(self._n_holes == n_holes)
-            step = _batch_size(int(n_holes))
+        for n_missing in np.unique(self._n_missing[self._n_missing > 0]):
+            same = np.flatnonzero(self._n_missing == n_missing)
+            step = _batch_size(int(n_missing))
             for start in range(0, len(same), step):
                 yield self._batch(same[start : start + step], by_pattern, ends)
 
@@ -263,9 +264,9 @@ class _Patterns:
         counts = self._counts[patterns]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         members = by_pattern[np.repeat(ends[patterns] - counts, counts) + within]
-        holes = np.nonzero(self._missing[patterns])[1].reshape(len(patterns), -1)
-        return _Batch(holes, counts, members, np.repeat(np.arange(len(patterns)), counts))
+        missing = np.nonzero(self._missing[patterns])[1].reshape(len(patterns), -1)
+        return _Batch(missing, counts, members, np.repeat(np.arange(len(patterns)), counts))
 
 
-def _batch_size(n_holes: int) -> int:
-    return max(1, _BATCH_NUMBERS // (n_holes * n_holes))
+def _batch_size(n_missing: int) -> int:
+    return max(1, _BATCH_NUMBERS // (n_missing * n_missing))

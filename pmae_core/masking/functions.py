@@ -1,4 +1,4 @@
-"""Masking functions: how often an observed cell of column j is hidden, given ``p_obs``.
+"""Masking functions: how often an observed cell of a column is masked, given ``p_obs``.
 
 A masking function maps the observed proportion of each column to the probability
 ``M_j`` that an observed cell of that column is masked during training. Adding one
@@ -21,7 +21,7 @@ Formula = Callable[..., FloatArray]
 
 @dataclass(frozen=True)
 class MaskingFunction:
-    """One registered masking function and what a user should know about it.
+    """A registered masking function with its name, formula and explanation.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class MaskingFunction:
     formula : str
         ``M_j`` in plain text.
     explanation : str
-        One sentence on what the function does to learning.
+        One sentence on how the function changes training.
     skips_fully_observed : bool
         Whether columns with ``p_obs == 1`` are never masked.
     parameters : dict
@@ -57,10 +57,10 @@ class MaskingFunction:
         """Raise ``ValueError`` if a parameter is unknown or not a finite number."""
         unknown = sorted(set(params) - set(self.parameters))
         if unknown:
-            known = ", ".join(self.parameters) or "none"
+            names = ", ".join(self.parameters) or "none"
             raise ValueError(
-                f"The masking function {self.name!r} has no parameter {', '.join(unknown)}; "
-                f"its parameters are: {known}."
+                f"The masking function {self.name!r} has no parameter {', '.join(unknown)}. "
+                f"Its parameters are: {names}."
             )
         for name, value in params.items():
             if not np.isfinite(value):
@@ -77,12 +77,12 @@ def masking_function(
 
     The formula takes an array of observed proportions and keyword parameters, each
     with a default, and returns an array of the same shape. Clipping to [0, 1] and
-    the rule for fully observed columns are added here, so that they cannot be forgotten.
+    the rule for fully observed columns are added here.
     """
 
     def register(compute: Formula) -> Formula:
         if name in _REGISTRY:
-            raise ValueError(f"A masking function named {name!r} exists already.")
+            raise ValueError(f"There is a masking function {name!r} already. Choose another name.")
         _, *parameters = inspect.signature(compute).parameters.values()
         _REGISTRY[name] = MaskingFunction(
             name=name,
@@ -110,12 +110,12 @@ def list_masking_functions() -> list[MaskingFunction]:
 
 
 def find_masking_function(name: str) -> MaskingFunction:
-    """Return the masking function of that name, or raise ``ValueError`` naming all."""
+    """Return the masking function of that name; ``ValueError`` lists the names there are."""
     try:
         return _REGISTRY[name]
     except KeyError:
         raise ValueError(
-            f"There is no masking function {name!r}; choose one of: {', '.join(_REGISTRY)}."
+            f"There is no masking function {name!r}. Choose one of: {', '.join(_REGISTRY)}."
         ) from None
 
 
@@ -145,7 +145,7 @@ def masking_probability(
     """
     proportions = np.asarray(p_obs, dtype=np.float64)
     if not np.all((proportions >= 0) & (proportions <= 1)):
-        raise ValueError("Observed proportions must lie between 0 and 1.")
+        raise ValueError("Observed proportions must be between 0 and 1.")
     chosen = find_masking_function(function)
     chosen.check_parameters(params)
     return chosen(proportions, **params)
@@ -169,8 +169,8 @@ def observed_proportion(observed: npt.ArrayLike) -> FloatArray:
     name="logit",
     title="Logit (PMAE)",
     formula="a * ln((1 - p_obs) / p_obs) + b",
-    explanation="The less a column is observed, the more it is masked and so predicted; "
-    "a is how strongly, b the rate at p_obs = 0.5.",
+    explanation="The less a column is observed, the more often its cells are masked, and so "
+    "predicted. a sets how strongly, b the rate at p_obs = 0.5.",
     skips_fully_observed=True,
 )
 def _logit(p_obs: FloatArray, a: float = 0.05, b: float = 0.5) -> FloatArray:
@@ -195,7 +195,7 @@ def _constant(p_obs: FloatArray, rate: float = 0.5) -> FloatArray:
     name="no_reconstruction",
     title="No reconstruction",
     formula="1",
-    explanation="Every observed cell is masked: the network sees nothing and only predicts.",
+    explanation="Every observed cell is masked: the network has no input and only predicts.",
 )
 def _no_reconstruction(p_obs: FloatArray) -> FloatArray:
     return np.ones_like(p_obs)
@@ -205,7 +205,7 @@ def _no_reconstruction(p_obs: FloatArray) -> FloatArray:
     name="no_prediction",
     title="No prediction",
     formula="0",
-    explanation="No cell is masked: the network only learns to copy what it sees.",
+    explanation="No cell is masked: the network only learns to copy its input.",
 )
 def _no_prediction(p_obs: FloatArray) -> FloatArray:
     return np.zeros_like(p_obs)
@@ -235,7 +235,7 @@ def _reversed(p_obs: FloatArray) -> FloatArray:
     name="piecewise",
     title="Piece-wise",
     formula="1 - p_obs where p_obs < 0.5, else 0.5",
-    explanation="Only columns observed less than half of the time are masked more often.",
+    explanation="Only columns that are less than half observed are masked more often.",
 )
 def _piecewise(p_obs: FloatArray) -> FloatArray:
     return np.where(p_obs < 0.5, 1.0 - p_obs, 0.5)
@@ -245,7 +245,7 @@ def _piecewise(p_obs: FloatArray) -> FloatArray:
     name="sigmoid",
     title="Sigmoid-like",
     formula="1 / (exp(-slope * (0.5 - p_obs)) + 1)",
-    explanation="Falls with p_obs like PMAE's, but steepest in the middle instead of at the ends.",
+    explanation="Falls with p_obs as the logit does, but is steepest in the middle, not at the ends.",
 )
 def _sigmoid(p_obs: FloatArray, slope: float = 10.0) -> FloatArray:
     with np.errstate(over="ignore"):

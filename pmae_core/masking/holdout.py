@@ -1,23 +1,23 @@
-"""Observed cells set aside, so that a method can be judged on cells it never saw."""
+"""Observed cells held out of a fit, to score it on."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-FEWEST_CELLS = 30
-MOST_ROWS = 2000
+MIN_CELLS = 30
+MAX_ROWS = 2000
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Cells hidden from a method, in rows that otherwise take part in its fit.
+    """Held-out cells, in rows whose other cells take part in the fit.
 
     Attributes
     ----------
     rows : int array of shape (k,)
         Rows that have held-out cells.
     kept, cells : bool array of shape (k, columns)
-        What the method may see of these rows, and what it is judged on.
+        The cells of these rows that the method gets, and those it is scored on.
     """
 
     rows: np.ndarray
@@ -36,45 +36,45 @@ def hold_out_cells(
     share: float,
     rng: np.random.Generator,
     *,
-    fewest: int = FEWEST_CELLS,
+    min_cells: int = MIN_CELLS,
 ) -> HeldOut | None:
-    """Hide cells of some rows the way cells of other rows are missing.
+    """Hold out cells of some rows in the patterns in which other rows are missing.
 
-    Each chosen row takes the missing pattern of a random incomplete row; where that hides
-    nothing, one random cell is hidden. Rows that would have nothing left to see are skipped.
+    Each chosen row takes the pattern of a random incomplete row; where that holds out nothing,
+    one random cell is held out. Rows that would keep no cell are skipped.
 
     Parameters
     ----------
     observed : bool array of shape (rows, columns)
-        Which cells are known.
+        Which cells are observed.
     share : float
-        Share of rows to take cells from, at most 2,000 rows.
+        Share of rows to hold out cells of, at most 2,000 rows.
     rng : numpy.random.Generator
         Source of randomness.
-    fewest : int, default 30
-        How many cells it takes to judge anything.
+    min_cells : int, default 30
+        Fewer cells are too few for a score.
 
     Returns
     -------
     HeldOut or None
-        ``None`` where fewer than ``fewest`` cells could be held out.
+        ``None`` if fewer than ``min_cells`` cells could be held out.
     """
     candidates = np.flatnonzero(observed.sum(axis=1) >= 2)
-    wanted = min(round(share * len(observed)), MOST_ROWS, len(candidates))
+    wanted = min(round(share * len(observed)), MAX_ROWS, len(candidates))
     rows = np.sort(rng.choice(candidates, size=wanted, replace=False))
-    seen = observed[rows]
+    given = observed[rows]
     donors = np.flatnonzero(~observed.all(axis=1))
     if len(donors):
-        cells = seen & ~observed[rng.choice(donors, size=wanted)]
+        cells = given & ~observed[rng.choice(donors, size=wanted)]
     else:
-        cells = np.zeros_like(seen)
-    nothing_hidden = ~cells.any(axis=1)
-    lottery = np.where(seen, rng.random(seen.shape), -1.0)
-    single = np.zeros_like(seen)
+        cells = np.zeros_like(given)
+    none_held_out = ~cells.any(axis=1)
+    lottery = np.where(given, rng.random(given.shape), -1.0)
+    single = np.zeros_like(given)
     single[np.arange(wanted), lottery.argmax(axis=1)] = True
-    cells[nothing_hidden] = single[nothing_hidden]
-    useful = (seen & ~cells).any(axis=1)
-    rows, seen, cells = rows[useful], seen[useful], cells[useful]
-    if cells.sum() < fewest:
+    cells[none_held_out] = single[none_held_out]
+    useful = (given & ~cells).any(axis=1)
+    rows, given, cells = rows[useful], given[useful], cells[useful]
+    if cells.sum() < min_cells:
         return None
-    return HeldOut(rows=rows, kept=seen & ~cells, cells=cells)
+    return HeldOut(rows=rows, kept=given & ~cells, cells=cells)

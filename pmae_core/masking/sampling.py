@@ -1,4 +1,4 @@
-"""Drawing the extra mask: which observed cells are hidden in this training step."""
+"""Sampling the extra mask: which observed cells are masked in this training step."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from pmae_core.masking.functions import (
 
 
 class Sampler(Protocol):
-    """What training asks of a sampler of the extra mask."""
+    """Interface of the samplers of the extra mask."""
 
     def fit(self, observed: npt.ArrayLike) -> Self:
-        """Learn what is needed from the whole table's observed cells."""
+        """Take what is needed from the observed cells of the whole table."""
         ...
 
     def sample(self, observed: BoolArray, rng: np.random.Generator) -> BoolArray:
@@ -28,7 +28,7 @@ class Sampler(Protocol):
         ...
 
     def settings(self) -> dict[str, Any]:
-        """Return as JSON-able data what tells this sampler from another."""
+        """Return the settings of this sampler as JSON-able data."""
         ...
 
 
@@ -45,13 +45,14 @@ class MaskSampler:
         Take the observed proportions, and with them "fully observed", from each batch (as
         in the paper) or once from the table given to :meth:`fit`.
     copy_share : float, default 0.0
-        Share of rows that are masked by *copying*: the row hides what a random row of the
-        fitted table misses. Such masks follow the joint pattern of missingness and not only the
-        columns' rates. The other rows are masked cell by cell, independently, with ``M_j``.
+        Share of rows that are masked by *copying*: the cells that are missing in a random row of
+        the fitted table are masked. Such masks follow the joint pattern of missingness and not
+        only the rates of the columns. In the other rows, cells are masked independently with
+        ``M_j``.
 
     Notes
     -----
-    As in the paper, nothing guarantees that a row keeps a cell.
+    As in the paper, all cells of a row may be masked.
 
     Examples
     --------
@@ -70,9 +71,9 @@ class MaskSampler:
         copy_share: float = 0.0,
     ) -> None:
         if p_obs not in ("batch", "table"):
-            raise ValueError(f"p_obs must be 'batch' or 'table', not {p_obs!r}.")
+            raise ValueError(f"p_obs must be 'batch' or 'table', got {p_obs!r}.")
         if not 0.0 <= copy_share <= 1.0:
-            raise ValueError(f"copy_share must lie between 0 and 1, not {copy_share}.")
+            raise ValueError(f"copy_share must be between 0 and 1, got {copy_share}.")
         self.function = function
         self.params = dict(params or {})
         self.p_obs = p_obs
@@ -81,7 +82,7 @@ class MaskSampler:
         self._masking_function.check_parameters(self.params)
 
     def fit(self, observed: npt.ArrayLike) -> Self:
-        """Keep the table's observed proportions and its rows' patterns.
+        """Store the observed proportions of the table and the patterns of its rows.
 
         Parameters
         ----------
@@ -111,13 +112,13 @@ class MaskSampler:
         n_rows = observed.shape[0]
         if n_rows == 0:
             return np.zeros_like(observed, dtype=bool)
-        hidden: BoolArray = rng.random(observed.shape) < self._probability(observed)
+        masked: BoolArray = rng.random(observed.shape) < self._probability(observed)
         if self.copy_share > 0.0:
             self._check_fitted()
             copies = rng.random((n_rows, 1)) < self.copy_share
             donors = rng.integers(len(self.donor_observed_), size=n_rows)
-            hidden = np.where(copies, ~self.donor_observed_[donors], hidden)
-        return hidden & observed
+            masked = np.where(copies, ~self.donor_observed_[donors], masked)
+        return masked & observed
 
     def settings(self) -> dict[str, Any]:
         """Return the masking function with all its parameters, and how it is used."""
@@ -138,7 +139,7 @@ class MaskSampler:
     def _check_fitted(self) -> None:
         if not hasattr(self, "donor_observed_"):
             raise ValueError(
-                "This sampler needs the whole table: call fit(observed) before sample()."
+                "This sampler needs the whole table. Call fit(observed) before sample()."
             )
 
 
@@ -161,7 +162,7 @@ class RandomKeepSampler:
 
     def __init__(self, keep: float = 0.5) -> None:
         if not 0.0 <= keep <= 1.0:
-            raise ValueError(f"keep must lie between 0 and 1, not {keep}.")
+            raise ValueError(f"keep must be between 0 and 1, got {keep}.")
         self.keep = keep
 
     def fit(self, observed: npt.ArrayLike) -> Self:
@@ -173,7 +174,7 @@ class RandomKeepSampler:
         n_kept = int(self.keep * observed.shape[1])
         if n_kept == 0:
             return np.array(observed, dtype=bool)
-        # Missing cells draw the largest number, so that a row keeps observed cells first.
+        # Missing cells get the largest number, so that a row keeps observed cells first.
         draws = np.where(observed, rng.random(observed.shape), 1.0)
         threshold = np.partition(draws, n_kept - 1, axis=1)[:, n_kept - 1 : n_kept]
         return observed & (draws > threshold)

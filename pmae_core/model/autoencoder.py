@@ -1,15 +1,14 @@
 """The masked autoencoder that predicts every cell of a row from the kept ones."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pmae_core.checks import check_at_least, check_choices
 from pmae_core.model.blocks import MixerBlock, TransformerBlock
+from pmae_core.model.config import NetworkConfig
 from pmae_core.model.start import GaussianStart, Start, log_probabilities
 from pmae_core.model.tokens import (
     CategoryHeads,
@@ -19,66 +18,14 @@ from pmae_core.model.tokens import (
     sincos_positions,
 )
 
-# So many cells, hidden layers and all, stay in a processor's cache; more at a time take longer a
-# row. Fewer rows than the least are not worth a call.
+# The activations of this many cells fit into a processor's cache; more at a time take longer per
+# row. Fewer rows than the minimum are not worth a call.
 CELLS_AT_A_TIME = 2000
-LEAST_ROWS_AT_A_TIME = 64
-
-
-@dataclass(frozen=True, kw_only=True)
-class NetworkConfig:
-    """Everything that shapes the network; the defaults are the paper's.
-
-    Parameters
-    ----------
-    architecture : {"mixer", "transformer"}
-        Which block is stacked.
-    categorical : {"scalar", "softmax"}
-        ``scalar`` sees a category as a number in [0, 1] (the paper); ``softmax`` gives every
-        category an embedding and a logit, and every column its own weights.
-    width, encoder_depth, decoder_depth, heads, mlp_ratio, dropout
-        Size of the blocks. Dropout belongs to the mixer only.
-    mixing_width : int, optional
-        Most hidden units of a mixer's MLP along the columns; ``None`` for no bound.
-    drop_masked : bool
-        Whether the encoder attends to kept cells only (ReMasker); transformer only.
-    start : {"none", "gaussian"}
-        ``gaussian`` gives the network a joint Gaussian's conditional means for the cells it does
-        not see, and lets it learn the difference; softmax only.
-    """
-
-    architecture: Literal["mixer", "transformer"] = "mixer"
-    categorical: Literal["scalar", "softmax"] = "scalar"
-    width: int = 32
-    encoder_depth: int = 6
-    decoder_depth: int = 4
-    heads: int = 4
-    mlp_ratio: float = 4.0
-    dropout: float = 0.1
-    mixing_width: int | None = None
-    drop_masked: bool = False
-    start: Literal["none", "gaussian"] = "none"
-
-    def __post_init__(self) -> None:
-        """Refuse what no network can have."""
-        check_choices(self)
-        check_at_least(self, encoder_depth=0, decoder_depth=0, heads=1, mixing_width=1)
-        if self.mlp_ratio <= 0:
-            raise ValueError(f"mlp_ratio must be positive, got {self.mlp_ratio}.")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be at least 0 and below 1, got {self.dropout}.")
-        if self.width % 2 or self.width < 2:
-            raise ValueError(f"width must be an even number of at least 2, got {self.width}.")
-        if self.architecture == "transformer" and self.width % self.heads:
-            raise ValueError(f"heads ({self.heads}) must divide width ({self.width}).")
-        if self.drop_masked and self.architecture != "transformer":
-            raise ValueError("drop_masked needs architecture='transformer'.")
-        if self.start == "gaussian" and self.categorical != "softmax":
-            raise ValueError("start='gaussian' needs categorical='softmax'.")
+MIN_ROWS_AT_A_TIME = 64
 
 
 class Prediction(NamedTuple):
-    """What the network says about every cell of a batch.
+    """What the network predicts for every cell of a batch.
 
     Attributes
     ----------
@@ -103,7 +50,7 @@ class MaskedAutoencoder(nn.Module):
         Categories of each column, 0 for a numerical one.
     center, scale : Tensor of shape (columns,), optional
         Mean and standard deviation of the observed values, used by the ``softmax`` network to
-        put squared errors and cross-entropies on one footing.
+        put squared errors and cross-entropies on one scale.
 
     Notes
     -----
@@ -179,12 +126,12 @@ class MaskedAutoencoder(nn.Module):
         )
 
     def _through(self, blocks: nn.ModuleList, x: Tensor, attend: Tensor | None = None) -> Tensor:
-        """Return tokens after a stack of blocks, transformers attending to ``attend`` alone."""
+        """Return tokens after a stack of blocks; transformers attend only to ``attend``."""
         if self.config.architecture == "transformer":
             for block in blocks:
                 x = block(x, attend)
             return x
-        x = x.transpose(0, 1).contiguous()  # mixers want the tokens first
+        x = x.transpose(0, 1).contiguous()  # mixers take the tokens first
         for block in blocks:
             x = block(x)
         return x.transpose(0, 1)
@@ -196,7 +143,7 @@ class MaskedAutoencoder(nn.Module):
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
         if self.start is not None:
-            # The untrained network adds nothing: step 0 is the Gaussian itself.
+            # Zero heads add nothing, so the untrained network predicts what the Gaussian does.
             nn.init.zeros_(self.value_head.weight)
             if self.category_heads is not None:
                 nn.init.zeros_(self.category_heads.weight)
@@ -210,11 +157,11 @@ class MaskedAutoencoder(nn.Module):
 
     @property
     def rows_at_a_time(self) -> int:
-        """In pieces of how many rows a long table is best predicted."""
-        return max(LEAST_ROWS_AT_A_TIME, CELLS_AT_A_TIME // len(self.center))
+        """How many rows of a long table to predict at a time."""
+        return max(MIN_ROWS_AT_A_TIME, CELLS_AT_A_TIME // len(self.center))
 
     def first_guess(self, values: Tensor, kept: Tensor) -> Start | None:
-        """Return what the Gaussian says of every cell, ``None`` for a network without one."""
+        """Return the Gaussian's estimate of every cell, ``None`` for a network without one."""
         return None if self.start is None else self.start(self._inputs(values), kept)
 
     def _inputs(self, values: Tensor) -> Tensor:
@@ -223,7 +170,7 @@ class MaskedAutoencoder(nn.Module):
     def forward(self, values: Tensor, kept: Tensor, start: Start | None = None) -> Prediction:
         """Predict every cell of ``values`` from the cells in ``kept``.
 
-        ``start`` is the :meth:`first_guess` for these cells, where it is known already.
+        ``start`` is the :meth:`first_guess` for these cells, if it was computed before.
         """
         if not self.is_softmax:
             tokens = self._decode(self._encode(self.tokenizer(values, kept), kept), kept)
@@ -247,7 +194,7 @@ class MaskedAutoencoder(nn.Module):
         x = torch.cat([class_token, tokens], dim=1) + self.positions
         attend = None
         if self.config.drop_masked:
-            # Nothing ever looks at a cell that is not kept: as good as dropping its token.
+            # No token attends to a cell that is not kept, which equals dropping its token.
             attend = functional.pad(kept, (1, 0), value=True)[:, None, None, :]
         return self.bridge(self.encoder_norm(self._through(self.encoder, x, attend)))
 
@@ -263,8 +210,8 @@ class MaskedAutoencoder(nn.Module):
         """Return every cell's error, ``(batch, columns)``: squared, or cross-entropy.
 
         A softmax network measures squared errors in standard deviations of the column, so that
-        they weigh about as much as a cross-entropy. Cells that were never observed get an
-        error too; it is for the loss to leave them out.
+        they weigh about as much as a cross-entropy. Missing cells get an error too; the loss
+        leaves them out.
         """
         errors = (prediction.values - values).square()
         if not self.is_softmax:

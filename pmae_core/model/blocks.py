@@ -58,13 +58,13 @@ class MixerBlock(nn.Module):
     dropout : float
         Dropout after the activation and after the output of both MLPs.
     mixing_width : int, optional
-        Most hidden units of the MLP along the tokens, so that it grows with the tokens and not
-        with their square; ``None`` for no bound.
+        Upper bound on the hidden units of the MLP along the tokens, so that it grows with the
+        tokens and not with their square; ``None`` for no bound.
 
     Notes
     -----
     Shape: ``(tokens, batch, width)`` in and out. With the tokens first, both MLPs are
-    products with long contiguous rows, and nothing has to be transposed: on a CPU that makes
+    products with long contiguous rows, and nothing is transposed: on a CPU this makes
     products with as few tokens as a table has columns two to three times faster.
     """
 

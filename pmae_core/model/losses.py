@@ -1,4 +1,4 @@
-"""How the errors of single cells become the one number that training lowers."""
+"""Losses: from the errors of single cells to the one number that training lowers."""
 
 from collections.abc import Callable
 
@@ -47,6 +47,6 @@ def reduce_errors(name: str, errors: Tensor, observed: Tensor, masked: Tensor) -
     errors : Tensor of shape (batch, columns)
         Error of every cell.
     observed, masked : bool Tensor of shape (batch, columns)
-        Which cells are known, and which of these the network did not see.
+        Which cells are observed, and which of these are masked.
     """
     return LOSSES[name](errors, observed, masked)

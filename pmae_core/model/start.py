@@ -1,4 +1,4 @@
-"""A Gaussian's answer to the masked cells, for the network to improve on."""
+"""A Gaussian's estimate of the cells that are not kept, for the network to improve on."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,18 +7,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pmae_core.gaussian import LEAST_VARIANCE
+from pmae_core.gaussian import MIN_VARIANCE
 from pmae_core.model.tokens import ColumnLayout
 
-# Keeps the solves stable in single precision where columns determine one another.
+# Keeps the solution stable in single precision where columns determine one another.
 RIDGE = 1e-3
-LEAST_PROBABILITY = 0.02
-# On the tables of the paper the answer does not change any more after 10 to 20 iterations.
-MOST_ITERATIONS = 20
+MIN_PROBABILITY = 0.02
+# On the tables of the paper the solution no longer changes after 10 to 20 iterations.
+MAX_ITERATIONS = 20
 
 
 class Start(NamedTuple):
-    """What the Gaussian says about every cell; a kept cell is its own answer.
+    """The Gaussian's estimate of every cell; a kept cell keeps its value.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Expansion:
     """Columns of a table as coordinates of a Gaussian.
 
     A numerical column is one coordinate; a categorical one has an indicator for each category
-    but the first, whose probability is what the others leave.
+    except the first, whose probability is 1 minus that of the others.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def expand(values: Tensor, column: Tensor, code: Tensor, is_indicator: Tensor) -
 
 
 class GaussianStart(nn.Module):
-    """Conditional means of masked cells given the kept ones, under one joint Gaussian.
+    """Conditional means of all other cells given the kept ones, under one joint Gaussian.
 
     Parameters
     ----------
@@ -125,14 +125,14 @@ class GaussianStart(nn.Module):
         return Start(started, self._probabilities(coordinates))
 
     def _conditional_mean(self, values: Tensor, kept: Tensor) -> Tensor:
-        """Return each unknown coordinate at its mean given the known ones of its row."""
+        """Return coordinates; those of cells not kept at their mean given the kept ones."""
         coordinates = expand(values, self.column, self.code, self.is_indicator)
-        known = kept[:, self.column]
-        deviation = self.covariance.diagonal().clamp(min=LEAST_VARIANCE).sqrt()
+        given = kept[:, self.column]
+        deviation = self.covariance.diagonal().clamp(min=MIN_VARIANCE).sqrt()
         correlation = self.covariance / deviation / deviation[:, None]
-        weights = _solve_known(correlation, (coordinates - self.mean) / deviation, known)
+        weights = _solve_given(correlation, (coordinates - self.mean) / deviation, given)
         expected = self.mean + (weights @ correlation) * deviation
-        return torch.where(known, coordinates, expected)
+        return torch.where(given, coordinates, expected)
 
     def _probabilities(self, coordinates: Tensor) -> Tensor:
         cells = self.n_categorical * self.most_categories
@@ -143,20 +143,20 @@ class GaussianStart(nn.Module):
         return functional.normalize(table, p=1.0, dim=-1)
 
 
-def _solve_known(correlation: Tensor, scores: Tensor, known: Tensor) -> Tensor:
-    """Return weights ``w``, zero where unknown, that solve ``C[k, k] @ w[k] = scores[k]``.
+def _solve_given(correlation: Tensor, scores: Tensor, given: Tensor) -> Tensor:
+    """Return weights ``w`` that solve ``C[g, g] @ w[g] = scores[g]`` and are zero elsewhere.
 
-    Every row has known coordinates ``k`` of its own, but all share the correlation ``C`` (with
-    a small ridge). So conjugate gradients need no matrix per row: an iteration is one product of
+    Every row has its own given coordinates ``g``, but all share the correlation ``C`` (with a
+    small ridge). So conjugate gradients need no matrix per row: an iteration is one product of
     all rows with ``C``, and the cost grows with the square of the coordinates, not the cube.
     """
-    mask = known.to(scores.dtype)
+    mask = given.to(scores.dtype)
     residual = scores * mask
     direction = residual
     weights = torch.zeros_like(residual)
     size = residual.square().sum(dim=1, keepdim=True)
     tiny = torch.finfo(size.dtype).tiny
-    for _ in range(min(MOST_ITERATIONS, len(correlation))):
+    for _ in range(min(MAX_ITERATIONS, len(correlation))):
         product = torch.addcmul(RIDGE * direction, direction @ correlation, mask)
         step = size / (direction * product).sum(dim=1, keepdim=True).clamp(min=tiny)
         weights = torch.addcmul(weights, step, direction)
@@ -167,5 +167,5 @@ def _solve_known(correlation: Tensor, scores: Tensor, known: Tensor) -> Tensor:
 
 
 def log_probabilities(probabilities: Tensor) -> Tensor:
-    """Return logits of the start, bounded so that the network can still change its mind."""
-    return probabilities.clamp(min=LEAST_PROBABILITY).log()
+    """Return logits of the start, bounded so that the network can still correct them."""
+    return probabilities.clamp(min=MIN_PROBABILITY).log()

@@ -16,7 +16,7 @@ def sincos_positions(n_positions: int, width: int) -> Tensor:
 
 
 class ColumnLayout(NamedTuple):
-    """Where the categorical columns stand and how many categories they have."""
+    """Positions of the categorical columns, and how many categories they have."""
 
     categorical: list[int]
     n_categories: list[int]
@@ -48,7 +48,7 @@ class SharedTokenizer(nn.Module):
 
 
 class ColumnTokenizer(nn.Module):
-    """A token of its own for every column, category and missing cell.
+    """One token per column, category and missing cell.
 
     A numerical cell is ``value * weight_j + bias_j``, a categorical one the embedding of
     its category, and a cell that is not kept the learned missing token of its column.

@@ -9,14 +9,14 @@ from pmae_core.checks import check_at_least, check_choices
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
-    """How long, how fast and on what a network learns.
+    """How long, how fast and on which device a network is trained.
 
     Parameters
     ----------
     steps, epochs : int, optional
-        Length of the training; exactly one of the two.
+        Length of the training; give exactly one of the two.
     batch_size : int
-        Rows of a step.
+        Rows per step.
     learning_rate, final_learning_rate : float
         Peak of the schedule, and where its half cosine ends.
     warmup_steps, warmup_epochs : int
@@ -34,12 +34,12 @@ class TrainingConfig:
     device : str
         ``"auto"`` (CUDA, then MPS, then CPU) or a torch device.
     precision : {"auto", "float32", "bfloat16"}
-        ``"auto"`` takes bfloat16 only on hardware that gains from it.
+        ``"auto"`` takes bfloat16 only on hardware that is faster with it.
     compiled : bool
-        Whether torch compiles a step before the first: it takes a minute or so and pays in long
+        Whether torch compiles the step. Compiling takes about a minute and pays off in long
         trainings on a GPU.
     seed : int
-        Seed of everything random in the loop.
+        Seed of all random numbers of the loop.
     log_every, checkpoint_every : int
         Steps between two progress events, and between two checkpoints.
     """
@@ -65,10 +65,10 @@ class TrainingConfig:
     checkpoint_every: int = 200
 
     def __post_init__(self) -> None:
-        """Refuse settings that describe no training."""
+        """Raise ``ValueError`` for settings that describe no training."""
         check_choices(self)
         if (self.steps is None) == (self.epochs is None):
-            raise ValueError("Give either steps or epochs, not both and not neither.")
+            raise ValueError("Give exactly one of steps and epochs.")
         if self.learning_rate <= 0:
             raise ValueError(f"learning_rate must be positive, got {self.learning_rate}.")
         check_at_least(self, steps=0, epochs=0, warmup_steps=0, warmup_epochs=0)
@@ -76,7 +76,7 @@ class TrainingConfig:
         check_at_least(self, log_every=1, checkpoint_every=1)
 
     def batches_per_epoch(self, n_rows: int) -> int:
-        """Return the number of batches that show every row once."""
+        """Return the number of batches that contain every row once."""
         return max(1, math.ceil(n_rows / self.batch_size))
 
     def total_steps(self, n_rows: int) -> int:

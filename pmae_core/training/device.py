@@ -1,24 +1,24 @@
-"""Which device computes, at which precision, and with how many threads."""
+"""Device, precision and number of threads."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
 
-# The threads of a step wait for each other after every product. Below so many cells (rows by
-# columns) that takes back most of what they gain, and where another program keeps a core busy,
-# more than that: benchmarks/speed/threads.py. A rule, not a measurement on the spot, because sums
-# depend on the number of threads and a training should repeat.
+# The threads of a step wait for each other after every product. Below this many cells (rows by
+# columns) the waiting costs most of what more threads gain, and more than that where another
+# program keeps a core busy: see benchmarks/speed/threads.py. This is a fixed rule and not measured
+# at run time, because sums depend on the number of threads and a training must be repeatable.
 CELLS_FOR_MORE_THREADS = 5_000
 
 
 def choose_device(device: str = "auto") -> torch.device:
-    """Return the torch device that ``device`` names; ``"auto"`` takes CUDA, MPS, CPU in turn.
+    """Return the torch device that ``device`` names; ``"auto"`` tries CUDA, MPS and CPU in turn.
 
     Raises
     ------
     ValueError
-        If torch does not know the device, or it is not there.
+        If torch does not know the device, or the machine does not have it.
     """
     if device == "auto":
         if torch.cuda.is_available():
@@ -29,16 +29,16 @@ def choose_device(device: str = "auto") -> torch.device:
     try:
         chosen = torch.device(device)
     except RuntimeError as error:
-        raise ValueError(f"There is no device {device!r}; try 'auto', 'cpu' or 'cuda'.") from error
+        raise ValueError(f"There is no device {device!r}. Try 'auto', 'cpu' or 'cuda'.") from error
     if chosen.type == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"device={device!r} was asked for, but torch sees no CUDA device.")
+        raise ValueError(f"Torch finds no CUDA device for device={device!r}. Try 'auto' or 'cpu'.")
     if chosen.type == "mps" and not torch.backends.mps.is_available():
-        raise ValueError(f"device={device!r} was asked for, but torch sees no MPS device.")
+        raise ValueError(f"Torch finds no MPS device for device={device!r}. Try 'auto' or 'cpu'.")
     return chosen
 
 
 def choose_precision(precision: str, device: torch.device) -> str:
-    """Return ``"float32"`` or ``"bfloat16"``; ``"auto"`` takes the latter only where it pays.
+    """Return ``"float32"`` or ``"bfloat16"``; ``"auto"`` takes the latter only where it is faster.
 
     Without hardware support bfloat16 is several times slower, so on a CPU it is never chosen.
     """
@@ -57,7 +57,7 @@ def autocast(precision: str, device: torch.device) -> AbstractContextManager:
 
 @contextmanager
 def threads_for(n_cells: int) -> Iterator[None]:
-    """Compute steps of so many cells with one thread, or with all that there are if it pays."""
+    """Use one thread for steps of few cells, and all threads for larger steps."""
     before = torch.get_num_threads()
     torch.set_num_threads(1 if n_cells < CELLS_FOR_MORE_THREADS else before)
     try:

@@ -1,4 +1,4 @@
-"""The Gaussian with holes, against closed forms and sampled truth."""
+"""The Gaussian of incomplete tables, against closed forms and sampled truth."""
 
 import numpy as np
 import pytest
@@ -77,11 +77,11 @@ def test_conditional_mean_is_the_textbooks(seed, d):
     model = random_gaussian(rng, d)
     values = draw_rows(model, 12, rng)
     observed = rng.random(values.shape) > rng.random()
-    filled = model.conditional_mean(np.where(observed, values, np.nan), observed)
-    for row, seen, result in zip(values, observed, filled, strict=True):
-        np.testing.assert_array_equal(result[seen], row[seen])
-        mean, _ = conditional_by_the_book(model, row, seen)
-        np.testing.assert_allclose(result[~seen], mean, atol=1e-7)
+    imputed = model.conditional_mean(np.where(observed, values, np.nan), observed)
+    for row, kept, result in zip(values, observed, imputed, strict=True):
+        np.testing.assert_array_equal(result[kept], row[kept])
+        mean, _ = conditional_by_the_book(model, row, kept)
+        np.testing.assert_allclose(result[~kept], mean, atol=1e-7)
 
 
 def test_draws_have_the_conditional_mean_and_covariance():
@@ -116,8 +116,8 @@ def test_columns_that_determine_each_other_do_no_harm():
     values = np.column_stack([x, 2 * x, 1 - x])
     observed = rng.random(values.shape) > 0.3
     observed[~observed.any(axis=1), 0] = True
-    filled = GaussianModel.fit(values, observed, max_iter=200).conditional_mean(values, observed)
-    np.testing.assert_allclose(filled, values, atol=1e-3)
+    imputed = GaussianModel.fit(values, observed, max_iter=200).conditional_mean(values, observed)
+    np.testing.assert_allclose(imputed, values, atol=1e-3)
 
 
 def test_more_columns_than_rows():
@@ -125,8 +125,8 @@ def test_more_columns_than_rows():
     values = rng.random((5, 12))
     observed = rng.random(values.shape) > 0.3
     observed[0] = True
-    filled = GaussianModel.fit(values, observed).conditional_mean(values, observed)
-    assert np.isfinite(filled).all()
+    imputed = GaussianModel.fit(values, observed).conditional_mean(values, observed)
+    assert np.isfinite(imputed).all()
 
 
 def test_listeners_can_stop_the_fit():
@@ -165,7 +165,7 @@ def test_pairs_find_a_sampled_truth_again():
 
 @given(seed=st.integers(0, 1000), n=st.integers(1, 12), d=st.integers(1, 8))
 def test_pairs_always_give_a_usable_gaussian(seed, n, d):
-    """Few rows, columns never seen together or never seen at all, columns that do not vary."""
+    """Few rows, columns never observed together or not at all, columns that do not vary."""
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(n, d)).round(1) * (rng.random(d) < 0.8)
     observed = rng.random((n, d)) < rng.random(d)

@@ -89,7 +89,7 @@ def test_the_input_is_left_alone():
             "no masking function 'cosine'.*logit, constant",
         ),
         (lambda: masking_probability(0.5, "logit", c=1), "has no parameter c.*a, b"),
-        (lambda: masking_probability(0.5, "linear", a=1), "its parameters are: none"),
+        (lambda: masking_probability(0.5, "linear", a=1), "Its parameters are: none"),
         (lambda: masking_probability(0.5, a=np.nan), "must be a finite number"),
         (lambda: masking_probability([0.5, 1.1]), "between 0 and 1"),
         (lambda: masking_probability([np.nan]), "between 0 and 1"),
@@ -112,7 +112,7 @@ def test_a_new_function_is_one_decorated_formula():
 
         np.testing.assert_allclose(masking_probability([0.5, 0.9, 1.0], "square"), [0.5, 1.0, 0.0])
         assert masking_probability(0.5, "square", factor=1.0) == 0.25
-        with pytest.raises(ValueError, match="exists already"):
+        with pytest.raises(ValueError, match="Choose another name"):
             masking_function(name="square", **words)(square)
     finally:
         _REGISTRY.pop("square", None)

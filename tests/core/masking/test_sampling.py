@@ -83,13 +83,13 @@ def test_copied_masks_are_patterns_of_other_rows():
     complete = np.ones((600, 4), dtype=bool)
     sampler = MaskSampler(copy_share=1.0).fit(patterns)
     kept = complete & ~sampler.sample(complete, np.random.default_rng(0))
-    seen, counts = np.unique(kept, axis=0, return_counts=True)
-    assert {tuple(row) for row in seen} == {tuple(row) for row in patterns}
+    found, counts = np.unique(kept, axis=0, return_counts=True)
+    assert {tuple(row) for row in found} == {tuple(row) for row in patterns}
     assert counts.min() > 150
 
 
 def test_copy_share_blends_both_kinds_of_rows():
-    donors = np.zeros((5, 30), dtype=bool)  # a copied row hides everything
+    donors = np.zeros((5, 30), dtype=bool)  # a copied row masks everything
     observed = np.ones((4_000, 30), dtype=bool)
     sampler = MaskSampler(function="no_prediction", copy_share=0.3).fit(donors)
     masked = sampler.sample(observed, np.random.default_rng(0))
@@ -98,8 +98,8 @@ def test_copy_share_blends_both_kinds_of_rows():
 
 
 @pytest.mark.parametrize("settings", [{"p_obs": "table"}, {"copy_share": 0.5}])
-def test_what_needs_the_table_says_so(settings):
-    with pytest.raises(ValueError, match=r"call fit\(observed\)"):
+def test_a_sampler_that_needs_the_table_asks_for_it(settings):
+    with pytest.raises(ValueError, match=r"Call fit\(observed\)"):
         MaskSampler(**settings).sample(np.ones((3, 2), dtype=bool), np.random.default_rng(0))
 
 
@@ -107,7 +107,7 @@ def test_what_needs_the_table_says_so(settings):
     ("settings", "sentence"),
     [
         ({"p_obs": "row"}, "'batch' or 'table'"),
-        ({"copy_share": 1.5}, "copy_share must lie between 0 and 1"),
+        ({"copy_share": 1.5}, "copy_share must be between 0 and 1"),
         ({"function": "none"}, "no masking function"),
         ({"params": {"c": 1}}, "has no parameter c"),
     ],
@@ -140,7 +140,7 @@ def test_remasker_keeps_every_cell_equally_often():
 
 
 def test_remasker_refuses_an_impossible_share():
-    with pytest.raises(ValueError, match="keep must lie between 0 and 1"):
+    with pytest.raises(ValueError, match="keep must be between 0 and 1"):
         RandomKeepSampler(1.2)
 
 

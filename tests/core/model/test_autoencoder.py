@@ -40,7 +40,7 @@ def test_prediction_has_a_value_per_cell_and_logits_per_category(settings):
 
 
 @pytest.mark.parametrize("settings", [*EVERY_KIND, {"architecture": "transformer", "drop": True}])
-def test_hidden_cells_have_no_influence(settings):
+def test_cells_that_are_not_kept_have_no_influence(settings):
     settings = dict(settings)
     network = build(drop_masked=settings.pop("drop", False), **settings)
     kept = torch.tensor([[True, False, True, False]]).expand(5, 4)

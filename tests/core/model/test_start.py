@@ -29,9 +29,9 @@ def test_categories_expand_to_indicators_but_for_the_first():
 def test_masked_cells_get_their_conditional_mean(gaussian):
     kept = torch.tensor([[True, True, False]]).expand(3, 3)
     covariance, mean = gaussian.covariance, gaussian.mean
-    known = covariance[:3, :3] + RIDGE * torch.diag(covariance.diagonal()[:3])
+    given = covariance[:3, :3] + RIDGE * torch.diag(covariance.diagonal()[:3])
     coordinates = Expansion(CARDINALITIES).expand(VALUES)[:, :3]
-    expected = mean[3] + (coordinates - mean[:3]) @ torch.linalg.solve(known, covariance[:3, 3])
+    expected = mean[3] + (coordinates - mean[:3]) @ torch.linalg.solve(given, covariance[:3, 3])
     start = gaussian(VALUES, kept)
     torch.testing.assert_close(start.values[:, 2], expected)
     torch.testing.assert_close(start.values[:, 0], VALUES[:, 0])
@@ -53,7 +53,7 @@ def test_nothing_kept_gives_the_mean(gaussian):
     torch.testing.assert_close(start.probabilities[0, 0], torch.tensor([0.5, 0.3, 0.2]))
 
 
-def test_rows_with_different_known_cells_are_solved_as_one_by_one():
+def test_rows_with_different_kept_cells_are_solved_as_one_by_one():
     """Close to a direct solve, with fewer iterations than columns."""
     torch.manual_seed(0)
     size = 60
@@ -64,9 +64,9 @@ def test_rows_with_different_known_cells_are_solved_as_one_by_one():
     kept = torch.rand(20, size) < torch.rand(20, 1)
     kept[:, 0] = False
     found = start(values, kept).values
-    known = covariance + RIDGE * torch.diag(covariance.diagonal())
+    given = covariance + RIDGE * torch.diag(covariance.diagonal())
     for row, k in enumerate(kept):
-        weights = torch.linalg.solve(known[k][:, k], (values[row] - start.mean)[k])
+        weights = torch.linalg.solve(given[k][:, k], (values[row] - start.mean)[k])
         expected = (start.mean + covariance[:, k] @ weights)[~k]
         error = (found[row, ~k] - expected) / covariance.diagonal()[~k].sqrt()
         assert error.abs().max() < 0.05

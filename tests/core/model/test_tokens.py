@@ -20,23 +20,23 @@ def test_positions_are_sines_then_cosines():
     torch.testing.assert_close(positions[3, 31], torch.tensor(math.cos(slow)))
 
 
-def test_shared_tokenizer_treats_hidden_cells_as_zero():
+def test_shared_tokenizer_treats_cells_that_are_not_kept_as_zero():
     tokenizer = SharedTokenizer(width=8)
     values = torch.tensor([[0.3, 0.9]])
-    hidden = tokenizer(values, torch.tensor([[True, False]]))
+    without = tokenizer(values, torch.tensor([[True, False]]))
     zero = tokenizer(torch.tensor([[0.3, 0.0]]), torch.tensor([[True, True]]))
-    torch.testing.assert_close(hidden, zero)
+    torch.testing.assert_close(without, zero)
 
 
-def test_column_tokenizer_tells_columns_categories_and_holes_apart():
+def test_column_tokenizer_separates_columns_categories_and_missing_cells():
     tokenizer = ColumnTokenizer(n_categories=[0, 3, 2], width=8)
     kept = torch.ones(1, 3, dtype=torch.bool)
     first = tokenizer(torch.tensor([[0.5, 0.0, 1.0]]), kept)
     second = tokenizer(torch.tensor([[0.5, 2.0, 1.0]]), kept)
     assert torch.equal(first[:, [0, 2]], second[:, [0, 2]])
     assert not torch.allclose(first[:, 1], second[:, 1])
-    hidden = tokenizer(torch.tensor([[0.5, 2.0, 1.0]]), torch.zeros_like(kept))
-    torch.testing.assert_close(hidden[0], tokenizer.missing)
+    without = tokenizer(torch.tensor([[0.5, 2.0, 1.0]]), torch.zeros_like(kept))
+    torch.testing.assert_close(without[0], tokenizer.missing)
 
 
 def test_column_tokenizer_gives_every_category_its_own_row():

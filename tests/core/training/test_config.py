@@ -46,5 +46,5 @@ def test_warm_up_in_epochs_depends_on_the_table():
     ],
 )
 def test_settings_that_describe_no_training_are_refused(settings):
-    with pytest.raises(ValueError, match=r"steps or epochs|must be (at least|positive|one of)"):
+    with pytest.raises(ValueError, match=r"steps and epochs|must be (at least|positive|one of)"):
         TrainingConfig(**settings)

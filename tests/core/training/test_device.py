@@ -34,7 +34,7 @@ def test_auto_takes_the_best_there_is(accelerators, cuda, mps, expected):
 @pytest.mark.parametrize("name", ["cuda", "mps"])
 def test_a_named_device_that_is_absent_is_an_error(accelerators, name):
     accelerators()
-    with pytest.raises(ValueError, match="torch sees no"):
+    with pytest.raises(ValueError, match="Torch finds no"):
         choose_device(name)
 
 
