@@ -245,7 +245,7 @@ def _piecewise(p_obs: FloatArray) -> FloatArray:
     name="sigmoid",
     title="Sigmoid-like",
     formula="1 / (exp(-slope * (0.5 - p_obs)) + 1)",
-    explanation="Falls with p_obs as the logit does, but is steepest in the middle, not at the ends.",
+    explanation="Falls with p_obs as the logit does, but steepest in the middle, not at the ends.",
 )
 def _sigmoid(p_obs: FloatArray, slope: float = 10.0) -> FloatArray:
     with np.errstate(over="ignore"):
