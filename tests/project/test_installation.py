@@ -19,7 +19,7 @@ from tests.support.paths import ROOT
 from tools.studio import free_port
 
 FOLDERS = ("pmae_core", "dashboard", "pages", "benchmarks/results")
-FILES = ("setup.py", "pyproject.toml", "README.md", "LICENSE")
+FILES = ("pyproject.toml", "README.md", "LICENSE")
 PATIENCE_SECONDS = 90
 OPEN_THE_APP = """
 from streamlit.testing.v1 import AppTest
