@@ -63,7 +63,7 @@ def test_the_sentence_of_the_column_follows_the_sliders(fill, open_page):
     assert "observed in 26% of rows: 70.9% of its cells will be masked" in text_of(app)
 
     app.slider(key="masking_lab:b").set_value(0.3).run()
-    assert "observed in 26% of rows: 51% of its cells will be masked" in text_of(app)
+    assert "observed in 26% of rows: 50.9% of its cells will be masked" in text_of(app)
 
 
 def test_the_points_and_cells_move_with_the_sliders(fill, open_page):

@@ -16,7 +16,7 @@ import pytest
 
 from pmae_core import __version__
 from tests.support.paths import ROOT
-from tools.studio import free_port
+from tests.support.studio import free_port
 
 FOLDERS = ("pmae_core", "dashboard", "pages", "benchmarks/results")
 FILES = ("pyproject.toml", "README.md", "LICENSE")
