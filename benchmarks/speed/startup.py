@@ -69,7 +69,8 @@ def main(arguments: list[str] | None = None) -> int:
         "startup",
         {
             "what": "starts of this checkout and of another one in turn, medians on the clock",
-            "command": f"python -m benchmarks.speed.startup --against=... --rounds={options.rounds}",
+            "command": "python -m benchmarks.speed.startup --against=<another checkout>",
+            "rounds": options.rounds,
             "starts": starts,
         },
     )
