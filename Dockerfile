@@ -16,7 +16,7 @@ ENV PATH=/opt/pmae/bin:$PATH
 WORKDIR /src
 COPY requirements.txt requirements-extras.txt ./
 RUN pip install ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} --requirement requirements.txt
-COPY pyproject.toml setup.py README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE ./
 COPY pmae_core pmae_core
 COPY dashboard dashboard
 COPY pages pages

@@ -32,7 +32,7 @@ test: lint typecheck browser ## Lint, type-check and run all tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 browser: $(DEV_STAMP) ## Find a Chromium for tests and screenshots, or install one
-	@PYTHONPATH="$(CURDIR)" $(BIN)/python -m tools.chromium
+	@PYTHONPATH="$(CURDIR)" $(BIN)/python -m tests.support.chromium
 
 lint: $(DEV_STAMP) ## Check style and formatting
 	$(BIN)/ruff check .
@@ -54,7 +54,7 @@ bench: browser ## Run the benchmarks (BENCHMARKS="accuracy.categories ..." for s
 	done
 
 screenshots: browser ## Take pictures of all pages into docs/screenshots
-	PYTHONPATH="$(CURDIR)" $(BIN)/python -m tools.screenshots
+	PYTHONPATH="$(CURDIR)" $(BIN)/python -m tests.support.screenshots
 
 docs: $(DOCS_STAMP) ## Build the documents into build/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

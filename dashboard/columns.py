@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from dashboard.summary import remarks
-from dashboard.text import cell_text, shorten
+from dashboard.text import exact_text, shorten
 from dashboard.workspace import OpenTable
 from pmae_core.table import SentinelSuggestion, declare_missing, suggest_sentinels
 
@@ -40,7 +40,7 @@ def role_table(table: OpenTable) -> pd.DataFrame:
 
 def examples(column: pd.Series) -> str:
     """Return some different values of a column, as text."""
-    texts = column.head(_EXAMPLE_ROWS).dropna().map(cell_text).unique()
+    texts = column.head(_EXAMPLE_ROWS).dropna().map(exact_text).unique()
     shown = [shorten(text, _LONGEST_EXAMPLE) for text in texts[:_MOST_EXAMPLES]]
     return ", ".join(shown) + (", …" if len(texts) > _MOST_EXAMPLES else "")
 
@@ -122,7 +122,7 @@ def edits_in_words(shown: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]]) 
     words = {True: "declare {} in {} missing", False: "let {} in {} count again"}
     return ", ".join(
         words[bool(cells[MISSING])].format(
-            cell_text(shown[VALUE].iloc[int(row)]), shown[COLUMN].iloc[int(row)]
+            exact_text(shown[VALUE].iloc[int(row)]), shown[COLUMN].iloc[int(row)]
         )
         for row, cells in edits.items()
         if MISSING in cells

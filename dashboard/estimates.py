@@ -24,9 +24,10 @@ import streamlit as st
 
 from dashboard import jobs, session
 from dashboard.recent import Recent
-from dashboard.text import duration, plain
+from dashboard.text import plain
 from pmae_core.errors import JobError
 from pmae_core.jobs import JobSpec, Resources
+from pmae_core.words import duration
 
 MOST_AT_ONCE = 2
 MOST_SECONDS = 90.0

@@ -5,10 +5,11 @@ import functools
 import streamlit as st
 
 from dashboard import jobs, session
-from dashboard.text import count, percent, plain, shorten
+from dashboard.text import plain, shorten
 from dashboard.widgets.errors import sentence_of, shown_errors
 from dashboard.workspace import OpenTable, Workspace
 from pmae_core.errors import PMAEError
+from pmae_core.words import count, percent
 
 POLL_SECONDS = 2.0
 

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import session
-from dashboard.text import count, duration, plain, shorten
+from dashboard.text import plain, shorten
 from dashboard.widgets.errors import calm, shown_errors
 from dashboard.workspace import OpenTable
 from pmae_core.errors import JobError
@@ -31,6 +31,7 @@ from pmae_core.jobs.engines import Engine, make_engine
 from pmae_core.storage.home import pmae_home
 from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table import Schema
+from pmae_core.words import count, duration, moment
 
 POLL_SECONDS = 1.0
 MOST_UNFINISHED = 50
@@ -386,7 +387,7 @@ def labels(jobs: Sequence[JobRecord]) -> dict[str, str]:
     whatever becomes of it: else the choice would jump to another job when its state changes.
     """
     lines = {
-        job.id: f"{job.name or job.id[:8]} · {moment(job.created_at, '%d %b %H:%M:%S')}"
+        job.id: f"{job.name or job.id[:8]} · {browser_moment(job.created_at, '%d %b %H:%M:%S')}"
         for job in jobs
     }
     times = Counter(lines.values())
@@ -396,11 +397,11 @@ def labels(jobs: Sequence[JobRecord]) -> dict[str, str]:
     }
 
 
-def moment(timestamp: float, form: str = "%d %b %H:%M") -> str:
+def browser_moment(timestamp: float, form: str = "%d %b %H:%M") -> str:
     """Return a time as the clock of the browser shows it."""
     offset = st.context.timezone_offset
     zone = None if offset is None else timezone(timedelta(minutes=-offset))
-    return datetime.fromtimestamp(timestamp, zone).strftime(form)
+    return moment(timestamp, form, zone)
 
 
 def seconds_taken(job: JobRecord, now: float | None = None) -> float | None:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from dashboard.text import cell_text, code, count, listing, percent
+from dashboard.text import code, exact_text, listing
 from dashboard.workspace import OpenTable
 from pmae_core.table import ColumnSchema, Flag, Role, SentinelSuggestion
+from pmae_core.words import count, percent
 
 ALMOST_EMPTY = 0.1  # at most so much is observed
 FEW_ROWS = 20
@@ -67,7 +68,7 @@ def cautions(table: OpenTable, suggestions: Sequence[SentinelSuggestion] = ()) -
         first = suggestions[0]
         found.append(
             f"{count(len(suggestions), 'value')} may stand for missing ones, such as "
-            f"{code(cell_text(first.value))} in {code(first.column)}: "
+            f"{code(exact_text(first.value))} in {code(first.column)}: "
             'see "Which values stand for missing ones?" below.'
         )
     if len(columns) == 1:

@@ -37,13 +37,14 @@ from dashboard.labs.amputation import (
 from dashboard.labs.caches import facts_of, made_in
 from dashboard.labs.focus import choose_column
 from dashboard.labs.scenario import Scenario, TableFacts, base_sentence
-from dashboard.text import count, file_stem, percent, plain
+from dashboard.text import file_stem, plain
 from dashboard.widgets import choose_seed, fragment, share_button, show_figure, shown_errors
 from dashboard.widgets.errors import sentence_of
 from dashboard.workspace import OpenTable
 from pmae_core.amputation import Amputation
 from pmae_core.amputation.patterns import default_column_share
 from pmae_core.errors import AmputationError, PMAEError
+from pmae_core.words import count, percent
 
 SECTION = "amputation_lab"
 KINDS = {"pattern": "By pattern and mechanism", "like-mine": "Like those of my table"}
@@ -264,7 +265,7 @@ def _choose_by_hand(table: OpenTable, columns: list[str]) -> dict[str, float]:
 def _make(table: OpenTable, scenario: Scenario) -> Amputation:
     try:
         if scenario.columns == ():
-            raise AmputationError("Give at least one column less than 100 % by hand.")
+            raise AmputationError("Give at least one column less than 100% by hand.")
         return made_in(table, scenario)
     except AmputationError as error:
         raise in_words_of_page(error) from error

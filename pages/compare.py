@@ -59,7 +59,7 @@ from dashboard.figures.comparison import (
 )
 from dashboard.labs.amputation import scenario_words
 from dashboard.labs.scenario import Scenario
-from dashboard.text import code, duration, file_stem, plain
+from dashboard.text import code, file_stem, plain
 from dashboard.widgets import calm, choose_seed, show_figure, shown_errors
 from dashboard.widgets.errors import sentence_of
 from dashboard.workspace import OpenTable
@@ -68,6 +68,7 @@ from pmae_core.jobs import JobKind, JobRecord
 from pmae_core.jobs.params import MAX_CONCLUSIONS
 from pmae_core.jobs.worker.consequences import Consequences, read_consequences
 from pmae_core.table import Role
+from pmae_core.words import duration
 
 SECTION = "compare"
 OWN_CELLS = ""
@@ -514,7 +515,7 @@ def _show_board(standing: Standing) -> None:
         key="comparison-board",
         data=board,
         caption="A big dot is the mean of a method, a small stroke one seed. Methods in one band "
-        "share a rank: their bar, the 95 % interval of the difference to the band's leader on the "
+        "share a rank: their bar, the 95% interval of the difference to the band's leader on the "
         "same cells, reaches its dotted line.",
     )
     st.markdown(verdict(board, comparison, names))

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import columns, session, summary, theme, uploads
-from dashboard.text import cell_text, code, plain, shorten
+from dashboard.text import code, exact_text, plain, shorten
 from dashboard.widgets import calm, shown_errors
 from dashboard.widgets.errors import sentence_of
 from dashboard.workspace import OpenTable, TableState, Workspace
@@ -349,7 +349,7 @@ def show_sentinels(
 def show_sentinel_editor(state: TableState, shown: pd.DataFrame) -> None:
     key = f"data:sentinels:{state.digest}:{st.session_state.get('data:editors', 0)}"
     st.data_editor(
-        shown.assign(**{columns.VALUE: shown[columns.VALUE].map(cell_text)}),
+        shown.assign(**{columns.VALUE: shown[columns.VALUE].map(exact_text)}),
         key=key,
         on_change=keep_sentinels,
         args=(key, shown),

@@ -37,7 +37,7 @@ from dashboard.impute.plan import (
     stays_empty,
     structural_holes,
 )
-from dashboard.text import code, count, duration, listing, plain, shorten
+from dashboard.text import code, listing, plain, shorten
 from dashboard.theme import IMPUTED
 from dashboard.widgets import calm, choose_seed, fragment, show_figure, shown_errors
 from dashboard.workspace import OpenTable
@@ -46,6 +46,7 @@ from pmae_core.explain.donors import Support
 from pmae_core.inference import DeltaCurve
 from pmae_core.inference.stability import Estimand
 from pmae_core.jobs import JobKind, JobRecord
+from pmae_core.words import count, duration
 
 MOST_DRAWS = 50
 TABLE, COLUMNS, WHAT_IF = "The table", "Columns to trust", "What if"
@@ -615,7 +616,7 @@ def _choose_null(filling: Filling, conclusion: shift.Conclusion) -> float:
         name=f"null_{key}",
         default=shift.sensible_null(filling, conclusion),
         format="%g",
-        help="The conclusion is on which side of this value the 95 % interval lies, if on one. "
+        help="The conclusion is on which side of this value the 95% interval lies, if on one. "
         "At first the mean of the observed cells, and 0 for a correlation or a slope.",
     )
     return float(null)
@@ -692,7 +693,7 @@ def _history_row(run: JobRecord) -> dict[str, Any]:
         "Draws": run.spec.params.get("draws", 0),
         "Seed": run.spec.seed,
         "Took": None if taken is None else duration(taken),
-        "Started": jobs.moment(run.created_at),
+        "Started": jobs.browser_moment(run.created_at),
     }
 
 

@@ -26,10 +26,11 @@ from dashboard.lessons import (
     slopes,
     worlds,
 )
-from dashboard.text import code, count, percent
+from dashboard.text import code
 from dashboard.theme import IMPUTED, MISSING, NEUTRAL, OBSERVED
 from dashboard.widgets import calm, choose_seed, fragment, show_figure
 from pmae_core.table.samples.clinic import Clinic, make_clinic
+from pmae_core.words import count, percent
 
 SECTION = "learn"
 _BY_NAME = {lesson.name: lesson for lesson in LESSONS}

@@ -34,9 +34,10 @@ from dashboard.labs.masking import (
 )
 from dashboard.labs.scenario import Scenario
 from dashboard.labs.sliders import choose_function, choose_params
-from dashboard.text import code, count, percent, plain, shorten
+from dashboard.text import code, plain, shorten
 from dashboard.widgets import calm, fragment, share_button, show_figure
 from dashboard.workspace import OpenTable
+from pmae_core.words import count, percent
 
 SECTION = "masking_lab"
 OPEN_TABLE = "The open table as it is"

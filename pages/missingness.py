@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard import session
 from dashboard.figures import missingness as figures
 from dashboard.figures.missingno_pictures import available_views, missingno_picture
-from dashboard.text import code, count, listing, percent, plain, shorten, unbroken
+from dashboard.text import code, listing, plain, shorten
 from dashboard.widgets import fragment, show_figure
 from dashboard.workspace import OpenTable
 from pmae_core.errors import TableError
@@ -41,6 +41,7 @@ from pmae_core.missingness import (
     summarize_missingness,
 )
 from pmae_core.table import Role
+from pmae_core.words import count, percent
 
 SECTION = "missingness"
 NOTABLE_CORRELATION = 0.3
@@ -669,7 +670,7 @@ def main() -> None:
             icon=":material/check_circle:",
         )
         return
-    st.markdown(unbroken(summary.sentence()))
+    st.markdown(summary.sentence())
     chosen = _choice(
         "What do you want to know?",
         "view",

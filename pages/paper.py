@@ -13,7 +13,7 @@ from dashboard import session
 from dashboard.figures import paper as figures
 from dashboard.paper import measured, words
 from dashboard.paper.measured import Measured
-from dashboard.text import count, plain
+from dashboard.text import plain
 from dashboard.widgets import fragment, show_figure
 from pmae_core.masking import list_masking_functions
 from pmae_core.replication.printed_figures import (
@@ -24,6 +24,7 @@ from pmae_core.replication.printed_figures import (
     printed_figure,
     printed_masking,
 )
+from pmae_core.words import count
 
 SECTION = "paper"
 ACCURACY = "imputation accuracy × 100"
@@ -131,7 +132,7 @@ def _show_table(both: pd.DataFrame, metric: str, key: str) -> None:
         "Pattern of the holes",
         f"{key}-pattern",
         {name: name for name in reversed(PATTERNS)},
-        help="Monotone: 60 % of the columns have holes, in the same half of the rows. "
+        help="Monotone: 60% of the columns have holes, in the same half of the rows. "
         "Quasi-monotone: three in five columns miss much, the others little. General: every "
         "column misses between a tenth and nine tenths.",
     )
@@ -402,7 +403,7 @@ def downstream() -> None:
     st.markdown(words.agreement(both))
     _show_table(both, metric, "paper-downstream")
     st.caption(
-        "Tables are filled whole, then split: a linear model and gradient boosting learn on 70 % "
+        "Tables are filled whole, then split: a linear model and gradient boosting learn on 70% "
         "of the rows and are scored on the others; the figure is their mean. The paper boosts with "
         "XGBoost, we with scikit-learn."
     )

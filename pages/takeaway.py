@@ -11,13 +11,14 @@ from dashboard import jobs, session
 from dashboard.impute import exports
 from dashboard.impute.choose import choose_filling
 from dashboard.impute.fillings import Filling, comparison_of, is_done, load, method_of, title_of
-from dashboard.text import count, plain, unbroken
+from dashboard.text import plain
 from dashboard.widgets import shown_errors
 from pmae_core.errors import ImputationError
 from pmae_core.evaluation import Comparison
 from pmae_core.export import MethodsText, Recipe, command_line, reproduce_script
 from pmae_core.jobs import JobRecord
 from pmae_core.jobs.worker.recipes import MODEL_FILE, TABLE_FILE
+from pmae_core.words import count
 
 SECTION = "takeaway"
 EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -157,7 +158,7 @@ def show_table_files(filling: Filling, how: Recipe, is_escaped: bool) -> None:
 def show_words(text: MethodsText, *, is_judged: bool) -> None:
     st.subheader("Words for your paper", anchor=False)
     with st.container(border=True):
-        st.markdown(unbroken(text.markdown))
+        st.markdown(text.markdown)
         st.markdown(
             "\n".join(f"{n}. {plain(work)}" for n, work in enumerate(text.references, start=1))
         )

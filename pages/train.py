@@ -22,7 +22,7 @@ from dashboard.header import share_missing
 from dashboard.labs.caches import columns_of
 from dashboard.labs.masking import NOTHING_TO_LEARN, Masking
 from dashboard.labs.sliders import choose_function, choose_params
-from dashboard.text import code, count, duration, plain, shorten
+from dashboard.text import code, plain, shorten
 from dashboard.training.curves import Curves, column_names
 from dashboard.training.settings import (
     ARCHITECTURES,
@@ -49,6 +49,7 @@ from dashboard.workspace import OpenTable
 from pmae_core.jobs import JobKind, JobRecord, JobState, Resources
 from pmae_core.jobs.engines.gpus import visible_gpus
 from pmae_core.jobs.params import MAX_SEED
+from pmae_core.words import count, duration
 
 SECTION = "train"
 MOST_RUNS = 50
@@ -637,7 +638,7 @@ def _history_row(run: JobRecord) -> dict[str, Any]:
         "Error on held-out cells": training.get("best_score"),
         "Filled": result.get("n_filled"),
         "Took": None if taken is None else duration(taken),
-        "Started": jobs.moment(run.created_at),
+        "Started": jobs.browser_moment(run.created_at),
     }
 
 

@@ -31,8 +31,8 @@ import psutil
 from benchmarks._record import write_result
 from pmae_core.jobs import JobStore
 from pmae_core.jobs.engines import LocalEngine
-from tools.studio import StudioServer
-from tools.wire import VisitFailed, WireVisitor
+from tests.support.studio import StudioServer
+from tests.support.wire import VisitFailed, WireVisitor
 
 THINK_SECONDS = (1.0, 4.0)
 JOB_SECONDS = 300.0

@@ -25,8 +25,8 @@ import psutil
 from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks._record import write_result
-from tools.chromium import launch_chromium
-from tools.studio import StudioServer, Visitor
+from tests.support.chromium import launch_chromium
+from tests.support.studio import StudioServer, Visitor
 
 STARTS = 3
 ROUNDS = 5

@@ -10,12 +10,12 @@ from typing import Any
 import pandas as pd
 
 from dashboard.labs.scenario import Scenario, base_table
-from dashboard.text import percent
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation import HoldoutPlan
 from pmae_core.imputers import ImputerInfo, list_imputers
 from pmae_core.table import Role, Schema
 from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.words import percent
 
 CONCLUSIONS = {"mean": "A mean", "correlation": "A correlation", "slope": "A slope"}
 SETS: Mapping[str, tuple[str, ...]] = {

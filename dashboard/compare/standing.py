@@ -206,7 +206,7 @@ def board_data(comparison: Comparison, metric: str = "imputation_accuracy") -> p
     -------
     DataFrame
         ``method``, ``rank``, ``band``, ``score``, and ``low`` and ``high``: where the score may
-        lie by the 95 % interval of its paired difference to the leader of its band (the score
+        lie by the 95% interval of its paired difference to the leader of its band (the score
         itself for leaders). Methods that failed on some seeds come after all others, those
         without any result last, without a rank.
     """

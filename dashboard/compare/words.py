@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import pandas as pd
 
 from dashboard.compare.standing import Standing
-from dashboard.text import code, count, listing, percent, plain
+from dashboard.text import code, listing, plain
 from pmae_core.evaluation import Comparison
 from pmae_core.evaluation.ranking import MIN_SEEDS
+from pmae_core.words import count, percent
 
 
 def verdict(board: pd.DataFrame, comparison: Comparison, titles: Mapping[str, str]) -> str:

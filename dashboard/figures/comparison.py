@@ -402,7 +402,7 @@ def forest_figure(conclusion: pd.DataFrame, *, revision: str = "forest") -> go.F
                 x=float(at.iloc[0]), line={"color": OBSERVED, "dash": dash, "width": 1}
             )
     figure.update_layout(
-        xaxis={"title": {"text": "estimate with its 95 % interval"}},
+        xaxis={"title": {"text": "estimate with its 95% interval"}},
         yaxis={**name_ticks(words, most=60), "range": [len(rows) - 0.5, -0.5], "zeroline": False},
         uirevision=revision,
         showlegend=True,

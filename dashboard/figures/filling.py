@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from dashboard.figures.labels import hover_names, name_ticks
 from dashboard.figures.style import styled
-from dashboard.text import cell_text, figure_text
+from dashboard.text import exact_text, figure_text
 from dashboard.theme import IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
 from pmae_core.explain import CellDetails
 from pmae_core.inference import DeltaCurve
@@ -66,9 +66,9 @@ def biography_figure(data: pd.DataFrame, column: str, *, revision: str = "cell")
     who = list(dict.fromkeys(data["who"]))
     place = {name: number for number, name in enumerate(who)}
     is_kind = not _is_ordered(data["value"])
-    kinds = list(dict.fromkeys(map(cell_text, data["value"]))) if is_kind else []
+    kinds = list(dict.fromkeys(map(exact_text, data["value"]))) if is_kind else []
     values = (
-        [kinds.index(cell_text(value)) for value in data["value"]]
+        [kinds.index(exact_text(value)) for value in data["value"]]
         if is_kind
         else [_on_axis(value) for value in data["value"]]
     )
@@ -131,7 +131,7 @@ def _dots(
             "line": {"width": 2, "color": color},
         },
         text=hover_names(rows["who"].tolist()),
-        customdata=hover_names([cell_text(value) for value in rows["value"]]),
+        customdata=hover_names([exact_text(value) for value in rows["value"]]),
         hovertemplate="%{text}: %{customdata}<extra></extra>",
     )
 
@@ -144,7 +144,7 @@ def _add_spread(figure: go.Figure, shown: pd.DataFrame, is_kind: bool) -> None:
     if is_kind:
         dots = _dots(draws, "share of the draws", IMPUTED, "circle", 0, faint=True)
         dots.marker.size = (8 + 22 * np.sqrt(draws["share"].astype(float))).tolist()
-        dots.customdata = [f"{100 * share:.0f} % of the draws" for share in draws["share"]]
+        dots.customdata = [f"{100 * share:.0f}% of the draws" for share in draws["share"]]
         figure.add_trace(dots)
         return
     at = dict(zip(draws["share"], draws["x"], strict=True))
@@ -249,7 +249,7 @@ def _band(x: Sequence[float], low: pd.Series, high: pd.Series) -> go.Scatter:
         x=[*x, *reversed(x)],
         y=[*high, *reversed(low.tolist())],
         mode="lines",
-        name="95 % interval",
+        name="95% interval",
         line={"width": 0},
         fill="toself",
         fillcolor=tint(IMPUTED, 0.2),

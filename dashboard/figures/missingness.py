@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 
 from dashboard.figures.labels import hover_list, hover_names, name_ticks
 from dashboard.figures.style import styled
-from dashboard.text import count, figure_text, percent
+from dashboard.text import figure_text
 from dashboard.theme import FAINT, MISSING, NEUTRAL, OBSERVED
 from pmae_core.missingness import (
     MissingPatterns,
@@ -20,6 +20,7 @@ from pmae_core.missingness import (
     NullityTree,
     ValueDistribution,
 )
+from pmae_core.words import count, percent
 
 MOST_BARS = 40
 MOST_CORRELATED = 40

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dashboard import jobs
 from dashboard.impute.fillings import Filling, by_method, result_folder
-from dashboard.text import cell_text
+from dashboard.text import exact_text
 from dashboard.theme import IMPUTED, MISSING, tint
 from pmae_core.explain import CellDetails, Neighborhood, cell_details
 from pmae_core.jobs.worker.results import read_frame
@@ -93,7 +93,7 @@ def marked(filling: Filling, rows: Positions, columns: list[str]) -> Any:
 
 def _shown(cell: Any, decimals: int | None) -> str:
     if not isinstance(cell, float | np.floating) or abs(cell) >= MOST_IN_FULL:
-        return cell_text(cell)
+        return exact_text(cell)
     return f"{cell:.6g}" if decimals is None else f"{cell:.{decimals}f}"
 
 
@@ -174,7 +174,7 @@ def donor_table(told: CellDetails) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Row": told.donors["row"].to_numpy(),
-            "Value": [cell_text(value) for value in told.donors["value"]],
+            "Value": [exact_text(value) for value in told.donors["value"]],
             "Distance": told.donors["distance"].to_numpy(),
             "Alike in": [", ".join(map(str, names)) for names in told.donors["agree"]],
             "Different in": [", ".join(map(str, names)) for names in told.donors["differ"]],

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from dashboard.labs.scenario import Scenario
-from dashboard.text import code, count, listing, percent
+from dashboard.text import code, listing
 from pmae_core.amputation import Amputation
 from pmae_core.errors import AmputationError
 from pmae_core.missingness import summarize_missingness
 from pmae_core.table import Role
 from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
+from pmae_core.words import count, percent
 
 MOST_ROWS = 20_000
 
@@ -26,7 +27,7 @@ PATTERN_WORDS: Mapping[str, tuple[str, str]] = {
     ),
     "quasi-monotone": (
         "Quasi-monotone",
-        "Some columns lose much, the others only 1 to 5 % of their cells.",
+        "Some columns lose much, the others only 1 to 5% of their cells.",
     ),
     "general": ("General", "Any column may lose cells, some few and some many."),
 }

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dashboard.text import code, count, percent
+from dashboard.text import code
 from pmae_core.masking import (
     MaskingFunction,
     list_masking_functions,
@@ -19,6 +19,7 @@ from pmae_core.masking import (
     observed_proportion,
 )
 from pmae_core.table import ColumnSchema, Flag, Role, Schema
+from pmae_core.words import count, percent
 
 UNIFORM_RATE = 0.5
 PICTURE_ROWS = 40
@@ -41,7 +42,7 @@ PAPER_SCORES: Mapping[str, float] = {
 }
 
 # The figures below say when words change; they come from the curve alone, not from a table.
-_FLAT_BELOW = 0.05  # difference of M_j between columns observed in 10 % and in 90 % of rows
+_FLAT_BELOW = 0.05  # difference of M_j between columns observed in 10% and in 90% of rows
 _HARD_BELOW = 0.80  # width of the range of p_obs in which both tasks are practised
 
 
@@ -302,8 +303,8 @@ def notes(table: MaskingTable, masking: Masking) -> list[Note]:
     return [
         Note(
             "good",
-            "**Both tasks are practised**: a column observed in 10 % of rows is predicted in "
-            f"{percent(few)} of its cells, one observed in 90 % in {percent(many)}.",
+            "**Both tasks are practised**: a column observed in 10% of rows is predicted in "
+            f"{percent(few)} of its cells, one observed in 90% in {percent(many)}.",
         )
     ]
 
@@ -323,7 +324,7 @@ def _warnings_of_curve(masking: Masking) -> Iterator[str]:
     elif few - many < _FLAT_BELOW and steepness:
         yield (
             f"**{steepness} = {values[steepness]:g} is too small to matter**: a column observed "
-            f"in 10 % of rows is masked in {percent(few)} of its cells, one observed in 90 % in "
+            f"in 10% of rows is masked in {percent(few)} of its cells, one observed in 90% in "
             f"{percent(many)}. This is uniform masking."
         )
     elif few - many < _FLAT_BELOW:

@@ -10,12 +10,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from dashboard.text import count
 from pmae_core.amputation import Amputation, ampute, ampute_like
 from pmae_core.amputation.patterns import Coupling, Mechanism, Pattern
 from pmae_core.errors import AmputationError
 from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table import Role, Schema
+from pmae_core.words import count
 
 Kind = Literal["pattern", "like-mine"]
 Base = Literal["complete-rows", "completed"]

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from dashboard.lessons.lesson import Lesson, luck
-from dashboard.text import percent
 from pmae_core.masking import MaskSampler, masking_probability
+from pmae_core.words import percent
 
 LESSON = Lesson(
     name="masking",

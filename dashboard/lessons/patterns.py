@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from dashboard.lessons.lesson import LARGEST_SEED, Lesson, luck
-from dashboard.text import count, percent
 from pmae_core.amputation import ampute
 from pmae_core.missingness import MissingnessSummary, summarize_missingness
+from pmae_core.words import count, percent
 
 LESSON = Lesson(
     name="patterns",

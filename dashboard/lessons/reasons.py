@@ -8,9 +8,10 @@ from typing import Any
 import pandas as pd
 
 from dashboard.lessons.lesson import Lesson
-from dashboard.text import code, percent
+from dashboard.text import code
 from pmae_core.missingness import compare_rows
 from pmae_core.table.samples.clinic import EXPLANATIONS, Clinic
+from pmae_core.words import percent
 
 LESSON = Lesson(
     name="reasons",

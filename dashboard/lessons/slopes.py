@@ -11,9 +11,9 @@ from scipy.special import ndtri
 
 from dashboard.lessons.gaussian import gaussian_of
 from dashboard.lessons.lesson import Lesson, luck
-from dashboard.text import percent
 from pmae_core.amputation.propensity import observed_probability
 from pmae_core.table.samples.clinic import make_clinic
+from pmae_core.words import percent
 
 LESSON = Lesson(
     name="slopes",

@@ -16,7 +16,6 @@ from scipy.special import expit
 
 from dashboard.lessons.gaussian import gaussian_of
 from dashboard.lessons.lesson import Lesson
-from dashboard.text import percent
 from pmae_core.missingness import (
     LittleTest,
     MissingnessTree,
@@ -25,6 +24,7 @@ from pmae_core.missingness import (
     predict_missingness,
     summarize_missingness,
 )
+from pmae_core.words import percent
 
 LESSON = Lesson(
     name="worlds",

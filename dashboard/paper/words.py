@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import pandas as pd
 
 from dashboard.paper.measured import Lack, rows_of_tables, title_of
-from dashboard.text import count, percent
 from pmae_core.replication import EXPERIMENTS
 from pmae_core.replication.printed_figures import NOTES, REASONS
+from pmae_core.words import count, percent
 
 PRESETS = {
     "balanced": "our own settings: softmax heads for categories, a Gaussian to start from, early "

@@ -229,8 +229,8 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
             "Rare categories",
             "Categories with fewer rows than this are learned as one.",
             options={
-                "auto": "Fewer than 1 % of the rows",
-                "paper": "The paper’s rule: 1 %, and at least 30 rows",
+                "auto": "Fewer than 1% of the rows",
+                "paper": "The paper’s rule: 1%, and at least 30 rows",
                 2: "Fewer than 2 rows",
                 5: "Fewer than 5 rows",
                 10: "Fewer than 10 rows",

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tools.chromium import NoBrowserError, launch_chromium
-from tools.studio import PATIENCE_SECONDS, StudioServer, Visitor
+from tests.support.chromium import NoBrowserError, launch_chromium
+from tests.support.studio import PATIENCE_SECONDS, StudioServer, Visitor
 
 HERE = Path(__file__).parent
 

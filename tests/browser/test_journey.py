@@ -153,7 +153,7 @@ def masked_share_in_words(visitor) -> int:
 
 
 def wait_for_share(visitor, percent: int) -> None:
-    expect(sentence_about_income(visitor)).to_contain_text(f"{percent} % of its cells")
+    expect(sentence_about_income(visitor)).to_contain_text(f"{percent}% of its cells")
 
 
 def make_holes(visitor) -> str:

@@ -38,7 +38,7 @@ def test_a_newcomer_sees_the_sample_table(workspace):
     assert not app.exception
     assert not app.error
     assert app.title[0].value == "Data"
-    assert "344 rows × 8 columns, 0.7\u00a0% missing" in words(app)
+    assert "344 rows × 8 columns, 0.7% missing" in words(app)
     assert app.dataframe[0].value.shape == (344, 8)
 
 
@@ -65,7 +65,7 @@ def test_the_header_shows_the_open_table(workspace):
 
     app = open_app(workspace.token)
 
-    assert "2 rows × 1 column, 50\u00a0% missing" in words(app)
+    assert "2 rows × 1 column, 50% missing" in words(app)
     assert any(r"\*my\* table\.csv" in link.label for link in app.get("page_link"))
 
 

@@ -32,7 +32,7 @@ def test_the_summary_in_words(frame):
         "`same` is constant; `id` looks like an identifier."
     )
     assert summary.sentence_about_cells(opened(frame)) == (
-        "40 rows and 6 columns; 98 cells (41\u00a0%) are missing."
+        "40 rows and 6 columns; 98 cells (40.8%) are missing."
     )
 
 
@@ -48,7 +48,7 @@ def test_one_of_everything():
 
     assert summary.sentence_about_holes(table).startswith("All 2 columns have holes")
     table = opened(pd.DataFrame({"a": [1.0, None], "b": [1.0, 2.0]}))
-    assert "1 cell (25\u00a0%) is missing" in summary.sentence_about_cells(table)
+    assert "1 cell (25%) is missing" in summary.sentence_about_cells(table)
     assert summary.sentence_about_holes(table).startswith("1 of 2 columns has holes")
 
 

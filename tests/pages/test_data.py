@@ -66,7 +66,7 @@ def test_a_new_workspace_shows_the_sample(open_page):
     preview, roles = app.dataframe[0].value, app.data_editor[0].value
     assert preview.shape == (344, 8)
     assert roles["Column"].tolist() == preview.columns.tolist()
-    assert "344 rows and 8 columns; 19 cells (0.7\u00a0%) are missing" in words(app)
+    assert "344 rows and 8 columns; 19 cells (0.7%) are missing" in words(app)
     assert "No value looks like a stand-in" in words(app)
 
 
@@ -76,7 +76,7 @@ def test_a_filled_workspace_shows_its_table(open_page, fill, patients):
     app = open_page(PAGE)
 
     said = words(app)
-    assert "30 rows and 4 columns; 10 cells (8.3\u00a0%) are missing" in said
+    assert "30 rows and 4 columns; 10 cells (8.3%) are missing" in said
     assert "1 of 4 columns has holes; `patient_id` looks like an identifier." in said
     assert "2 values may stand for missing ones, such as `-999` in `age`" in said
     assert app.data_editor[1].value["Value"].tolist() == ["-999", "?"]

@@ -16,10 +16,10 @@ import pytest
 
 from pmae_core import __version__
 from tests.support.paths import ROOT
-from tools.studio import free_port
+from tests.support.studio import free_port
 
 FOLDERS = ("pmae_core", "dashboard", "pages", "benchmarks/results")
-FILES = ("setup.py", "pyproject.toml", "README.md", "LICENSE")
+FILES = ("pyproject.toml", "README.md", "LICENSE")
 PATIENCE_SECONDS = 90
 OPEN_THE_APP = """
 from streamlit.testing.v1 import AppTest

@@ -1,6 +1,7 @@
 """The arrows of the architecture go down only: pages -> dashboard -> pmae_core, and inside it."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -140,6 +141,56 @@ def test_all_imports_point_downwards():
 
 def test_every_package_is_looked_at():
     assert all(any((ROOT / package).rglob("*.py")) for package in PACKAGES)
+
+
+def private_uses(root: Path) -> list[str]:
+    """Return the imports of private names and modules from outside their own folder."""
+    found = []
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                    for alias in node.names:
+                        name = f"{node.module}.{alias.name}"
+                        if _is_private_elsewhere(name, path.relative_to(root), root):
+                            found.append(
+                                f"{path.relative_to(root).as_posix()}:{node.lineno} {name}"
+                            )
+    return found
+
+
+def _is_private_elsewhere(name: str, importer: Path, root: Path) -> bool:
+    parts = name.split(".")
+    at = next((i for i, part in enumerate(parts) if re.match("_(?!_)", part)), None)
+    if at is None or parts[0] not in PACKAGES:
+        return False
+    home = Path(*parts[:at])
+    if (root / home).with_suffix(".py").exists():
+        home = home.parent
+    return home not in importer.parents
+
+
+def test_private_names_stay_in_their_folder():
+    assert private_uses(ROOT) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "is_found"),
+    [
+        ("from pmae_core.table.schema import _rule", True),
+        ("from pmae_core.table import _rules", True),
+        ("from pmae_core.table._rules import rule", True),
+        ("from pmae_core.table import __doc__", False),
+        ("from pmae_core.table.schema import Schema", False),
+        ("from pmae_core.masking import _mine", False),
+        ("from numpy import _core", False),
+    ],
+)
+def test_a_private_name_used_elsewhere_is_found(tmp_path, code, is_found):
+    _write(tmp_path, "pmae_core/table/schema.py", "")
+    _write(tmp_path, "pmae_core/masking/a.py", code)
+
+    assert bool(private_uses(tmp_path)) == is_found
 
 
 BAD_IMPORTS = [

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tests.support.paths import ROOT
-from tools.studio import server_command
+from tests.support.studio import server_command
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")

@@ -39,6 +39,26 @@ def test_pins_lie_within_the_ranges_of_the_package():
     assert outside == []
 
 
+def test_the_floor_of_streamlit_is_what_is_tested():
+    """Pages use what came with the newest minor releases, and no older one is ever run."""
+    (streamlit,) = (
+        Requirement(text)
+        for text in PROJECT["optional-dependencies"]["dashboard"]
+        if text.startswith("streamlit")
+    )
+    floor = next(Version(s.version) for s in streamlit.specifier if s.operator == ">=")
+
+    pinned = pinned_version(requirements("requirements.txt")["streamlit"])
+    assert (floor.major, floor.minor) == (pinned.major, pinned.minor)
+
+
+def test_the_package_claims_no_system_it_does_not_run_on():
+    """Background jobs need process groups and file locks of POSIX."""
+    systems = [text for text in PROJECT["classifiers"] if text.startswith("Operating System")]
+
+    assert systems == ["Operating System :: POSIX"]
+
+
 def test_pins_name_nothing_else_than_the_package_needs():
     needed = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dashboard"]
     # timm needs torchvision, and only the build that fits the pinned torch works.

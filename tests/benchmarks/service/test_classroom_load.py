@@ -5,8 +5,8 @@ from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.service.classroom_load import class_at_work, many_reruns, parsed, summary
-from tools.studio import StudioServer
-from tools.wire import VisitFailed, WireVisitor
+from tests.support.studio import StudioServer
+from tests.support.wire import VisitFailed, WireVisitor
 
 
 @pytest.fixture(scope="module")

@@ -106,7 +106,7 @@ def test_columns_for_conclusions_and_targets(table):
 
 
 def test_words():
-    assert "10\u00a0%" in holes_words({"holdout_share": 0.1})
+    assert "10%" in holes_words({"holdout_share": 0.1})
     made = {"amputation": {"pattern": "general", "mechanism": "MAR"}}
     assert holes_words(made) == "holes made on purpose: general, MAR"
     assert "truth is known" in holes_words({"truth": "1" * 64})

@@ -68,7 +68,7 @@ def test_categories_have_places_of_their_own(table):
     draws = trace(figure, "share of the draws")
     assert list(draws.x) == [1, 0]
     assert draws.marker.size[0] > draws.marker.size[1]
-    assert list(draws.customdata) == ["75 % of the draws", "25 % of the draws"]
+    assert list(draws.customdata) == ["75% of the draws", "25% of the draws"]
 
 
 @pytest.mark.parametrize(("column", "words"), [("day", "day"), ("took", "took, in seconds")])

@@ -126,7 +126,7 @@ def test_patterns_are_bars_with_points_below(df):
     assert list(zip(missing.x, missing.y, strict=True)) == [(0, 0), (1, 0), (1, 1)]
     assert len(observed.x) == 3
     assert list(stems.x) == [1, 1, None]
-    assert list(figure.layout.yaxis2.ticktext) == ["b (75\u00a0%)", "c (25\u00a0%)"]
+    assert list(figure.layout.yaxis2.ticktext) == ["b (75%)", "c (25%)"]
 
 
 def test_only_some_patterns_and_columns_are_drawn():

@@ -100,7 +100,7 @@ def test_values_lost_by_chance_are_said_to_be_alike():
     lost = truths(made, "a", Role.NUMERICAL)
 
     assert "chance alone" in truth_sentence(lost)
-    assert "the same chance of 50\u00a0% to stay" in chance_sentence(lost)
+    assert "the same chance of 50% to stay" in chance_sentence(lost)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_categories_that_are_lost_more_often_are_named():
     sentence = truth_sentence(column(values, missing, "category"))
 
     assert sentence == (
-        "`rich` makes up 100\u00a0% of the lost cells of `x`, but 17\u00a0% of those that are left."
+        "`rich` makes up 100% of the lost cells of `x`, but 16.7% of those that are left."
     )
 
 
@@ -185,7 +185,7 @@ def test_a_scenario_in_a_few_words():
     scenario = Scenario(coupling="nested", columns=("a",), column_share=0.5, proportions=0.25)
 
     assert scenario_words(scenario) == (
-        "general, MNAR, nested, in `a`, 50\u00a0% of columns, 25\u00a0% observed, seed 0"
+        "general, MNAR, nested, in `a`, 50% of columns, 25% observed, seed 0"
     )
     assert scenario_words(Scenario(kind="like-mine", seed=7)) == (
         "holes like the table's own, seed 7"

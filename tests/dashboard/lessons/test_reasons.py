@@ -51,7 +51,7 @@ def test_the_story_of_a_cell_names_its_cause_chance_and_value(clinic):
 
     assert f"`age` is {clinic.truth.loc[row, 'age']}" in story
     assert f"**{clinic.truth.loc[row, column]}**" in story
-    assert f"{100 * clinic.p_missing.loc[row, column]:.0f}\u00a0%" in story
+    assert f"{100 * clinic.p_missing.loc[row, column]:.0f}%" in story
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_agreement_is_a_share_and_a_median():
     both = pd.DataFrame({"mean": [20.0, 30.0, 9.0], "printed": [19.0, 20.0, None]})
     both["difference"] = both["mean"] - both["printed"]
     assert agreement(both) == (
-        "Of 2 figures, 50\u00a0% lie within 2 points of the printed ones; the median difference is "
+        "Of 2 figures, 50% lie within 2 points of the printed ones; the median difference is "
         "+5.5 points (ours minus printed)."
     )
     assert agreement(both.iloc[2:]) == ""

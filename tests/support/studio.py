@@ -19,7 +19,8 @@ import psutil
 from playwright.sync_api import Browser, Locator, Page
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.support.paths import ROOT
+
 # Chosen for a machine that does much else at the same time; nothing waits longer than it must.
 PATIENCE_SECONDS = float(os.environ.get("PMAE_BROWSER_PATIENCE", "90"))
 # What only the log may hold, and what a page says instead.

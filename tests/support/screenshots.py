@@ -1,6 +1,6 @@
 """Pictures of every page, light and dark, on a desk and on a telephone, for docs/screenshots.
 
-python -m tools.screenshots [FOLDER]
+python -m tests.support.screenshots [FOLDER]
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from tools.chromium import launch_chromium
-from tools.studio import ROOT, StudioServer, Visitor
+from tests.support.chromium import launch_chromium
+from tests.support.paths import ROOT
+from tests.support.studio import StudioServer, Visitor
 
 FOLDER = ROOT / "docs" / "screenshots"
 SAMPLE = "clinic"

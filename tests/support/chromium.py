@@ -1,6 +1,6 @@
 """The browser that tests, screenshots and benchmarks drive: found, or installed where it can be.
 
-python -m tools.chromium
+python -m tests.support.chromium
 """
 
 from __future__ import annotations

@@ -1,0 +1,45 @@
+"""Numbers in sentences."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmae_core.words import count, duration, listed, percent
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0, "0%"),
+        (1e-9, "less than 0.1%"),
+        (0.005, "0.5%"),
+        (0.0996, "10%"),
+        (0.114, "11.4%"),
+        (0.26, "26%"),
+        (0.9999, "more than 99.9%"),
+        (1, "100%"),
+        (float("nan"), "–"),
+    ],
+)
+def test_percent(share, words):
+    assert percent(share) == words
+
+
+@given(st.floats(0, 1))
+def test_percent_says_nothing_and_everything_only_when_it_is_so(share):
+    assert (percent(share) == "0%") == (share == 0)
+    assert (percent(share) == "100%") == (share == 1)
+
+
+def test_count():
+    assert count(0, "row") == "0 rows"
+    assert count(1, "row") == "1 row"
+
+
+def test_an_unknown_duration_is_not_written():
+    assert duration(None) == duration(float("nan")) == ""
+
+
+def test_a_long_list_is_shortened():
+    assert listed("abcd", most=3, last="or") == "a, b, c and 1 more"
+    assert listed("abc", last="or") == "a, b or c"
