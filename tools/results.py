@@ -7,13 +7,21 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+
 
 def words(name: str, folder: Path) -> str:
     """Return what a benchmark found, or that it was not run."""
     path = folder / f"{name}.json"
     if not path.exists():
-        return f"*Not measured yet for this version: `make bench BENCHMARKS={name}`.*"
+        return f"*Not measured yet for this version: `make bench BENCHMARKS={benchmark(name)}`.*"
     return TELLERS[name](json.loads(path.read_text(encoding="utf-8")))
+
+
+def benchmark(name: str) -> str:
+    """Return the name of the benchmark behind a result, as `make bench` takes it."""
+    (path,) = BENCHMARKS.glob(f"*/{name}.py")
+    return f"{path.parent.name}.{name}"
 
 
 def _classroom(result: dict[str, Any]) -> str:
@@ -86,7 +94,7 @@ def _threads(result: dict[str, Any]) -> str:
 
 def _scale(result: dict[str, Any]) -> str:
     return _table(
-        ["Rows", "Columns", "Training, s", "Filling, s", "Table, MB", "Added memory, MB"],
+        ["Rows", "Columns", "Training, s", "Imputation, s", "Table, MB", "Added memory, MB"],
         (
             (
                 f"{run['rows']:,}",

@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 
-from benchmarks._holes import HOLES
-from benchmarks._record import measure_fit, write_result
+from benchmarks.missingness import MISSINGNESS
+from benchmarks.recording import measure_imputation, write_result
 from pmae_core.amputation import ampute
 from pmae_core.evaluation import benchmark_table
 from pmae_core.imputers import PMAEImputer
@@ -22,22 +22,22 @@ WANTED = {"letter": 0.33, "adult": 0.46}
 
 
 def measure(name: str, seed: int) -> dict[str, Any]:
-    """Return the figures of one table: ``balanced``, and ``scalar`` for as many steps."""
+    """Return the scores of one table: ``balanced``, and ``scalar`` with as many steps."""
     table = benchmark_table(name)
-    holes = ampute(table.frame, **HOLES, seed=seed, schema=table.schema)
-    cells = (holes.truth, holes.incomplete, holes.missing, table.schema)
+    amputed = ampute(table.frame, **MISSINGNESS, seed=seed, schema=table.schema)
+    cells = (amputed.truth, amputed.incomplete, amputed.missing, table.schema)
     common = {"schema": table.schema, "random_state": seed, "device": "cpu"}
-    balanced = measure_fit(PMAEImputer(**common), *cells)
-    scalar = measure_fit(
+    balanced = measure_imputation(PMAEImputer(**common), *cells)
+    scalar = measure_imputation(
         PMAEImputer(**common, categorical="scalar", steps=balanced["steps"], patience=0), *cells
     )
-    figures = {"rows": len(holes.truth), "balanced": balanced, "scalar": scalar}
+    figures = {"rows": len(amputed.truth), "balanced": balanced, "scalar": scalar}
     print(name, figures, flush=True)
     return figures
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure, print and write; return 1 if a wanted figure is missed at seed 0."""
+    """Measure, print and write; return 1 if a target is missed at seed 0."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=1, help="number of seeds (default 1)")
     parser.add_argument("--threads", type=int, default=1, help="torch threads")
@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
         {
             "what": "balanced (softmax heads) beside the same with scalar categories",
             "command": shlex.join(["python", "-m", "benchmarks.accuracy.categories", *given]),
-            "holes": HOLES,
+            "missingness": MISSINGNESS,
             "wanted_at_seed_0": WANTED,
             "datasets": runs,
         },

@@ -1,9 +1,9 @@
-"""What our presets are made of, each choice against its opposite, on re-masked cells.
+"""The choices behind our presets, each against its opposite, on held-out cells.
 
-Every table gets holes first and is then judged by observed cells hidden from it in the same way:
-the truth under its holes is never looked at. So this is how settings may be chosen. Every
-finished fit is kept in the result, and the same command goes on where it was stopped; after a
-change to the network or the presets, start with --anew.
+Missing values are simulated in every table. Settings are then scored on observed cells that are
+held out in the same patterns; the truth of the missing cells is never used, so settings may be
+chosen by these scores. Every finished fit is kept in the result, and the same command resumes
+where it was stopped. After a change to the network or the presets, start with --anew.
 
     PMAE_DATA_DIR=<folder of the tables> python -m benchmarks.accuracy.choices
 """
@@ -19,8 +19,8 @@ from typing import Any
 
 import torch
 
-from benchmarks._holes import HOLES
-from benchmarks._record import RESULTS, timed_fill, write_result
+from benchmarks.missingness import MISSINGNESS
+from benchmarks.recording import RESULTS, timed_imputation, write_result
 from pmae_core import ampute
 from pmae_core.evaluation import benchmark_table, score_imputation
 from pmae_core.evaluation.holdout import Holdout, hold_out_like_mine
@@ -29,15 +29,15 @@ from pmae_core.table import Schema
 from pmae_core.table.samples.datasets import BENCHMARK_NAMES
 
 NAME = "choices"
-SHARE_HIDDEN = 0.1
-# What is put over the preset; the preset itself comes first.
+SHARE_HELD_OUT = 0.1
+# Settings that override the preset; the preset itself comes first.
 CHOICES: dict[str, dict[str, Any]] = {
     "as it is": {},
     "no correction of means": {"correct_means": False},
     "batch 64, learning rate 0.002": {"batch_size": 64, "learning_rate": 2e-3},
     "no Gaussian start": {"start": "none"},
-    "no copied holes": {"copy_share": 0.0},
-    "copied holes only": {"copy_share": 1.0},
+    "no copied patterns": {"copy_share": 0.0},
+    "copied patterns only": {"copy_share": 1.0},
     "no average of weights": {"average_decay": 0.0},
     "no early stopping": {"patience": 0},
     "dropout 0.1": {"dropout": 0.1},
@@ -49,22 +49,26 @@ CHOICES: dict[str, dict[str, Any]] = {
 }
 
 
-def hidden_cells(dataset: str, seed: int, max_rows: int) -> tuple[Holdout, Schema]:
-    """Return a table with holes, and cells hidden in it whose truth was observed."""
+def held_out_cells(dataset: str, seed: int, max_rows: int) -> tuple[Holdout, Schema]:
+    """Return a table with simulated missing values and held-out observed cells."""
     table = benchmark_table(dataset, max_rows=max_rows, seed=seed)
-    holes = ampute(table.frame, **HOLES, seed=seed, schema=table.schema)
-    rng_seed = seed + 1000  # not the numbers that made the holes
-    hidden = hold_out_like_mine(holes.incomplete, table.schema, share=SHARE_HIDDEN, seed=rng_seed)
-    return hidden, table.schema
+    amputed = ampute(table.frame, **MISSINGNESS, seed=seed, schema=table.schema)
+    other = seed + 1000  # other random numbers than those of the missing values
+    held_out = hold_out_like_mine(
+        amputed.incomplete, table.schema, share=SHARE_HELD_OUT, seed=other
+    )
+    return held_out, table.schema
 
 
-def measure(hidden: Holdout, schema: Schema, preset: str, seed: int, choice: str) -> dict[str, Any]:
-    """Fit and fill one table; score the hidden cells."""
+def measure(
+    held_out: Holdout, schema: Schema, preset: str, seed: int, choice: str
+) -> dict[str, Any]:
+    """Impute one table; score the held-out cells."""
     imputer = PMAEImputer(
         preset=preset, device="cpu", schema=schema, random_state=seed, **CHOICES[choice]
     )
-    filled, seconds = timed_fill(imputer, hidden.incomplete)
-    score = score_imputation(hidden.truth, filled, hidden.missing, schema).overall
+    imputed, seconds = timed_imputation(imputer, held_out.incomplete)
+    score = score_imputation(held_out.truth, imputed, held_out.missing, schema).overall
     return {
         "imputation_accuracy": round(score["imputation_accuracy"], 4),
         "cpu_seconds": seconds["cpu_seconds"],
@@ -107,15 +111,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--datasets", default=",".join(BENCHMARK_NAMES), help="names, commas")
     parser.add_argument("--seeds", type=int, default=2, help="how many")
     parser.add_argument("--max-rows", type=int, default=8000, help="larger tables are sampled")
-    parser.add_argument("--preset", default="fast", help="what the choices are put over")
-    parser.add_argument("--anew", action="store_true", help="forget what was measured before")
+    parser.add_argument("--preset", default="fast", help="the preset that the choices override")
+    parser.add_argument("--anew", action="store_true", help="discard what was measured before")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     kept = RESULTS / f"{NAME}.json"
     runs = [] if options.anew or not kept.exists() else json.loads(kept.read_text())["runs"]
     for seed in range(options.seeds):
         for dataset in options.datasets.split(","):
-            hidden, schema = hidden_cells(dataset, seed, options.max_rows)
+            held_out, schema = held_out_cells(dataset, seed, options.max_rows)
             for choice in CHOICES:
                 key = {
                     "dataset": dataset,
@@ -126,14 +130,14 @@ def main(arguments: list[str] | None = None) -> int:
                 }
                 if any(key.items() <= run.items() for run in runs):
                     continue
-                runs.append({**key, **measure(hidden, schema, options.preset, seed, choice)})
+                runs.append({**key, **measure(held_out, schema, options.preset, seed, choice)})
                 print(runs[-1], flush=True)
                 write(options, runs)
     return 0
 
 
 def write(options: argparse.Namespace, runs: list[dict[str, Any]]) -> None:
-    """Write all runs, and the choices by what they change."""
+    """Write all runs, and a summary of the choices."""
     given = ["datasets", "seeds", "max_rows", "preset"]
     flags = [f"--{name.replace('_', '-')}={getattr(options, name)}" for name in given]
     # Earlier runs with another preset or other rows are kept, but not compared with these.
@@ -142,8 +146,8 @@ def write(options: argparse.Namespace, runs: list[dict[str, Any]]) -> None:
     write_result(
         NAME,
         {
-            "what": "settings against the preset, scored on re-masked observed cells "
-            "(general, nested, MNAR holes); differences in points of accuracy",
+            "what": "settings against the preset, scored on held-out observed cells "
+            "(general, nested, MNAR); differences in points of accuracy",
             "command": shlex.join(["python", "-m", "benchmarks.accuracy.choices", *flags]),
             "summary": summary(alike),
             "runs": runs,

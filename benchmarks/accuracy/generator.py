@@ -1,8 +1,8 @@
-"""Is the generator of holes the one behind the paper's numbers?
+"""Does `ampute` simulate the missingness behind the paper's figures?
 
-Five-nearest-neighbors imputation is deterministic and needs no training, so its score depends
-on the holes alone. With holes from the nested process it must come near the figures that the paper
-prints for KNN (general pattern, MNAR); holes from the paper's text (independent) are beside it.
+Imputation by five nearest neighbors is deterministic and needs no training, so its score depends
+on the missing values alone. With the nested process it must be close to the figures that the paper
+prints for KNN (general pattern, MNAR). The process of the paper's text (independent) is shown, too.
 
     PMAE_DATA_DIR=<folder of the benchmark tables> python -m benchmarks.accuracy.generator
 """
@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from sklearn.impute import KNNImputer
 
+from benchmarks.recording import RESULTS
 from pmae_core.amputation import ampute
 from pmae_core.evaluation import BenchmarkTable, benchmark_table, score_imputation
 
@@ -28,19 +29,18 @@ from pmae_core.evaluation import BenchmarkTable, benchmark_table, score_imputati
 PAPER_KNN = {"wine": 14.7, "diabetes": 17.8}
 TOLERANCE = 4.0
 N_NEIGHBORS = 5
-RESULTS = Path(__file__).parents[1] / "results" / "generator.json"
 
 
 def knn_imputed(incomplete: pd.DataFrame) -> pd.DataFrame:
-    """Fill with 5-NN on min-max values; label codes of categories are rounded to the nearest."""
+    """Impute by 5-NN on min-max values; codes of categories are rounded to the nearest."""
     categorical = incomplete.select_dtypes("category").columns
     numbers = incomplete.copy()
     for name in categorical:
         numbers[name] = incomplete[name].cat.codes.where(incomplete[name].notna())
     numbers = numbers.astype(float)
     low, scale = numbers.min(), (numbers.max() - numbers.min()).replace(0.0, 1.0)
-    filled = KNNImputer(n_neighbors=N_NEIGHBORS).fit_transform((numbers - low) / scale)
-    imputed = pd.DataFrame(filled, index=numbers.index, columns=numbers.columns) * scale + low
+    cells = KNNImputer(n_neighbors=N_NEIGHBORS).fit_transform((numbers - low) / scale)
+    imputed = pd.DataFrame(cells, index=numbers.index, columns=numbers.columns) * scale + low
     for name in categorical:
         codes = imputed[name].round().astype(int)
         imputed[name] = pd.Categorical.from_codes(codes, dtype=incomplete[name].dtype)
@@ -48,10 +48,10 @@ def knn_imputed(incomplete: pd.DataFrame) -> pd.DataFrame:
 
 
 def accuracy(table: BenchmarkTable, coupling: str, seed: int) -> float:
-    """Return the imputation accuracy (x100) of 5-NN on one table with holes."""
-    holes = ampute(table.frame, "general", "MNAR", coupling, seed=seed, schema=table.schema)
+    """Return the imputation accuracy (x100) of 5-NN on one table."""
+    amputed = ampute(table.frame, "general", "MNAR", coupling, seed=seed, schema=table.schema)
     score = score_imputation(
-        holes.truth, knn_imputed(holes.incomplete), holes.missing, table.schema
+        amputed.truth, knn_imputed(amputed.incomplete), amputed.missing, table.schema
     )
     return 100 * score.overall["imputation_accuracy"]
 
@@ -75,12 +75,14 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure, print and write; return 1 if a dataset is outside the tolerance."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=5, help="number of seeds (default 5)")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="where to write the JSON")
+    parser.add_argument(
+        "--output", type=Path, default=RESULTS / "generator.json", help="where to write the JSON"
+    )
     options = parser.parse_args(arguments)
 
     given = sys.argv[1:] if arguments is None else arguments
     result = {
-        "what": "imputation accuracy (x100) of 5-NN on holes made by ampute()",
+        "what": "imputation accuracy (x100) of 5-NN on missing values simulated by ampute()",
         "command": shlex.join(["python", "-m", "benchmarks.accuracy.generator", *given]),
         "settings": {
             "pattern": "general",

@@ -12,12 +12,12 @@ from typing import Any
 
 import torch
 
-from benchmarks._record import write_result
+from benchmarks.recording import write_result
 from dashboard.lessons.masking import TARGET, make_trader
 from pmae_core.imputers import PMAEImputer
 
 MASKINGS = {"uniform": "constant", "proportional": "logit"}
-# The paper's training with a smaller network, and nothing that would blur the difference.
+# The paper's training with a smaller network, and without dropout, which would blur the difference.
 NETWORK = {
     "preset": "paper-steps",
     "numeric": "rank",
@@ -31,13 +31,13 @@ NETWORK = {
 
 
 def measure(masking: str, seed: int, steps: int) -> dict[str, Any]:
-    """Train one network and return the share of variance of the missing gain it explains."""
+    """Train one network; return its R² on the missing values of the target."""
     trader = make_trader(seed)
     imputer = PMAEImputer(**NETWORK, masking=MASKINGS[masking], steps=steps, random_state=seed)
-    filled = imputer.fit_transform(trader.incomplete)
+    imputed = imputer.fit_transform(trader.incomplete)
     missing = trader.incomplete[TARGET].isna()
     truth = trader.truth.loc[missing, TARGET]
-    errors = ((truth - filled.loc[missing, TARGET]) ** 2).sum()
+    errors = ((truth - imputed.loc[missing, TARGET]) ** 2).sum()
     r2 = 1 - errors / ((truth - truth.mean()) ** 2).sum()
     run = {"steps": steps, "seed": seed, "masking": masking, "r2": round(float(r2), 4)}
     print(run, flush=True)

@@ -1,15 +1,14 @@
 """PMAE beside other methods and the paper's settings on all nine tables of the paper.
 
-Monotone, quasi-monotone and general holes, nested, MNAR; larger tables are sampled down. The fits
-are those of `pmae benchmark table2`: kept one by one, so that the same command goes on where it
-was stopped, and merged into its file of results, which the Paper page shows. This says what
-follows from them: mean ranks, and how far `balanced` is above the paper's settings.
+Monotone, quasi-monotone and general patterns, nested, MNAR; larger tables are sampled down. The
+fits are those of `pmae benchmark table2`: each is kept, so that the same command resumes where it
+was stopped, and they are merged into its file of results, which the Paper page shows. This
+benchmark adds mean ranks, and how far `balanced` is above the paper's settings.
 
-The paper's 600 epochs would take days on a processor with 10,000 rows of each table. So there are
-three parts: one with many rows, where the place of `paper` is taken by `paper-steps`, the same
-network and loss with 1,000 small steps; one with few rows, with `paper` itself; and one that is
-smaller but has more rows, to see what becomes of the distance to `paper`. The printed figures
-stand beside all.
+The paper's 600 epochs on 10,000 rows of each table would take days on a CPU. So there are three
+parts: one with many rows, in which `paper-steps` (the same network and loss with 1,000 small steps)
+replaces `paper`; one with few rows and `paper` itself; and one with fewer tables but more rows, to
+see how the distance to `paper` changes. The printed figures are compared in all parts.
 
     PMAE_DATA_DIR=<folder of the tables> python -m benchmarks.accuracy.nine_tables
     python -m benchmarks.accuracy.nine_tables --only-summary
@@ -26,7 +25,7 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks._record import RESULTS, write_result
+from benchmarks.recording import RESULTS, write_result
 from pmae_core.replication.printed_figures import DATASETS, PATTERNS, printed_figure
 from pmae_core.replication.results import ResultFile
 
@@ -41,20 +40,20 @@ N_CELLS = len(DATASETS) * len(PATTERNS)
 
 @dataclass(frozen=True)
 class Part:
-    """Fits on tables with at most so many rows.
+    """Fits on tables with a limited number of rows.
 
     Attributes
     ----------
     max_rows : int
-        Larger tables are sampled down to so many.
+        Larger tables are sampled down to this number.
     presets : str
-        Of PMAE.
+        Presets of PMAE.
     methods : str
-        PMAE and what it is compared with.
+        PMAE and the methods it is compared with.
     datasets, patterns : tuple of str
-        The tables and their holes.
+        The tables and the patterns of their missingness.
     most_seeds : int
-        Not more seeds than this are run.
+        Upper bound on the number of seeds.
     fewer_rows : dict
         Tables that are sampled down further.
     """
@@ -69,21 +68,21 @@ class Part:
 
     @property
     def rows_of(self) -> dict[str, int]:
-        """The most rows of each table."""
+        """The maximum number of rows of each table."""
         return {name: self.fewer_rows.get(name, self.max_rows) for name in self.datasets}
 
     @property
     def n_cells(self) -> int:
-        """How many pairs of a table and a pattern there are."""
+        """Number of pairs of a table and a pattern."""
         return len(self.datasets) * len(self.patterns)
 
     @property
     def is_of_all_tables(self) -> bool:
-        """Whether it has every table and every pattern of the paper."""
+        """Whether the part has every table and every pattern of the paper."""
         return self.n_cells == N_CELLS
 
     def commands(self, seeds: int) -> list[list[str]]:
-        """Return the arguments of `pmae` that run it."""
+        """Return the arguments of `pmae` that run the part."""
         return [
             [
                 *("benchmark", "table2", f"--methods={self.methods}", f"--presets={self.presets}"),
@@ -95,7 +94,7 @@ class Part:
         ]
 
     def of_results(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return those rows of the results that were sampled so, or had fewer rows anyway."""
+        """Return the results on tables with the rows of this part, sampled down or not."""
         most = rows["dataset"].map(self.rows_of)  # not a number for tables of other parts
         was_small_enough = rows["max_rows"].isna() & (rows["n_rows"] <= most)
         is_asked_for = rows["pattern"].isin(self.patterns)
@@ -103,7 +102,7 @@ class Part:
 
 
 PARTS = (
-    # The 58 columns of news take long even so.
+    # The 58 columns of news take long, so it has fewer rows.
     Part(max_rows=10_000, presets="balanced,paper-steps", fewer_rows={"news": 2_000}),
     Part(max_rows=500, presets="balanced,paper"),
     # The table that takes longest is left out.
@@ -119,9 +118,9 @@ PARTS = (
 
 
 def accuracies(rows: pd.DataFrame, seeds: int) -> pd.DataFrame:
-    """Return mean accuracies × 100, a row for a table with a pattern, a column for a variant.
+    """Return mean accuracies × 100, one row per table and pattern, one column per variant.
 
-    A variant that was not done with every seed has no figure there.
+    A variant without a result for every seed has no value.
     """
     done = rows[(rows["status"] == "done") & (rows["seed"] < seeds)]
     grouped = done.groupby([*CELL, "variant"])["imputation_accuracy"]
@@ -175,7 +174,7 @@ def against_the_paper(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def summary(part: Part, rows: pd.DataFrame, seeds: int) -> dict[str, Any]:
-    """Return what follows from the fits of a part."""
+    """Return the ranking and ratios of a part."""
     seeds = min(seeds, part.most_seeds)
     table = accuracies(part.of_results(rows), seeds)
     return {
@@ -190,9 +189,9 @@ def summary(part: Part, rows: pd.DataFrame, seeds: int) -> dict[str, Any]:
 
 
 def is_reached(parts: list[dict[str, Any]]) -> bool:
-    """Say whether `balanced` ranks first in every part, and is above `paper` as wanted.
+    """Return whether `balanced` ranks first in every part and is above `paper` by the target.
 
-    A part with some of the tables can refute that, but not show it.
+    A part with only some of the tables can refute this, but not show it.
     """
     is_first = all(part["ranking"][0]["variant"] == BALANCED for part in parts)
     is_whole = all(part["tables_and_patterns"] == part["of"] for part in parts)
@@ -208,7 +207,7 @@ def is_reached(parts: list[dict[str, Any]]) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is not there yet, and sum it up; return 1 if it is not what was wanted."""
+    """Run the fits that are not done yet, and summarize; return 1 if the target is missed."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1, help="tasks at a time")

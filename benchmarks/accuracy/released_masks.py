@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks._record import measure_fit, write_result
+from benchmarks.recording import measure_imputation, write_result
 from pmae_core.evaluation import released_diabetes
 from pmae_core.imputers import PMAEImputer
 
 BESIDE = Path(__file__).parents[3] / "shared" / "reference" / "diabetes_released_masks.npz"
-# The released tables are quantile-normal already, and the release only min-maxes them; a second
-# quantile transform would distort what the first one made.
+# The released tables are quantile-normal already, and the release only applies min-max scaling;
+# a second quantile transform would distort the first.
 SETTINGS: dict[str, dict[str, Any]] = {
     "paper": {"preset": "paper", "epochs": 300, "loss": "grouped", "numeric": "minmax"},
     "balanced": {"preset": "balanced"},
@@ -30,25 +30,31 @@ RELEASE = [0.200, 0.146, 0.264, 0.320, 0.120]
 WANTED = {"paper": 0.19, "balanced": 0.21, "largest_time_ratio": 0.25}
 
 
+def measure(masks: Path, seeds: int) -> dict[str, list[dict[str, Any]]]:
+    """Return the runs of both presets, mask by mask."""
+    runs: dict[str, list[dict[str, Any]]] = {name: [] for name in SETTINGS}
+    for seed in range(seeds):
+        mask = released_diabetes(masks, "general", seed)
+        cells = (mask.truth, mask.incomplete, mask.missing, mask.schema)
+        for name, settings in SETTINGS.items():
+            imputer = PMAEImputer(**settings, schema=mask.schema, random_state=seed, device="cpu")
+            runs[name].append(measure_imputation(imputer, *cells))
+            print(f"seed {seed} {name:9} {runs[name][-1]}", flush=True)
+    return runs
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """Measure both presets mask by mask; return 1 if a wanted figure is missed."""
+    """Measure both presets; return 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--masks", type=Path, default=BESIDE, help="the file of released masks")
     parser.add_argument("--seeds", type=int, default=5, help="how many of the five masks")
     parser.add_argument("--threads", type=int, default=1, help="torch threads")
     options = parser.parse_args(arguments)
     if not options.masks.exists():
-        print(f"Skipped: there is no file {options.masks}; name it with --masks.")
+        print(f"Skipped: there is no file {options.masks}. Give its path with --masks.")
         return 0
     torch.set_num_threads(options.threads)
-    runs: dict[str, list[dict[str, Any]]] = {name: [] for name in SETTINGS}
-    for seed in range(options.seeds):
-        mask = released_diabetes(options.masks, "general", seed)
-        for name, settings in SETTINGS.items():
-            imputer = PMAEImputer(**settings, schema=mask.schema, random_state=seed, device="cpu")
-            run = measure_fit(imputer, mask.truth, mask.incomplete, mask.missing, mask.schema)
-            runs[name].append(run)
-            print(f"seed {seed} {name:9} {run}", flush=True)
+    runs = measure(options.masks, options.seeds)
     accuracy = {
         name: float(np.mean([run["imputation_accuracy"] for run in runs[name]])) for name in runs
     }

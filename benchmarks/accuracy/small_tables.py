@@ -1,9 +1,9 @@
 """All methods on the small tables of the paper, our figures beside the printed ones.
 
-Diabetes, wine and obesity; monotone, quasi-monotone and general holes; nested, MNAR. Every finished
-task is kept under build/, so that the same command goes on where it was stopped, and beside the
-results, so that it does so on another machine. After a change to a method, name it in --anew. For
-the larger tables and the other experiments of the paper there is `pmae benchmark`.
+Diabetes, wine and obesity; monotone, quasi-monotone and general patterns; nested, MNAR. Every
+finished task is kept under build/, so that the same command resumes where it was stopped, and
+beside the results, so that it resumes on another machine, too. After a change to a method, give its
+name to --anew. `pmae benchmark` runs the larger tables and the other experiments of the paper.
 
     export PMAE_DATA_DIR=<folder of the benchmark tables>
     python -m benchmarks.accuracy.small_tables
@@ -39,7 +39,7 @@ QUICK_STEPS = {"steps": 20, "encoder_depth": 1, "decoder_depth": 1}
 
 
 def compared(cell: Cell, variants: list[Variant], options: argparse.Namespace) -> Comparison:
-    """Run or resume all methods on one table with one pattern of holes."""
+    """Run or resume all methods on one table with one pattern of missingness."""
 
     def show(event: Event) -> None:
         if isinstance(event, TaskFinished) and not event.from_disk:
@@ -66,7 +66,7 @@ def compared(cell: Cell, variants: list[Variant], options: argparse.Namespace) -
 
 
 def variants_of(methods: list[str], quick: bool) -> list[Variant]:
-    """Return the methods as they are, or with small networks for a smoke run."""
+    """Return the methods with their defaults, or with small networks for a quick run."""
     return [
         Variant(name, QUICK_STEPS if quick and name in AUTOENCODERS else {}) for name in methods
     ]
@@ -75,7 +75,7 @@ def variants_of(methods: list[str], quick: bool) -> list[Variant]:
 def tidy_rows(
     cell: Cell, variants: list[Variant], comparison: Comparison
 ) -> Iterator[dict[str, Any]]:
-    """Yield a row for each method: ranks, scores, costs, and the paper's figure."""
+    """Yield one row per method: ranks, scores, costs, and the paper's figure."""
     imputers = {variant.label: variant.imputer for variant in variants}
     for label, row in comparison.summary().iterrows():
         method = imputers[str(label)]
@@ -103,9 +103,9 @@ def tidy_rows(
 def mean_ranks(tidy: pd.DataFrame) -> list[dict[str, Any]]:
     """Return for each method its mean rank over tables and patterns, best first.
 
-    ``mean_rank`` is that of the accuracies (equal ones share the mean place), as the paper ranks;
-    ``mean_rank_with_ties`` lets methods within noise share the best place of their band. A method
-    without a result on all seeds has the last place.
+    ``mean_rank`` ranks accuracies as the paper does (equal ones share their mean rank);
+    ``mean_rank_with_ties`` gives tied methods the best rank of their band. A method without a
+    result on all seeds has the last rank.
     """
     n_methods = tidy["method"].nunique()
     whole = tidy["n_done"] == tidy["n_seeds"]
@@ -135,7 +135,7 @@ def mean_ranks(tidy: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def far_from_paper(tidy: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the methods whose mean over the tables and patterns is far from the printed one."""
+    """Return the methods whose mean over tables and patterns is far from the printed one."""
     both = tidy.dropna(subset=["imputation_accuracy_x100", "paper_x100"])
     means = both.groupby("method")[["imputation_accuracy_x100", "paper_x100"]].mean()
     means["difference"] = means["imputation_accuracy_x100"] - means["paper_x100"]
@@ -145,7 +145,7 @@ def far_from_paper(tidy: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def write(rows: list[dict[str, Any]], options: argparse.Namespace, command: str) -> dict[str, Any]:
-    """Write the CSV and, beside it, the JSON with mean ranks and the command."""
+    """Write the CSV and a JSON with mean ranks and the command."""
     tidy = pd.DataFrame(rows)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     tidy.to_csv(options.output, index=False)
@@ -173,7 +173,7 @@ def write(rows: list[dict[str, Any]], options: argparse.Namespace, command: str)
 
 
 def unpack_tasks(options: argparse.Namespace) -> None:
-    """Lay out finished tasks that are kept beside the results, but those to be run anew."""
+    """Restore finished tasks that are kept beside the results, except those to run anew."""
     if not options.tasks.exists():
         return
     for line in options.tasks.read_text(encoding="utf-8").splitlines():
@@ -186,7 +186,7 @@ def unpack_tasks(options: argparse.Namespace) -> None:
 
 
 def pack_tasks(options: argparse.Namespace) -> None:
-    """Keep all finished tasks beside the results, a line each, without their single cells."""
+    """Keep all finished tasks beside the results, one line each, without single cells."""
     lines = []
     for path in sorted(options.results_dir.glob("*/*.json")):
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -195,6 +195,17 @@ def pack_tasks(options: argparse.Namespace) -> None:
         task = {"folder": path.parent.name, "file": path.name, "content": content}
         lines.append(json.dumps(task, ensure_ascii=False))
     options.tasks.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def print_ranks(mean_ranks: list[dict[str, Any]]) -> None:
+    """Print mean ranks as a table."""
+    print(f"{'method':14}{'mean rank':>10}{'with ties':>10}{'accuracy':>10}{'tables':>8}")
+    for row in mean_ranks:
+        accuracy = row["mean_accuracy_x100"]
+        print(
+            f"{row['method']:14}{row['mean_rank']:10.2f}{row['mean_rank_with_ties']:10.2f}"
+            f"{'' if accuracy is None else f'{accuracy:.1f}':>10}{row['n_tables']:8d}"
+        )
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -212,14 +223,18 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         help=f"for each method and seed (default {METHOD_BUDGET_SECONDS:g})",
     )
     parser.add_argument("--jobs", type=int, default=1, help="tasks at a time (default 1)")
-    parser.add_argument("--results-dir", type=Path, help="where finished tasks are kept")
-    parser.add_argument("--output", type=Path, help="the CSV to write; the JSON lies beside it")
-    parser.add_argument("--anew", default="", help="methods whose kept results no longer hold")
+    parser.add_argument("--results-dir", type=Path, help="folder of finished tasks")
+    parser.add_argument("--output", type=Path, help="the CSV to write, with a JSON beside it")
+    parser.add_argument("--anew", default="", help="names of methods to run again")
     parser.add_argument("--retry-failed", action="store_true", help="run again what failed")
     parser.add_argument(
         "--quick", action="store_true", help="one table, one pattern, one seed, tiny networks"
     )
-    options = parser.parse_args(arguments)
+    return with_places(parser.parse_args(arguments))
+
+
+def with_places(options: argparse.Namespace) -> argparse.Namespace:
+    """Add the files and folders; a quick run has its own and does not touch the results."""
     if options.quick:
         options.datasets, options.patterns, options.seeds = "diabetes", "general", 1
     folder = "small_tables_quick" if options.quick else "small_tables"
@@ -233,7 +248,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Compare, and write after every table what there is; return 1 if nothing has a result."""
+    """Compare, and write results after every table; return 1 if there are none."""
     options = parse(arguments)
     given = sys.argv[1:] if arguments is None else arguments
     command = shlex.join(["python", "-m", "benchmarks.accuracy.small_tables", *given])
@@ -249,13 +264,7 @@ def main(arguments: list[str] | None = None) -> int:
             rows += tidy_rows(cell, variants, compared(cell, variants, options))
             result = write(rows, options, command)
             pack_tasks(options)
-    print(f"{'method':14}{'mean rank':>10}{'with ties':>10}{'accuracy':>10}{'tables':>8}")
-    for row in result["mean_ranks"]:
-        accuracy = row["mean_accuracy_x100"]
-        print(
-            f"{row['method']:14}{row['mean_rank']:10.2f}{row['mean_rank_with_ties']:10.2f}"
-            f"{'' if accuracy is None else f'{accuracy:.1f}':>10}{row['n_tables']:8d}"
-        )
+    print_ranks(result["mean_ranks"])
     return 0 if any(row["n_done"] for row in rows) else 1
 
 

@@ -1,9 +1,9 @@
-"""How long PMAE takes to be as good as with the paper's settings, on larger tables.
+"""How long PMAE takes to reach the accuracy of the paper's settings, on larger tables.
 
-`balanced` and `fast` run to their end. The paper's 600 epochs take hours on a processor: some steps
-of them are timed in the same run and multiplied, and their accuracy is the printed one. With
---whole they run to their end on the tables named. Times are seconds of the processor, one thread,
-so that other work on the machine disturbs little. A figure of it goes to the documents.
+`balanced` and `fast` run to completion. The paper's 600 epochs take hours on a CPU: some of their
+steps are timed in the same run and extrapolated, and their accuracy is the printed one. With
+--whole they run to completion on the given tables. Times are processor seconds of one thread, so
+that other work on the machine matters little. The figure is part of the documentation.
 
     PMAE_DATA_DIR=<folder of the tables> python -m benchmarks.accuracy.time_to_accuracy
     PMAE_DATA_DIR=<folder of the tables> python -m benchmarks.accuracy.time_to_accuracy --whole bike
@@ -22,8 +22,8 @@ from typing import Any
 
 import torch
 
-from benchmarks._holes import HOLES
-from benchmarks._record import RESULTS, timed_fill, write_result
+from benchmarks.missingness import MISSINGNESS
+from benchmarks.recording import RESULTS, timed_imputation, write_result
 from pmae_core import ampute
 from pmae_core.evaluation import BenchmarkTable, benchmark_table, score_imputation
 from pmae_core.events import Event, TrainingProgress, TrainingStarted
@@ -46,11 +46,11 @@ WANTED = {
 
 
 class EnoughTimed(Exception):
-    """Ends a training whose steps were to be timed only."""
+    """Ends a training once enough of its steps are timed."""
 
 
 class StepTimer:
-    """Listens to a training, and ends it when enough of its steps are timed."""
+    """A callback that times the steps of a training and ends it after some seconds."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -59,7 +59,7 @@ class StepTimer:
         self.last: tuple[int, float] | None = None
 
     def __call__(self, event: Event) -> None:
-        """Note the time of a step."""
+        """Record the time of a step."""
         if isinstance(event, TrainingStarted):
             self.total_steps = event.total_steps
         if isinstance(event, TrainingProgress):
@@ -69,7 +69,7 @@ class StepTimer:
                 raise EnoughTimed
 
     def expected_seconds(self) -> float:
-        """Return how long all of the steps take."""
+        """Return the seconds of all steps, extrapolated."""
         assert self.first is not None and self.last is not None
         steps = self.last[0] - self.first[0]
         return self.total_steps * (self.last[1] - self.first[1]) / steps
@@ -78,13 +78,13 @@ class StepTimer:
 def run_method(
     name: str, params: dict[str, Any], table: BenchmarkTable, seed: int
 ) -> dict[str, Any]:
-    """Fit and fill; return the accuracy and the time."""
-    holes = ampute(table.frame, seed=seed, **HOLES)
+    """Impute one table; return the accuracy and the time."""
+    amputed = ampute(table.frame, seed=seed, **MISSINGNESS)
     imputer = make_imputer(name, schema=table.schema, random_state=seed, **params)
-    filled, seconds = timed_fill(imputer, holes.incomplete)
-    # Rows that lost all of their cells were dropped.
-    truth = table.frame.loc[holes.incomplete.index]
-    score = score_imputation(truth, filled, holes.missing, table.schema).overall
+    imputed, seconds = timed_imputation(imputer, amputed.incomplete)
+    # Rows without any observed cell were dropped.
+    truth = table.frame.loc[amputed.incomplete.index]
+    score = score_imputation(truth, imputed, amputed.missing, table.schema).overall
     return {
         "imputation_accuracy_x100": round(100 * score["imputation_accuracy"], 2),
         **seconds,
@@ -94,12 +94,12 @@ def run_method(
 def time_paper(table: BenchmarkTable, dataset: str, seed: int, seconds: float) -> dict[str, Any]:
     """Time some steps with the paper's settings; its accuracy is the printed one."""
     timer = StepTimer(seconds)
-    holes = ampute(table.frame, seed=seed, **HOLES)
+    amputed = ampute(table.frame, seed=seed, **MISSINGNESS)
     imputer = make_imputer("pmae-mix", schema=table.schema, random_state=seed, **PAPER)
     with contextlib.suppress(EnoughTimed):
-        imputer.fit(holes.incomplete, callbacks=(timer,))
+        imputer.fit(amputed.incomplete, callbacks=(timer,))
     return {
-        "imputation_accuracy_x100": printed_figure("pmae-mix", dataset, HOLES["pattern"]),
+        "imputation_accuracy_x100": printed_figure("pmae-mix", dataset, MISSINGNESS["pattern"]),
         "cpu_seconds": round(timer.expected_seconds(), 1),
         "steps": timer.total_steps,
         "how": "accuracy as printed, time from some of its steps",
@@ -107,7 +107,7 @@ def time_paper(table: BenchmarkTable, dataset: str, seed: int, seconds: float) -
 
 
 def measure(dataset: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Return the runs on one table, and how much longer the paper's settings take."""
+    """Return the runs on one table, and how many times longer the paper's settings take."""
     table = benchmark_table(dataset)
     runs: dict[str, list[dict[str, Any]]] = {}
     for label in options.methods:
@@ -136,13 +136,13 @@ def measure(dataset: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def draw(tables: dict[str, Any]) -> None:
-    """Draw accuracy against time, a panel for each table."""
+    """Draw accuracy against time, one panel per table."""
     import matplotlib
 
     matplotlib.use("svg")
     from matplotlib import pyplot as plt
 
-    # Without these the file would differ each time it is drawn.
+    # Without this the file would differ each time it is drawn.
     plt.rcParams["svg.hashsalt"] = "pmae"
     figure, panels = plt.subplots(
         1, len(tables), figsize=(3.4 * len(tables), 3.4), squeeze=False, layout="constrained"
@@ -165,7 +165,7 @@ def draw(tables: dict[str, Any]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure every table; return 1 if a wanted figure is not reached."""
+    """Measure every table; return 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--datasets", type=_names, default=list(DATASETS))
     parser.add_argument("--methods", type=_names, default=list(METHODS))
@@ -185,7 +185,7 @@ def main(arguments: list[str] | None = None) -> int:
         write_result(
             "time_to_accuracy",
             {
-                "what": "PMAE (mixer) on whole tables: general holes, nested, MNAR; one thread",
+                "what": "PMAE (mixer) on whole tables: general pattern, nested, MNAR; one thread",
                 "torch": torch.__version__,
                 "wanted": WANTED,
                 "tables": tables,
@@ -196,7 +196,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def reached(dataset: str, result: dict[str, Any]) -> bool:
-    """Return whether what is wanted of a table is so."""
+    """Return whether the targets of a table are reached."""
     mean = result["mean"]
     as_good = (
         mean["balanced"]["imputation_accuracy_x100"] >= mean["paper"]["imputation_accuracy_x100"]
@@ -206,7 +206,7 @@ def reached(dataset: str, result: dict[str, Any]) -> bool:
 
 
 def fast_is_best(result: dict[str, Any]) -> bool:
-    """Return whether fast is done in time, and better than the other methods that were run."""
+    """Return whether `fast` meets its time limit and beats the other methods that were run."""
     others = [name for name in ("knn", "missforest") if name in result["mean"]]
     accuracy = {name: mean["imputation_accuracy_x100"] for name, mean in result["mean"].items()}
     in_time = result["mean"]["fast"]["cpu_seconds"] <= WANTED["seconds_of_fast_on_adult"]

@@ -1,8 +1,7 @@
 """A class at work on one server: students on Learn and the Masking lab while some train.
 
-Every student is a real session over a WebSocket of its own, with pauses to think, so what is
-measured is the server: failures, how long an interaction takes, memory a session, and whether
-memory grows with reruns.
+Every student is a real session over its own WebSocket, with pauses to think. The benchmark counts
+failures, times interactions, and measures memory per session and its growth with reruns.
 
 python -m benchmarks.service.classroom_load [--students 30] [--training 5] [--minutes 3]
     [--reruns 500]
@@ -28,7 +27,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks._record import write_result
+from benchmarks.recording import write_result
 from pmae_core.jobs import JobStore
 from pmae_core.jobs.engines import LocalEngine
 from tests.support.studio import StudioServer
@@ -196,7 +195,7 @@ def watched_memory(server: StudioServer) -> Iterator[list[int]]:
 
 
 def many_reruns(server: StudioServer, count: int) -> dict[str, Any]:
-    """Move a slider again and again in one session; say how memory grows after a first part."""
+    """Move a slider many times in one session; return how memory grows after the first fifth."""
     label, (low, high) = next(iter(SLIDERS.items()))
     settled = count // 5
     with WireVisitor(server.url) as visitor:

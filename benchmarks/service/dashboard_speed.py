@@ -1,7 +1,7 @@
 """How long people wait for the dashboard, measured in a real browser.
 
-First paint of a server that is just up, switching pages, moving a slider until its figure is drawn
-anew, and a table of 1,000,000 rows and 50 columns from its upload to each of its pictures.
+First paint after the server starts, switching pages, moving a slider until its figure is redrawn,
+and a table of 1,000,000 rows and 50 columns from its upload to each of its figures.
 
 python -m benchmarks.service.dashboard_speed [--rows 1000000] [--without-large-table]
 """
@@ -24,24 +24,24 @@ import pandas as pd
 import psutil
 from playwright.sync_api import Browser, sync_playwright
 
-from benchmarks._record import write_result
+from benchmarks.recording import write_result
 from tests.support.chromium import launch_chromium
 from tests.support.studio import StudioServer, Visitor
 
 STARTS = 3
 ROUNDS = 5
 MOVES = 20
-# What was asked for: the first page, a page switch, a blink, and "within seconds".
+# Targets for the first page, a page switch, a slider, and a figure of a large table.
 WANTED_SECONDS = {"first_paint": 3.0, "page_switch": 1.0, "slider": 0.4, "large_table": 10.0}
 PAGES = ("Missingness", "Masking lab", "Amputation lab", "Data")
 WHICH_VIEW = "What do you want to know?"
 VIEWS = ("How much", "Where", "Together", "Patterns", "Why", "Dropping rows")
 MASKING_CURVE = "How many cells of a column are masked, given how much of it is observed?"
-HOLES = "Where are the holes?"
+AMPUTED_CELLS = "Where are the holes?"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print and write; return 1 if something takes longer than asked for."""
+    """Measure, print and write; return 1 if a target is missed."""
     options = parsed(arguments)
     load_before = os.getloadavg()[0]
     with sync_playwright() as playwright:
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             measured |= {
                 "page_switch": page_switches(browser, server),
                 "slider": slider_moves(browser, server),
-                "new_holes": new_holes(browser, server),
+                "new_missing_values": new_missing_values(browser, server),
             }
         if options.rows:
             measured["large_table"] = large_table(browser, options.rows)
@@ -86,7 +86,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def spread(seconds: Sequence[float]) -> dict[str, float | int]:
-    """Return the middle, the best and the worst of some times."""
+    """Return median, minimum and maximum of some times."""
     return {
         "median": round(statistics.median(seconds), 3),
         "least": round(min(seconds), 3),
@@ -96,7 +96,7 @@ def spread(seconds: Sequence[float]) -> dict[str, float | int]:
 
 
 def too_slow(measured: dict[str, Any]) -> list[str]:
-    """Return the names of the medians that lie above what was asked for."""
+    """Return the names of the medians above their target."""
     medians = {
         "first_paint": measured["first_paint"]["heading"]["median"],
         "slider": measured["slider"]["figure_drawn"]["median"],
@@ -112,7 +112,7 @@ def too_slow(measured: dict[str, Any]) -> list[str]:
 
 
 def first_paints(browser: Browser) -> dict[str, Any]:
-    """Time the first visit to a server that just answered for the first time."""
+    """Time the first visit to a server that has just started."""
     times: dict[str, list[float]] = {"heading": [], "whole_page": []}
     started_up = []
     for _ in range(STARTS):
@@ -132,7 +132,7 @@ def first_paints(browser: Browser) -> dict[str, Any]:
 
 
 def page_switches(browser: Browser, server: StudioServer) -> dict[str, Any]:
-    """Time from a click in the navigation to the page with all its figures; the first is apart."""
+    """Time from a click in the navigation to the complete page; the first visit is separate."""
     visitor = Visitor(browser, server.url)
     visitor.open()
     times: dict[str, list[float]] = {page: [] for page in PAGES}
@@ -146,7 +146,7 @@ def page_switches(browser: Browser, server: StudioServer) -> dict[str, Any]:
 
 
 def slider_moves(browser: Browser, server: StudioServer) -> dict[str, Any]:
-    """Time from a key press on slider a to the curve drawn anew, and to the page at rest."""
+    """Time from a key press on slider a to the redrawn curve, and to the page at rest."""
     visitor = Visitor(browser, server.url)
     visitor.open("/masking_lab")
     slider = visitor.slider("a: how strongly holes count")
@@ -158,12 +158,12 @@ def slider_moves(browser: Browser, server: StudioServer) -> dict[str, Any]:
     return times
 
 
-def new_holes(browser: Browser, server: StudioServer) -> dict[str, Any]:
-    """Time from another seed in the Amputation lab to its holes drawn."""
+def new_missing_values(browser: Browser, server: StudioServer) -> dict[str, Any]:
+    """Time from another seed in the Amputation lab to the figure of its missing values."""
     visitor = Visitor(browser, server.url)
     visitor.open("/amputation_lab")
     more = visitor.page.get_by_role("button", name="Increment")
-    times = times_of_redrawing(visitor, server, HOLES, [more.click] * (MOVES // 2))
+    times = times_of_redrawing(visitor, server, AMPUTED_CELLS, [more.click] * (MOVES // 2))
     visitor.close()
     return times
 
@@ -171,7 +171,7 @@ def new_holes(browser: Browser, server: StudioServer) -> dict[str, Any]:
 def times_of_redrawing(
     visitor: Visitor, server: StudioServer, question: str, moves: Sequence[Callable[[], None]]
 ) -> dict[str, Any]:
-    """Time each move, and what it costs the server, which a busy machine does not change much."""
+    """Time each move, and the processor time of the server, which other work changes little."""
     drawn, at_rest = [], []
     visitor.figure_data(question)
     cpu_before = cpu_seconds(server)
@@ -191,7 +191,7 @@ def times_of_redrawing(
 
 
 def large_table(browser: Browser, n_rows: int) -> dict[str, Any]:
-    """Time a large table from its upload to each of the pictures of its holes."""
+    """Time a large table from its upload to each of the figures of its missingness."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.parquet"
         made_table(n_rows).to_parquet(path)
@@ -243,14 +243,14 @@ def server_process(server: StudioServer) -> psutil.Process:
 
 
 def made_table(n_rows: int, seed: int = 0) -> pd.DataFrame:
-    """Return 40 numerical and 10 categorical columns whose holes depend on the first ones."""
+    """Return 40 numerical and 10 categorical columns with missing values, partly not at random."""
     rng = np.random.default_rng(seed)
     columns: dict[str, Any] = {}
     reason = rng.normal(size=n_rows)
     for number in range(40):
         values = (reason + rng.normal(size=n_rows)).round(2).astype("float32")
-        holes = rng.random(n_rows) < number / 60 + 0.1 * (reason > 1)
-        columns[f"number_{number}"] = np.where(holes, np.float32("nan"), values)
+        missing = rng.random(n_rows) < number / 60 + 0.1 * (reason > 1)
+        columns[f"number_{number}"] = np.where(missing, np.float32("nan"), values)
     labels = np.array(["red", "green", "blue", "white"])
     for number in range(10):
         codes = rng.integers(0, len(labels), n_rows)
@@ -259,7 +259,7 @@ def made_table(n_rows: int, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-# What runs in the browser, where the clock is not disturbed by anything between
+# What runs in the browser, where nothing comes between the event and the clock
 
 _HELPERS = """
     const pause = () => new Promise(done => setTimeout(done, 10));

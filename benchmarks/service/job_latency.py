@@ -1,7 +1,7 @@
-"""How long a job takes from its submission to the first word of its worker.
+"""How long a job takes from its submission to the first event of its worker.
 
-Most of that are Python's start and imports in the new process. The worker says when it is through
-with them; what lies before and after is the part of store, queue, engine and worker.
+Most of this is Python's start and imports in the new process. The worker prints the time when its
+imports are done; the rest is the share of store, queue, engine and worker.
 
 python -m benchmarks.service.job_latency
 """
@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from benchmarks._record import write_result
+from benchmarks.recording import write_result
 from pmae_core.jobs import JobSpec, JobState, JobStore
 from pmae_core.jobs.engines import LocalEngine
 from pmae_core.jobs.store.store import JobRecord
@@ -32,7 +32,7 @@ WORKER = (
 
 
 class TimedEngine(LocalEngine):
-    """Starts the usual worker, which says when its imports are done."""
+    """Start the usual worker, which prints the time when its imports are done."""
 
     spawned_at: float
 
@@ -46,7 +46,7 @@ class TimedEngine(LocalEngine):
 
 
 def main() -> int:
-    """Measure, print and write; return 1 if the part beyond imports is longer than it may be."""
+    """Measure, print and write; return 1 if the part beyond imports exceeds its target."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
     table = table.mask(rng.random(table.shape) < 0.2)
@@ -70,12 +70,12 @@ def main() -> int:
 
 
 def summary(rounds: list[dict[str, float]], of: Callable[[list[float]], float]) -> dict[str, float]:
-    """Return one figure of each column of the measurements."""
+    """Return one statistic of each measurement."""
     return {name: round(of([one[name] for one in rounds]), 3) for name in rounds[0]}
 
 
 def measure(store: JobStore, engine: TimedEngine, spec: JobSpec) -> dict[str, float]:
-    """Run a job and return its seconds until the first event, in all and without imports."""
+    """Run a job; return its seconds until the first event, in all and without imports."""
     submitted = time.time()
     record = engine.wait(engine.submit(spec).id)
     if record.state is not JobState.SUCCEEDED:

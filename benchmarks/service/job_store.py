@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks._record import write_result
+from benchmarks.recording import write_result
 from pmae_core.jobs import JobRecord, JobSpec, JobState, JobStore, ProcessId
 from pmae_core.table import Schema
 
@@ -36,13 +36,13 @@ LISTINGS: dict[str, dict[str, Any]] = {
 
 
 def a_table(n_columns: int = 12) -> pd.DataFrame:
-    """Return a table as wide as the usual ones, since its schema is part of each job."""
+    """Return a table of usual width, since its schema is part of each job."""
     values = np.random.default_rng(0).normal(size=(200, n_columns))
     return pd.DataFrame(values, columns=[f"measurement {n}" for n in range(n_columns)])
 
 
 def submit_many(store: JobStore, n_jobs: int) -> dict[str, Any]:
-    """Fill the store and say how fast that went."""
+    """Submit jobs; return how fast that was."""
     table = a_table()
     specs = {}
     for workspace in (f"w{n}" for n in range(5)):
@@ -62,7 +62,7 @@ def submit_many(store: JobStore, n_jobs: int) -> dict[str, Any]:
 
 
 def finish_many(store: JobStore, n_jobs: int) -> dict[str, Any]:
-    """Claim and finish jobs, so that the listings meet more than one state."""
+    """Claim and finish jobs, so that listings have more than one state."""
     owner = ProcessId.current()
     started = time.perf_counter()
     for _ in range(n_jobs):
@@ -79,7 +79,7 @@ def claimed(store: JobStore, owner: ProcessId) -> tuple[JobRecord, str]:
 
 
 def milliseconds(work: Callable[[], object], repeats: int) -> dict[str, float]:
-    """Return the median and 95th percentile of the time, and the median of the processor's."""
+    """Return median and 95th percentile of the time, and the median processor time."""
     wall, processor = [], []
     for _ in range(repeats):
         started, started_processor = time.perf_counter(), time.process_time()
@@ -142,7 +142,7 @@ def write_at_once(store: JobStore, n_events: int) -> dict[str, Any]:
 
 
 def is_complete(store: JobStore, job_id: str, before: int) -> bool:
-    """Say whether numbers have no gap, and the steps of each writer are all there in order."""
+    """Return whether all events are there: numbered without gaps, each writer's in order."""
     events = store.events(job_id)
     steps: dict[int, list[int]] = {}
     for event in events[before:]:

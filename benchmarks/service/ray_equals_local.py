@@ -19,7 +19,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks._record import write_result
+from benchmarks.recording import write_result
 from pmae_core.evaluation import Comparison
 from pmae_core.jobs.engines import make_engine
 from pmae_core.jobs.spec import JobSpec, JobState
@@ -35,9 +35,9 @@ METHODS = {
     "knn": {},
     "naive": {},
 }
-# What a run costs is not the same twice; all else must be.
+# Times and memory differ between runs; everything else must be equal.
 COSTS = ("fit_seconds", "impute_seconds", "peak_memory_mb")
-# A dead node is noticed after seconds, not after half a minute.
+# A dead node is detected within seconds, not after half a minute.
 _HEALTH_CHECKS = {
     "health_check_initial_delay_ms": 0,
     "health_check_period_ms": 500,
@@ -49,9 +49,9 @@ _NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
 
 @contextmanager
 def two_nodes() -> Iterator[Any]:
-    """Give a cluster of a head and one more node, on loopback addresses of this machine alone."""
+    """Yield a cluster of a head and one more node, on loopback addresses only."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    # Nodes take their installation from here, be it a plain clone.
+    # Nodes import the library from this clone.
     clone = str(Path(__file__).parents[2])
     os.environ["PYTHONPATH"] = os.pathsep.join([clone, os.environ.get("PYTHONPATH", "")])
     from ray.cluster_utils import Cluster
@@ -69,7 +69,7 @@ def two_nodes() -> Iterator[Any]:
 
 
 def add_node(cluster: Any) -> Any:
-    """Let one more node join the cluster, and return it."""
+    """Add one more node to the cluster; return it."""
     return cluster.add_node(node_ip_address="127.0.0.3", **_NODE)
 
 
@@ -80,7 +80,7 @@ def processes_of(node: Any) -> list[psutil.Process]:
 
 
 def kill_second_node(cluster: Any) -> None:
-    """End the node that is not the head with all that runs on it, as when a machine dies."""
+    """Kill the node that is not the head with all its processes, as when a machine fails."""
     (node,) = cluster.worker_nodes
     for process in processes_of(node):
         with suppress(psutil.NoSuchProcess):
@@ -89,7 +89,7 @@ def kill_second_node(cluster: Any) -> None:
 
 
 def figures(comparison: Comparison) -> list[dict[str, Any]]:
-    """Return all that a comparison found, without what it cost."""
+    """Return the results of a comparison without times and memory."""
     tasks = [task.to_dict() for task in comparison.tasks]
     return [{name: task[name] for name in task if name not in COSTS} for task in tasks]
 
@@ -126,11 +126,8 @@ def run_on(name: str, store: JobStore, spec: JobSpec, cluster: Any = None) -> di
     }
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run both, compare, print and write; return 1 if a figure differs, or nothing was lost."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, default=2, help="number of seeds (default 2)")
-    options = parser.parse_args(arguments)
+def run_both(seeds: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run the comparison on the local engine and on the cluster."""
     table = load_dataset("penguins")
     with tempfile.TemporaryDirectory() as home:
         store = JobStore(Path(home))
@@ -138,7 +135,7 @@ def main(arguments: list[str] | None = None) -> int:
             "compare",
             params={
                 "methods": list(METHODS),
-                "seeds": list(range(options.seeds)),
+                "seeds": list(range(seeds)),
                 "method_params": {name: given for name, given in METHODS.items() if given},
             },
             table=store.put_table(table.frame),
@@ -149,6 +146,15 @@ def main(arguments: list[str] | None = None) -> int:
             os.environ["RAY_ADDRESS"] = cluster.address
             ray = run_on("ray", store, spec, cluster)
         store.close()
+    return local, ray
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run both, compare, print and write; return 1 if a result differs, or no task was lost."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seeds", type=int, default=2, help="number of seeds (default 2)")
+    options = parser.parse_args(arguments)
+    local, ray = run_both(options.seeds)
     here, there = figures(local["comparison"]), figures(ray["comparison"])
     differing = [
         f"{one['method']}, seed {one['seed']}"

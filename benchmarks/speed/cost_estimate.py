@@ -1,10 +1,10 @@
-"""How far estimates of cost are from the truth: actual over estimated seconds, by method.
+"""How accurate estimates of cost are: actual over estimated seconds, by method.
 
-All methods are estimated in one go, as before a comparison; then each is fitted and fills the
-table. Diabetes has numbers only, obesity is half categories; general holes, nested, MNAR.
+All methods are estimated at once, as before a comparison; then each imputes the table. Diabetes is
+numerical, obesity is half categorical; general pattern, nested, MNAR.
 
-On a machine with other work the seconds say more about that work. So there is a second ratio:
-seconds of the processor over the estimate for a machine that does nothing else.
+Other work on the machine changes the seconds. So there is a second ratio: processor seconds over
+the estimate for an idle machine.
 
     PMAE_DATA_DIR=<folder of the benchmark tables> python -m benchmarks.speed.cost_estimate
 """
@@ -24,7 +24,8 @@ import pandas as pd
 import psutil
 from threadpoolctl import threadpool_limits
 
-from benchmarks._record import write_result
+from benchmarks.missingness import MISSINGNESS
+from benchmarks.recording import write_result
 from pmae_core.amputation import ampute
 from pmae_core.errors import Cancelled, PMAEError
 from pmae_core.evaluation import benchmark_table
@@ -34,14 +35,13 @@ from pmae_core.jobs.cost.estimate import MethodCost, estimate_cost
 from pmae_core.table import Schema
 
 DATASETS = ("diabetes", "obesity")
-HOLES = {"pattern": "general", "mechanism": "MNAR", "coupling": "nested"}
 MEGABYTE = 1024 * 1024
 
 
 def measure(
     method: str, frame: pd.DataFrame, schema: Schema, options: argparse.Namespace
 ) -> dict[str, Any]:
-    """Return what a method really takes, or why that is not known."""
+    """Return the actual cost of a method, or the error it raised."""
     imputer = make_imputer(method, schema=schema, random_state=options.seed)
     base = psutil.Process().memory_info().rss / MEGABYTE
     started, cpu = time.perf_counter(), time.process_time()
@@ -66,7 +66,7 @@ def measure(
 
 
 def row(dataset: str, cost: MethodCost, actual: dict[str, Any]) -> dict[str, Any]:
-    """Return estimate and truth of one method side by side."""
+    """Return estimated and actual cost of one method."""
     seconds, took = cost.seconds, actual.get("actual_seconds")
     is_known = seconds is not None and took is not None
     return {
@@ -87,15 +87,15 @@ def row(dataset: str, cost: MethodCost, actual: dict[str, Any]) -> dict[str, Any
 
 
 def _alone(cost: MethodCost, actual: dict[str, Any]) -> float:
-    """Return the ratio as if nothing else had run: the estimate assumes the root of that."""
+    """Return the ratio for an idle machine; the estimate assumes the root of ``busy``."""
     return actual["actual_cpu_seconds"] * math.sqrt(cost.busy) / cost.seconds
 
 
 def compared(dataset: str, options: argparse.Namespace) -> dict[str, Any]:
     """Estimate all methods on one table, then run them."""
     table = benchmark_table(dataset, max_rows=options.max_rows, seed=options.seed)
-    holes = ampute(table.frame, **HOLES, seed=options.seed, schema=table.schema)
-    frame = holes.incomplete
+    amputed = ampute(table.frame, **MISSINGNESS, seed=options.seed, schema=table.schema)
+    frame = amputed.incomplete
     load = os.getloadavg()[0]
     estimate = estimate_cost(
         frame,
@@ -176,10 +176,10 @@ def main(arguments: list[str] | None = None) -> int:
     tables = [compared(dataset, options) for dataset in options.datasets.split(",")]
     rows = [one for table in tables for one in table["rows"]]
     result = {
-        "what": "actual over estimated seconds of one fit and filling; 2 means twice as slow",
+        "what": "actual over estimated seconds of one imputation; 2 means twice as slow",
         "command": shlex.join(["python", "-m", "benchmarks.speed.cost_estimate", *given]),
         "settings": {
-            **HOLES,
+            **MISSINGNESS,
             "seed": options.seed,
             "threads": options.threads,
             "budget_seconds": options.budget,

@@ -1,7 +1,6 @@
 """Time and memory of PMAE from a thousand to a million rows and from 10 to 500 columns.
 
-Every table is filled in a process of its own with one thread, so that its peak of memory is its
-own.
+Every table is imputed in its own process with one thread, which gives its own peak memory.
 
     python -m benchmarks.speed.scale
     python -m benchmarks.speed.scale --sizes 1000000x50 --steps 400
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks._record import timed, write_result
+from benchmarks.recording import timed, write_result
 from pmae_core.imputers import PMAEImputer
 
 SIZES = (
@@ -48,10 +47,10 @@ WANTED_TABLES_OF_MEMORY = 3.0
 
 
 def make_table(n_rows: int, n_columns: int) -> pd.DataFrame:
-    """Return a table whose columns share a few factors, with holes at random."""
+    """Return a table whose columns share a few factors, with values missing at random."""
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(n_rows, FACTORS))
-    # Nothing but the table itself is large, or making it would be the peak of memory.
+    # Nothing but the table itself is large, or making it would set the peak memory.
     table = np.empty((n_rows, n_columns), order="F")
     for j in range(n_columns):
         values = factors @ rng.normal(size=FACTORS) + rng.normal(size=n_rows)
@@ -60,18 +59,18 @@ def make_table(n_rows: int, n_columns: int) -> pd.DataFrame:
     return pd.DataFrame(table, columns=[f"x{j}" for j in range(n_columns)], copy=False)
 
 
-def fill_one(size: str, steps: int) -> dict[str, Any]:
-    """Fill one table in this process; return seconds and megabytes."""
+def impute_one(size: str, steps: int) -> dict[str, Any]:
+    """Impute one table in this process; return seconds and megabytes."""
     n_rows, n_columns = map(int, size.split("x"))
-    # Libraries are loaded and warm before anything is measured; by a small table, or the memory of
-    # a wide one would be counted as theirs.
+    # A small table loads and warms up the libraries before anything is measured; the memory of a
+    # wide one would be counted as theirs.
     PMAEImputer(steps=5, random_state=0).fit_transform(make_table(200, 10))
     base = _peak_megabytes()
     table = make_table(n_rows, n_columns)
     table_megabytes = table.memory_usage().sum() / MEGABYTE
     imputer = PMAEImputer(preset="fast", steps=steps, patience=0, random_state=0)
     _, fit_seconds, fit_cpu_seconds = timed(lambda: imputer.fit(table))
-    transform_seconds, transform_cpu_seconds = _time_filling(imputer, table)
+    transform_seconds, transform_cpu_seconds = _time_imputation(imputer, table)
     extra = _peak_megabytes() - base
     return {
         "rows": n_rows,
@@ -88,18 +87,18 @@ def fill_one(size: str, steps: int) -> dict[str, Any]:
     }
 
 
-def _time_filling(imputer: PMAEImputer, table: pd.DataFrame) -> tuple[float, float]:
-    """Return the seconds of a filling on the clock and of the processor: medians of several.
+def _time_imputation(imputer: PMAEImputer, table: pd.DataFrame) -> tuple[float, float]:
+    """Return the seconds of one imputation on the clock and of the processor: medians of several.
 
-    One filling of a small table takes so little that its time would be chance.
+    A single imputation of a small table is too short to time.
     """
     found: list[tuple[float, float]] = []
     while sum(wall for wall, _ in found) < LEAST_SECONDS:
-        filled, wall, cpu = timed(lambda: imputer.transform(table))
-        if filled.isna().any(axis=None):
-            raise AssertionError("Cells were left empty.")
+        imputed, wall, cpu = timed(lambda: imputer.transform(table))
+        if imputed.isna().any(axis=None):
+            raise AssertionError("Some cells are still missing.")
         found.append((wall, cpu))
-        del filled  # or there would be two of them
+        del imputed  # or two imputed tables would exist at once
     wall, cpu = np.median(found, axis=0).tolist()
     return wall, cpu
 
@@ -111,7 +110,7 @@ def _peak_megabytes() -> float:
 
 
 def growth(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return how time grows with the rows between neighbors: exponent 1 is linear."""
+    """Return how time grows with the rows, between neighboring sizes; exponent 1 is linear."""
     found = []
     for columns in sorted({run["columns"] for run in runs}):
         same = sorted((r for r in runs if r["columns"] == columns), key=lambda r: r["rows"])
@@ -136,26 +135,26 @@ def growth(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Fill every table; write the results as they come."""
+    """Impute every table; write results after each."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--sizes", default=",".join(SIZES), help="ROWSxCOLUMNS, commas between")
     parser.add_argument("--steps", type=int, default=STEPS, help="steps of training")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.one:
-        print(json.dumps(fill_one(options.one, options.steps)))
+        print(json.dumps(impute_one(options.one, options.steps)))
         return 0
     runs: list[dict[str, Any]] = []
     for size in options.sizes.split(","):
         command = [sys.executable, "-m", "benchmarks.speed.scale", "--one", size]
-        told = subprocess.run(
+        finished = subprocess.run(
             [*command, "--steps", str(options.steps)],
             env={**os.environ, "OMP_NUM_THREADS": "1"},
             capture_output=True,
             text=True,
             check=True,
         )
-        runs.append(json.loads(told.stdout.splitlines()[-1]))
+        runs.append(json.loads(finished.stdout.splitlines()[-1]))
         print(runs[-1], flush=True)
         given = [f"--sizes={options.sizes}", f"--steps={options.steps}"]
         write_result(

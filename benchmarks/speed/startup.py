@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks._record import write_result
+from benchmarks.recording import write_result
 
 ROOT = Path(__file__).parents[2]
 STARTS = {

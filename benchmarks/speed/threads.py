@@ -1,7 +1,7 @@
 """A training step with one thread and with all, on a quiet machine and on a busy one.
 
-The busy machine has a program beside it that keeps one core busy, as a browser may do. Times are
-those of the clock, medians over the steps; nothing else should run.
+On the busy machine another program keeps one core busy, as a browser may do. Times are medians
+over the steps on the clock; nothing else should run.
 
     python -m benchmarks.speed.threads
 """
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks._record import write_result
+from benchmarks.recording import write_result
 from benchmarks.speed.training_step import Step
 from pmae_core.imputers.masked.presets import resolve_settings
 from pmae_core.model import MaskedAutoencoder, NetworkConfig
@@ -51,14 +51,14 @@ def milliseconds(columns: int, batch: int, threads: int, rounds: int) -> float:
 
 
 def keep_busy() -> None:
-    """Count for ever."""
+    """Use a core until killed."""
     while True:
         pass
 
 
 @contextmanager
 def neighbor(is_there: bool) -> Iterator[None]:
-    """Run a program beside this one that keeps a core busy, or none."""
+    """Run another program that keeps a core busy, if there is one."""
     if not is_there:
         yield
         return

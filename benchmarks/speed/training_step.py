@@ -1,7 +1,7 @@
-"""A training step of the mixer by its parts, beside a plain eager one in the same run.
+"""A training step of the mixer by its parts, compared with a plain one in the same run.
 
-The loop's twin: the same sampler, batches, loss and optimizer, timed. Both networks take turns, and
-times are seconds of the processor, so that other work on the machine disturbs little.
+The twin of the training loop: the same sampler, batches, loss and optimizer, timed. Both networks
+take turns, and times are processor seconds, so that other work on the machine matters little.
 
     python -m benchmarks.speed.training_step
 """
@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks._plain import PlainMixerNetwork
-from benchmarks._record import write_result
+from benchmarks.plain_network import PlainMixerNetwork
+from benchmarks.recording import write_result
 from pmae_core.masking import MaskSampler
 from pmae_core.model import MaskedAutoencoder, NetworkConfig, reduce_errors
 
@@ -39,7 +39,7 @@ PARTS = {
 
 
 class Step:
-    """One training step of a network, as the training loop takes it."""
+    """One training step of a network, as in the training loop."""
 
     def __init__(self, network: MaskedAutoencoder, values: np.ndarray, batch: int, fused: bool):
         self.network = network.train()
@@ -115,7 +115,7 @@ def measure(columns: int, batch: int, rounds: int) -> dict[str, Any]:
 
 
 def shares_of_parts(step: Callable[[], Any], n: int) -> dict[str, float]:
-    """Return what share of a step's time goes into which kind of work, by torch's profiler."""
+    """Return the share of each kind of work in the time of a step, by torch's profiler."""
     from torch.profiler import ProfilerActivity, profile
 
     with profile(activities=[ProfilerActivity.CPU]) as profiler:

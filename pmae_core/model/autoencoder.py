@@ -78,11 +78,8 @@ class MaskedAutoencoder(nn.Module):
 
         self.register_buffer("center", torch.zeros(n_columns) if center is None else center)
         self.register_buffer("scale", torch.ones(n_columns) if scale is None else scale)
-        self.register_buffer(
-            "categorical_columns",
-            torch.tensor(layout.categorical, dtype=torch.long),
-            persistent=False,
-        )
+        categorical = torch.tensor(layout.categorical, dtype=torch.long)
+        self.register_buffer("categorical_columns", categorical, persistent=False)
         positions = torch.cat([torch.zeros(1, width), sincos_positions(n_columns, width)])
         self.register_buffer("positions", positions, persistent=False)
 

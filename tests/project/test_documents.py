@@ -123,7 +123,10 @@ def test_names_of_the_reference_can_be_imported():
 
 def test_what_was_measured_is_told_and_nothing_is_made_up(tmp_path):
     for name in results.TELLERS:
-        assert "Not measured yet" in results.words(name, tmp_path)
+        lacking = results.words(name, tmp_path)
+        assert "Not measured yet" in lacking
+        (module,) = re.findall(r"BENCHMARKS=(\S+)`", lacking)
+        assert importlib.util.find_spec(f"benchmarks.{module}")
     (tmp_path / "classroom_load.json").write_text(
         """{"machine": {"cores": 4, "memory_gb": 16}, "class": {"students": 30,
         "training_at_once": 5, "minutes": 3.0, "failures": [], "interactions": {"count": 1234,

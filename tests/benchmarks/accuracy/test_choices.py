@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from benchmarks import _record
+from benchmarks import recording
 from benchmarks.accuracy import choices
 from benchmarks.accuracy.choices import main, summary
 
@@ -33,11 +33,11 @@ def test_choices_are_compared_on_the_same_tables_only():
 def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     fitted = []
 
-    def measure(hidden, schema, preset, seed, choice):
+    def measure(held_out, schema, preset, seed, choice):
         fitted.append(choice)
         return {"imputation_accuracy": 0.5, "cpu_seconds": 1.0}
 
-    for module in (_record, choices):
+    for module in (recording, choices):
         monkeypatch.setattr(module, "RESULTS", tmp_path)
     monkeypatch.setattr(choices, "measure", measure)
     arguments = ["--datasets=diabetes", "--seeds=1"]
@@ -51,10 +51,10 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
 
 
 def test_a_summary_is_of_one_preset_alone(tmp_path, monkeypatch):
-    def measure(hidden, schema, preset, seed, choice):
+    def measure(held_out, schema, preset, seed, choice):
         return {"imputation_accuracy": 0.5 if preset == "fast" else 0.1, "cpu_seconds": 1.0}
 
-    for module in (_record, choices):
+    for module in (recording, choices):
         monkeypatch.setattr(module, "RESULTS", tmp_path)
     monkeypatch.setattr(choices, "measure", measure)
     monkeypatch.setattr(choices, "CHOICES", {"as it is": {}})

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from benchmarks._plain import PlainMixerBlock, PlainMixerNetwork
+from benchmarks.plain_network import PlainMixerBlock, PlainMixerNetwork
 from pmae_core.model import MaskedAutoencoder, NetworkConfig
 from pmae_core.model.blocks import MixerBlock, TransformerBlock
 

@@ -1,4 +1,4 @@
-"""What the benchmarks share: measuring one fit, and writing results as data."""
+"""Measure one imputation, and write results as data."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from pmae_core.table import Schema
 RESULTS = Path(__file__).parent / "results"
 
 
-def measure_fit(
+def measure_imputation(
     imputer: PMAEImputer,
     truth: pd.DataFrame,
     incomplete: pd.DataFrame,
     missing: pd.DataFrame,
     schema: Schema,
 ) -> dict[str, Any]:
-    """Fit and fill one table; return accuracy, seconds and where the training stopped."""
-    filled, seconds = timed_fill(imputer, incomplete)
-    score = score_imputation(truth, filled, missing, schema).overall
+    """Impute one table; return accuracy, seconds and the steps of the training."""
+    imputed, seconds = timed_imputation(imputer, incomplete)
+    score = score_imputation(truth, imputed, missing, schema).overall
     result = imputer.training_result_
     return {
         "imputation_accuracy": round(score["imputation_accuracy"], 4),
@@ -36,19 +36,19 @@ def measure_fit(
     }
 
 
-def timed_fill(
+def timed_imputation(
     imputer: BaseImputer, incomplete: pd.DataFrame
 ) -> tuple[pd.DataFrame, dict[str, float]]:
-    """Fit and fill one table; return it, and the seconds on the clock and of the processor."""
-    filled, wall, cpu = timed(lambda: imputer.fit_transform(incomplete))
-    return filled, {"seconds": round(wall, 1), "cpu_seconds": round(cpu, 1)}
+    """Return the imputed table, and its seconds on the clock and of the processor."""
+    imputed, wall, cpu = timed(lambda: imputer.fit_transform(incomplete))
+    return imputed, {"seconds": round(wall, 1), "cpu_seconds": round(cpu, 1)}
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
-    """Return what some work returns, and its seconds on the clock and of the processor."""
+def timed(function: Callable[[], Any]) -> tuple[Any, float, float]:
+    """Call a function; return its result, and its seconds on the clock and of the processor."""
     wall, cpu = time.perf_counter(), time.process_time()
-    done = work()
-    return done, time.perf_counter() - wall, time.process_time() - cpu
+    result = function()
+    return result, time.perf_counter() - wall, time.process_time() - cpu
 
 
 def write_result(name: str, result: dict[str, Any]) -> None:

@@ -1,6 +1,6 @@
-"""The network as one would write it first: batch first, ordinary layers, nothing made fast.
+"""The network in its simplest form: batch first, ordinary layers, no optimization.
 
-What the fast one is measured against, and must equal but for its dropout's random numbers.
+The reference for the fast network, which must equal it except for the random numbers of dropout.
 """
 
 from __future__ import annotations
