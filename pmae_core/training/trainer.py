@@ -118,6 +118,7 @@ class Trainer:
         self.network = network.to(self.device).train()
         self.values = values
         self.observed = held_out.remove_from(observed) if held_out else observed
+        self.held_out = held_out
         self.sampler = sampler
         self.config = config
         self.callbacks = callbacks
