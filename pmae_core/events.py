@@ -70,7 +70,7 @@ class CheckpointSaved(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class BatchReduced(Event):
-    """The device ran out of memory; training continues with a smaller batch."""
+    """The device ran out of memory; batches are split into pieces of ``batch_size`` rows."""
 
     step: int
     batch_size: int

@@ -22,6 +22,10 @@ class Batch(NamedTuple):
     observed: Tensor
     masked: Tensor
 
+    def split(self, n_rows: int) -> list["Batch"]:
+        """Return the batch in pieces of at most ``n_rows`` rows."""
+        return [Batch(*parts) for parts in zip(*(t.split(n_rows) for t in self), strict=True)]
+
 
 class StepOutput(NamedTuple):
     """What a training step computes.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from pmae_core.events import (
     BatchReduced,
@@ -163,13 +164,12 @@ class Trainer:
             return self.finish(reason)
 
     def run_step(self) -> None:
-        """Take one step; a device that runs out of memory gets a smaller batch."""
+        """Take one optimizer step; a batch that does not fit into memory is split."""
         while True:
             try:
                 batch = self.sample_batch()
                 self.optimizer.zero_grad(set_to_none=True)
-                output = self.training_step(batch)
-                output.loss.backward()
+                errors = self.backward(batch)
                 self.optimizer.step()
                 break
             except torch.OutOfMemoryError:
@@ -178,9 +178,18 @@ class Trainer:
                 self.reduce_batch()
         if self.average is not None:
             self.average.update(self.network, self.step)
-        self.meter.add(output.errors.detach(), batch.observed, batch.masked)
+        self.meter.add(errors, batch.observed, batch.masked)
         self.rows_done += len(batch.values)
         self.step += 1
+
+    def backward(self, batch: Batch) -> Tensor:
+        """Add up the gradients of a batch in pieces that fit into memory; return its errors."""
+        errors = []
+        for piece in batch.split(self.batch_size):
+            output = self.training_step(piece)
+            (output.loss * (len(piece.values) / len(batch.values))).backward()
+            errors.append(output.errors.detach())
+        return torch.cat(errors)
 
     def training_step(self, batch: Batch) -> StepOutput:
         """Return the loss of a batch, whose gradient the optimizer follows."""
@@ -225,7 +234,7 @@ class Trainer:
 
     def sample_batch(self) -> Batch:
         """Return the rows of this step with their masks; set its seed and learning rate."""
-        rows = self.rows.of_step(self.step)[: self.batch_size]
+        rows = self.rows.of_step(self.step)
         rng = np.random.default_rng([self.config.seed, 1, self.step])
         torch.manual_seed(int(rng.integers(2**63)))
         observed = self.observed[rows]
@@ -236,7 +245,7 @@ class Trainer:
         return Batch(*(torch.from_numpy(array).to(self.device) for array in arrays))
 
     def reduce_batch(self) -> None:
-        """Halve the batch after an out-of-memory error."""
+        """Halve the rows that are computed at a time, after an out-of-memory error."""
         self.optimizer.zero_grad(set_to_none=True)
         self.batch_size //= 2
         self.emit(BatchReduced(step=self.step, batch_size=self.batch_size))

@@ -246,19 +246,60 @@ def test_a_finished_training_frees_its_table_at_once(table):
         gc.enable()
 
 
-def test_running_out_of_memory_halves_the_batch(table):
-    class Small(MaskedAutoencoder):
-        def forward(self, values, kept):
-            if len(values) > 10:
-                raise torch.OutOfMemoryError("out of memory")
-            return super().forward(values, kept)
+class TenRowsAtMost(MaskedAutoencoder):
+    def forward(self, values, kept):
+        if len(values) > 10:
+            raise torch.OutOfMemoryError("out of memory")
+        return super().forward(values, kept)
 
-    network = Small(NetworkConfig(encoder_depth=1, decoder_depth=1), [0] * 4)
+
+def test_running_out_of_memory_halves_the_batch(table):
+    network = TenRowsAtMost(NetworkConfig(encoder_depth=1, decoder_depth=1), [0] * 4)
     events = []
     _, result = run(table, network=network, callbacks=[events.append])
     reduced = [event.batch_size for event in events if isinstance(event, BatchReduced)]
     assert reduced == [16, 8]
     assert result.reason == "completed"
+
+
+def test_after_running_out_of_memory_an_epoch_still_has_every_row(table):
+    values, observed = table
+    values[:, 0], observed[:, 0] = np.arange(200) / 200, True
+    used = []
+
+    class Counting(Trainer):
+        def training_step(self, batch):
+            output = super().training_step(batch)
+            used.extend(batch.values[:, 0].tolist())
+            return output
+
+    network = TenRowsAtMost(NetworkConfig(encoder_depth=1, decoder_depth=1), [0] * 4)
+    _, result = run((values, observed), network=network, trainer=Counting, steps=None, epochs=1)
+    assert result.step == 7
+    assert sorted(used) == values[:, 0].tolist()
+
+
+def test_a_batch_in_pieces_has_the_gradient_of_the_whole(table):
+    values, _ = table
+    observed = np.ones_like(values, dtype=bool)
+    network = MaskedAutoencoder(
+        NetworkConfig(encoder_depth=1, decoder_depth=1, dropout=0.0), [0] * 4
+    )
+    trainer = Trainer(
+        network,
+        values,
+        observed,
+        MaskSampler(function="no_prediction"),
+        TrainingConfig(steps=1, batch_size=30, device="cpu"),
+    )
+    batch = trainer.sample_batch()
+    gradients = []
+    for trainer.batch_size in (30, 8):
+        network.zero_grad()
+        errors = trainer.backward(batch)
+        assert errors.shape == (30, 4)
+        gradients.append([parameter.grad for parameter in network.parameters()])
+    torch.testing.assert_close(*gradients)
 
 
 def test_not_even_one_row_fits(table):
