@@ -152,7 +152,8 @@ def make_spec(
     if frame is None:
         table = session.open_table()
         schema = schema or table.schema
-        digest = put_table(table.frame)
+        own = session.workspace()
+        digest = store().copy_table(own.tables, own.store_content(table), own.id)
         _keep_origin(digest, table)
     else:
         digest = put_table(frame)

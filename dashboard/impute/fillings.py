@@ -21,7 +21,6 @@ from pmae_core.explain import column_notes
 from pmae_core.jobs import JobKind, JobRecord, JobState
 from pmae_core.jobs.worker.recipes import MODEL_FILE
 from pmae_core.jobs.worker.results import read_frame
-from pmae_core.storage.frames import content_digest, to_arrow
 from pmae_core.table import Schema
 
 MOST_FILLINGS = 50
@@ -76,12 +75,7 @@ class Belongs(Enum):
 
 def digest_of(table: OpenTable) -> str:
     """Return the digest by which jobs know a table's content."""
-    return _digest(table.digest, table.frame)
-
-
-@st.cache_data(max_entries=16, show_spinner=False)
-def _digest(digest: str, _frame: pd.DataFrame) -> str:
-    return content_digest(to_arrow(_frame))
+    return session.workspace().content_digest(table)
 
 
 def belongs(record: JobRecord, table: OpenTable) -> Belongs:

@@ -10,7 +10,7 @@ from pmae_core.errors import JobError
 
 if TYPE_CHECKING:
     from pmae_core.jobs.spec import JobSpec, Resources
-    from pmae_core.jobs.store.store import JobRecord, JobStore
+    from pmae_core.jobs.store import JobRecord, JobStore
     from pmae_core.jobs.worker.context import JobContext
 
 ENGINES = ("local", "ray")

@@ -19,7 +19,7 @@ import psutil
 from pmae_core.errors import JobError
 from pmae_core.jobs.engines.gpus import VISIBLE, take_gpus, visible_gpus
 from pmae_core.jobs.spec import JobSpec, JobState, Resources
-from pmae_core.jobs.store.store import JobRecord, JobStore, ProcessId
+from pmae_core.jobs.store import JobRecord, JobStore, ProcessId
 from pmae_core.jobs.worker.context import JobContext
 from pmae_core.threads import THREAD_VARIABLES
 

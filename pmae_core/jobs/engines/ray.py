@@ -13,7 +13,7 @@ from pmae_core.jobs.engines.local import LocalEngine
 from pmae_core.jobs.engines.ray_cluster import connected, import_ray
 from pmae_core.jobs.engines.ray_tasks import RayTaskPool, fit_on_ray
 from pmae_core.jobs.spec import JobSpec, Resources
-from pmae_core.jobs.store.store import JobRecord, JobStore
+from pmae_core.jobs.store import JobRecord, JobStore
 from pmae_core.jobs.worker.context import JobContext
 
 MAX_JOBS = 8

@@ -1,1 +1,29 @@
-"""What is kept of jobs."""
+"""The store of jobs: the queue that engines and workers use, and the archive that people read."""
+
+from pmae_core.jobs.store.archive import JobArchive
+from pmae_core.jobs.store.queue import JobQueue
+from pmae_core.jobs.store.records import (
+    GarbageReport,
+    Heartbeat,
+    JobEvent,
+    JobProgress,
+    JobRecord,
+    ProcessId,
+    StaleClaimError,
+)
+from pmae_core.jobs.store.store import JobStore
+from pmae_core.jobs.store.tables import JobTables
+
+__all__ = [
+    "GarbageReport",
+    "Heartbeat",
+    "JobArchive",
+    "JobEvent",
+    "JobProgress",
+    "JobQueue",
+    "JobRecord",
+    "JobStore",
+    "JobTables",
+    "ProcessId",
+    "StaleClaimError",
+]

@@ -19,7 +19,7 @@ from pmae_core.errors import Cancelled, JobError, PMAEError
 from pmae_core.jobs.engines import Engine, make_engine
 from pmae_core.jobs.engines.local import CANCEL_GRACE_SECONDS, HOST, TOKEN_VARIABLE
 from pmae_core.jobs.spec import JobState
-from pmae_core.jobs.store.store import JobRecord, JobStore, ProcessId
+from pmae_core.jobs.store import JobRecord, JobStore, ProcessId
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted, WorkerStarted
 from pmae_core.jobs.worker.reporter import Reporter, retry_while_busy
 from pmae_core.jobs.worker.run import run_job

@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from pmae_core.events import Event
-from pmae_core.jobs.store.store import JobProgress
+from pmae_core.jobs.store import JobProgress
 from pmae_core.storage.json_values import without_nan
 
 # Parts of a task's result that are large, and in the job's folder already.

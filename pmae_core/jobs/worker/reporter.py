@@ -18,7 +18,7 @@ import psutil
 from pmae_core.errors import JobError
 from pmae_core.events import Event
 from pmae_core.jobs.spec import JobState
-from pmae_core.jobs.store.store import JobStore, StaleClaimError
+from pmae_core.jobs.store import JobStore, StaleClaimError
 from pmae_core.jobs.worker.progress import ProgressTracker, describe_event, progress_key
 
 TICK_SECONDS = 0.2
@@ -155,7 +155,7 @@ class Reporter:
         wish = self._store.heartbeat(
             self._job_id, self._token, memory_mb=self._memory_mb(), progress=progress
         )
-        if not wish.still_mine:
+        if not wish.holds_claim:
             raise StaleClaimError(self._job_id)
         self.cancel_requested = self.cancel_requested or wish.cancel_requested
 

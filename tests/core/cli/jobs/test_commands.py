@@ -248,7 +248,7 @@ def test_other_versions_than_those_of_a_document_are_told(store, holes, tmp_path
         (["submit", "train", "HOLES", "--method", "em"], 1, "has no model"),
         (["submit", "impute", "HOLES", "--method", "nobody"], 1, "no method 'nobody'"),
         (["submit", "impute", "HOLES", "--method", "em", "--model", "ab"], 2, "brings its method"),
-        (["submit", "impute", "HOLES", "--model", "ab"], 1, "no job that begins with ab"),
+        (["submit", "impute", "HOLES", "--model", "ab"], 1, "no job whose id begins with ab"),
         (["submit", "impute", "HOLES", "--param", "steps"], 2, "NAME=VALUE"),
         (["submit", "impute", "HOLES", "--role", "kind"], 2, "COLUMN=ROLE"),
         (["submit", "compare", "HOLES", "--methods", "em", "--param", "max=3"], 2, "METHOD.NAME"),
@@ -258,9 +258,9 @@ def test_other_versions_than_those_of_a_document_are_told(store, holes, tmp_path
             2,
             "Give one of these",
         ),
-        (["show", "ab"], 1, "no job that begins with ab"),
-        (["show", "../.."], 1, "no beginning of a job's id"),
-        (["list", "--state", "asleep"], 1, "none of: queued"),
+        (["show", "ab"], 1, "no job whose id begins with ab"),
+        (["show", "../.."], 1, "not the beginning of a job id"),
+        (["list", "--state", "asleep"], 1, "unknown. Choose queued"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(store, holes, arguments, code, sentence):
@@ -312,7 +312,7 @@ def test_jobs_of_other_workspaces_are_not_seen(store, holes):
 
     assert json.loads(run("list", "--json").stdout) == []
     for command in ("show", "logs", "cancel", "resume", "result"):
-        assert "no job that begins" in words(run(command, stranger.id, code=1).stderr)
+        assert "no job whose id begins" in words(run(command, stranger.id, code=1).stderr)
     assert store.job(stranger.id).state == "queued"
 
 

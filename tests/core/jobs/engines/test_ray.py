@@ -23,7 +23,7 @@ from pmae_core.jobs.engines import make_engine, ray_cluster
 from pmae_core.jobs.engines.ray import RayEngine
 from pmae_core.jobs.engines.ray_tasks import RayTaskPool
 from pmae_core.jobs.spec import JobSpec, JobState, Resources, installed_versions
-from pmae_core.jobs.store.store import JobStore
+from pmae_core.jobs.store import JobStore
 from pmae_core.jobs.worker.context import JobContext
 from pmae_core.jobs.worker.run import fit_and_impute
 from pmae_core.table import Schema

@@ -13,9 +13,8 @@ import pytest
 
 from pmae_core.errors import JobError
 from pmae_core.jobs.spec import JobSpec, JobState
-from pmae_core.jobs.store import database, retention
+from pmae_core.jobs.store import JobStore, database, retention
 from pmae_core.jobs.store.records import JobProgress, ProcessId, StaleClaimError
-from pmae_core.jobs.store.store import JobStore
 
 ME = ProcessId(pid=1, created=2.0, host="here")
 NOBODY = "0123456789abcdef" * 2
@@ -99,7 +98,7 @@ def test_jobs_are_filtered(store, spec, small_table):
     assert [record.id for record in store.jobs(kinds=["compare"])] == [compared]
     assert store.jobs("other", states=["succeeded", "running"]) == []
     assert (store.count(), store.count("local", ["queued"]), store.count(states=[])) == (3, 1, 0)
-    with pytest.raises(JobError, match="none of: queued"):
+    with pytest.raises(JobError, match=r"unknown\. Choose queued"):
         store.jobs(states=["lost"])
 
 
@@ -109,11 +108,11 @@ def test_a_job_is_found_by_the_beginning_of_its_id(store, spec):
     lengths = range(1, 33)
     unique = next(n for n in lengths if sum(job_id[:n] == ids[0][:n] for job_id in ids) == 1)
     assert store.find(ids[0][:unique]).id == ids[0]
-    with pytest.raises(JobError, match="no job that begins"):
+    with pytest.raises(JobError, match="no job whose id begins"):
         store.find(ids[0][:31] + ("0" if ids[0][31] != "0" else "1"))
-    with pytest.raises(JobError, match="no beginning"):
+    with pytest.raises(JobError, match="not the beginning"):
         store.find("%")
-    with pytest.raises(JobError, match="no job that begins"):
+    with pytest.raises(JobError, match="no job whose id begins"):
         store.find(ids[0], workspace="other")
 
 
@@ -127,7 +126,7 @@ def test_an_abbreviation_of_two_ids_is_refused(store, spec):
 @pytest.mark.parametrize("job_id", ["..", "../../etc", "", "' OR 1 --", NOBODY.upper()])
 def test_ids_that_are_none_are_refused(store, job_id):
     for ask in (store.job, store.events, store.delete, store.queue_position):
-        with pytest.raises(JobError, match="no id of a job"):
+        with pytest.raises(JobError, match="not a job id"):
             ask(job_id)
     for act in (store.request_cancel, store.resume):
         with pytest.raises(JobError, match="There is no job"):
@@ -276,22 +275,22 @@ def test_only_one_worker_registers_for_a_claim(store, spec):
     assert store.job(job_id).worker == ProcessId(10, 1.0, "here")
 
 
-def test_a_heartbeat_brings_wishes(store, spec):
+def test_a_heartbeat_returns_whether_to_go_on(store, spec):
     job_id = store.submit(spec).id
     _, token = claim(store)
-    wish = store.heartbeat(job_id, token, memory_mb=100.0, progress=JobProgress(0.25, "quarter"))
-    assert (wish.cancel_requested, wish.still_mine) == (False, True)
+    reply = store.heartbeat(job_id, token, memory_mb=100.0, progress=JobProgress(0.25, "quarter"))
+    assert (reply.cancel_requested, reply.holds_claim) == (False, True)
     store.request_cancel(job_id)
     store.request_cancel(job_id)
-    wish = store.heartbeat(job_id, token, memory_mb=50.0)
-    assert (wish.cancel_requested, wish.still_mine) == (True, True)
+    reply = store.heartbeat(job_id, token, memory_mb=50.0)
+    assert (reply.cancel_requested, reply.holds_claim) == (True, True)
     record = store.job(job_id)
     assert record.memory_mb == 100.0  # the most
     assert record.progress == JobProgress(0.25, "quarter", None)
     assert record.state is JobState.RUNNING
     store.finish(job_id, token, JobState.CANCELLED)
-    assert not store.heartbeat(job_id, token).still_mine
-    assert not store.heartbeat(NOBODY, token).still_mine
+    assert not store.heartbeat(job_id, token).holds_claim
+    assert not store.heartbeat(NOBODY, token).holds_claim
 
 
 # Events
@@ -370,7 +369,7 @@ def test_cancelling_what_ended_changes_nothing(store, spec):
     assert store.request_cancel(job_id) == before
 
 
-def test_a_worker_that_dies_after_the_wish_to_cancel_has_cancelled(store, spec):
+def test_a_worker_that_dies_after_a_cancel_request_has_cancelled(store, spec):
     job_id = store.submit(spec).id
     _, token = claim(store)
     store.request_cancel(job_id)
@@ -404,7 +403,7 @@ def test_resume_queues_again_with_a_new_claim(store, spec, state):
     assert (record.id, record.attempt) == (job_id, 2)
     assert new != old
     assert not store.register_worker(job_id, old, 10, 1.0, "here")
-    assert not store.heartbeat(job_id, old).still_mine
+    assert not store.heartbeat(job_id, old).holds_claim
     assert not store.finish(job_id, old, JobState.SUCCEEDED)
     assert store.register_worker(job_id, new, 12, 1.0, "here")
     assert kept.is_dir()
@@ -431,7 +430,7 @@ def test_delete_removes_everything_of_a_job(store, spec):
     assert store.events(job_id) == []
     assert store.count() == 0
     running = run_through(store, spec, JobState.RUNNING)
-    with pytest.raises(JobError, match="cancel it first"):
+    with pytest.raises(JobError, match="Cancel it first"):
         store.delete(running)
 
 
@@ -439,7 +438,7 @@ def test_a_model_that_is_waited_for_is_not_deleted(store, spec):
     train = JobSpec.make("train", params={"method": "pmae-mix"}, table=spec.table)
     trained = run_through(store, train)
     waiting = store.submit(JobSpec.make("impute", params={"model": trained}, table=spec.table)).id
-    with pytest.raises(JobError, match="wanted by a job to come"):
+    with pytest.raises(JobError, match="needed by a job that has not ended"):
         store.delete(trained)
     later = time.time() + 10 * DAY
     assert trained not in store.collect_garbage(max_jobs=0, max_age_days=5, now=later).jobs
