@@ -54,15 +54,15 @@ class _Keeper:
         self.store = JobStore(home)
         self.engine = make_engine(self.store, engine_name or None)
         self._lock = threading.Lock()
-        self._tended_at = 0.0
+        self._supervised_at = 0.0
 
-    def tend(self) -> None:
+    def supervise(self) -> None:
         """Look after the jobs of all users; once a second is enough, however many ask."""
         if self._lock.acquire(blocking=False):
             try:
-                if time.monotonic() - self._tended_at >= POLL_SECONDS / 2:
-                    self.engine.tend()
-                    self._tended_at = time.monotonic()
+                if time.monotonic() - self._supervised_at >= POLL_SECONDS / 2:
+                    self.engine.supervise()
+                    self._supervised_at = time.monotonic()
             finally:
                 self._lock.release()
 
@@ -86,10 +86,10 @@ def engine() -> Engine:
     return _current().engine
 
 
-def tend() -> None:
+def supervise() -> None:
     """Notice workers that died, and start what waits; without a store there is nothing to do."""
     if _exists():
-        _current().tend()
+        _current().supervise()
 
 
 def _exists() -> bool:
@@ -284,7 +284,7 @@ def watch(draw: Callable[[list[JobRecord]], None], job_ids: Sequence[str]) -> No
     job_ids
         Jobs of this workspace.
     """
-    tend()
+    supervise()
     before = _states(_found(job_ids))
     is_active = any(state in ACTIVE for state in before.values())
     part = functools.partial(_draw_watched, draw, tuple(job_ids), before)
@@ -295,7 +295,7 @@ def _draw_watched(
     draw: Callable[[list[JobRecord]], None], job_ids: Sequence[str], before: Mapping[str, JobState]
 ) -> None:
     with shown_errors():
-        tend()
+        supervise()
         found = _found(job_ids)
         if _states(found) != before:
             st.rerun()

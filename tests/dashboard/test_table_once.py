@@ -16,7 +16,7 @@ from pmae_core.storage.codecs import CODECS
 def own(tmp_path, monkeypatch):
     monkeypatch.setenv("PMAE_HOME", str(tmp_path))
     monkeypatch.delenv("PMAE_ENGINE", raising=False)
-    monkeypatch.setattr(LocalEngine, "tend", lambda engine: None)
+    monkeypatch.setattr(LocalEngine, "supervise", lambda engine: None)
     own = Workspace.create()
     monkeypatch.setattr(session, "workspace", lambda: own)
     forget_recent()

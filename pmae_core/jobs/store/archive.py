@@ -34,7 +34,7 @@ class JobArchive(StorePart):
                 (*values, prefix, prefix + "g"),
             ).fetchall()
         if not found:
-            raise JobError(f"There is no job whose id begins with {prefix}.", code="no-job")
+            raise JobError(f"There is no job whose id begins with {prefix}.")
         if len(found) > 1:
             raise JobError(
                 f"More than one job has an id that begins with {prefix}. Give more characters."

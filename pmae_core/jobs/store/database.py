@@ -13,6 +13,7 @@ from pathlib import Path
 from pmae_core.errors import JobError
 
 BUSY_SECONDS = 30.0
+DATABASE_FAILED = "database"  # code of errors that SQLite raised: locked, full, damaged
 
 # One entry per version of the file; each leads from the version before. Entries never change once
 # released: a change of the schema is a new entry. Long texts come last in a row, so a listing
@@ -181,7 +182,11 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            raise JobError(f"The job store {self.path} cannot be used: {error}.") from error
+            raise JobError(
+                f"The job store {self.path} cannot be used: {error}. "
+                "Try again, or set PMAE_HOME to another folder.",
+                code=DATABASE_FAILED,
+            ) from error
 
 
 @contextmanager

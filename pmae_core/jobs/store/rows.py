@@ -70,7 +70,7 @@ def find_job(
     row: sqlite3.Row | None = connection.execute(query, (*values, job_id)).fetchone()
     if row is None:
         # The same sentence whether or not another workspace has it.
-        raise JobError(f"There is no job {job_id}.", code="no-job")
+        raise JobError(f"There is no job {job_id}.")
     return row
 
 

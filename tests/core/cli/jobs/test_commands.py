@@ -39,7 +39,7 @@ class InlineEngine:
     def resume(self, job_id):
         return self.store.resume(job_id)
 
-    def tend(self):
+    def supervise(self):
         pass
 
     def claim(self):
@@ -211,7 +211,7 @@ def test_the_same_document_gives_the_same_result(store, holes, tmp_path):
 
     assert second != first
     assert store.job(second).spec == store.job(first).spec
-    for name in ("filled.parquet", "imputed.parquet"):
+    for name in ("imputed.parquet", "was_imputed.parquet"):
         one, other = (store.job(job).folder / "result" / name for job in (first, second))
         assert one.read_bytes() == other.read_bytes()
 
@@ -380,9 +380,9 @@ def test_a_result_is_asked_for_rightly(store, holes, tmp_path):
     assert "has no result: it is queued" in words(run("result", job_id, code=1).stderr)
     InlineEngine(store).wait(job_id)
 
-    assert json.loads(run("result", job_id, "--json").stdout)["n_filled"] > 0
-    assert "n_filled" in run("result", job_id).stdout
-    assert "--output" in run("result", job_id, "--file", "filled.parquet", code=2).output
+    assert json.loads(run("result", job_id, "--json").stdout)["n_imputed"] > 0
+    assert "n_imputed" in run("result", job_id).stdout
+    assert "--output" in run("result", job_id, "--file", "imputed.parquet", code=2).output
     assert "exists already" in words(run("result", job_id, "-o", holes, code=1).stderr)
     none = run("result", job_id, "--file", "../spec.json", "-o", tmp_path / "a.json", code=1)
     assert "has no file ../spec.json" in words(none.stderr)

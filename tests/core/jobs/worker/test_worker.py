@@ -17,6 +17,7 @@ from pmae_core.events import FitProgress, TrainingProgress
 from pmae_core.jobs import JobSpec, JobState, ProcessId
 from pmae_core.jobs.engines import LocalEngine
 from pmae_core.jobs.engines.local import TOKEN_VARIABLE
+from pmae_core.jobs.store.database import DATABASE_FAILED
 from pmae_core.jobs.worker import process as worker
 from pmae_core.jobs.worker.context import PhaseStarted
 from pmae_core.jobs.worker.progress import ProgressTracker, describe_event
@@ -85,7 +86,7 @@ def run_here(store, spec, monkeypatch, before=lambda record: None):
     assert record.id == job.id
     before(record)
     monkeypatch.setenv(TOKEN_VARIABLE, token)
-    monkeypatch.setattr(LocalEngine, "tend", lambda engine: None)
+    monkeypatch.setattr(LocalEngine, "supervise", lambda engine: None)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     code = worker.main([f"--home={store.home}", f"--job={record.id}"])
     assert TOKEN_VARIABLE not in os.environ
@@ -95,9 +96,9 @@ def run_here(store, spec, monkeypatch, before=lambda record: None):
 def test_a_job_succeeds(store, spec, small_table, monkeypatch):
     code, record = run_here(store, spec, monkeypatch)
     assert (code, record.state, record.error) == (0, JobState.SUCCEEDED, None)
-    assert record.result["n_filled"] == 10
+    assert record.result["n_imputed"] == 10
     assert record.worker.pid == os.getpid()
-    assert read_frame(record.folder / "result" / "filled.parquet")["y"].notna().all()
+    assert read_frame(record.folder / "result" / "imputed.parquet")["y"].notna().all()
     kinds = [event.kind for event in store.events(record.id)]
     assert kinds[:3] == ["state", "state", "WorkerStarted"]
     assert kinds[-1] == "state"
@@ -123,7 +124,7 @@ def test_a_job_that_breaks_says_so_and_leaves_the_traceback_to_the_log(
     monkeypatch.setattr(worker, "run_job", broken)
     _, record = run_here(store, spec, monkeypatch)
     assert record.state is JobState.FAILED
-    assert record.error == "The job broke: RuntimeError: cracked. Its log has the details."
+    assert record.error == "The job failed: RuntimeError: cracked. Its log has the details."
     assert 'raise RuntimeError("cracked")' in capfd.readouterr().err
 
 
@@ -169,7 +170,7 @@ def test_the_estimate_is_kept_beside_what_it_took(store, spec, monkeypatch):
     _, record = run_here(store, spec, monkeypatch)
     assert record.state is JobState.SUCCEEDED
     seconds = record.result["seconds"]
-    assert record.estimate["actual_seconds"] == pytest.approx(seconds["fit"] + seconds["fill"])
+    assert record.estimate["actual_seconds"] == pytest.approx(seconds["fit"] + seconds["impute"])
     assert "MethodProbed" in [event.kind for event in store.events(record.id)]
 
 
@@ -207,7 +208,7 @@ def test_work_that_does_not_stop_is_ended_with_all_it_started(engine, store, spe
     assert eventually(lambda: (record.folder / "busy").exists())
     [child] = psutil.Process(record.worker.pid).children()
     store.request_cancel(record.id)
-    # Nobody tends: the worker does it all by itself.
+    # Nothing else supervises: the worker does it all by itself.
     assert eventually(lambda: store.job(record.id).state is JobState.CANCELLED)
     assert eventually(lambda: is_gone(record.worker) and is_gone(child))
     assert store.job(record.id).error is None
@@ -242,7 +243,7 @@ def test_a_former_worker_that_still_works_is_waited_for(store, spec, monkeypatch
     monkeypatch.setattr(threading.Timer, "start", lambda timer: None)
     _, record = run_here(store, spec, monkeypatch, hold)
     assert record.state is JobState.FAILED
-    assert record.error == "Another process still works in the job's folder."
+    assert record.error.startswith("Another process still works in the job's folder.")
 
 
 def test_a_worker_that_lost_its_claim_ends_itself(engine, store, spec):
@@ -279,10 +280,10 @@ def test_jobs_outlive_the_server_and_start_one_another(store, home, small_table)
     assert (first.state, second.state) == (JobState.RUNNING, JobState.QUEUED)
 
     # A new server looks around, and leaves what runs alone.
-    LocalEngine(store, concurrency=1, estimate_seconds=0).tend()
+    LocalEngine(store, concurrency=1, estimate_seconds=0).supervise()
     assert store.job(first.id).attempt == 1
     assert store.job(first.id).error is None
-    # From here on nobody tends but the workers.
+    # From here on only the workers supervise.
     assert eventually(lambda: store.job(second.id).state.is_final, 200)
     for record in (store.job(first.id), store.job(second.id)):
         assert (record.state, record.attempt) == (JobState.SUCCEEDED, 1)
@@ -298,11 +299,13 @@ def test_of_the_same_progress_only_the_newest_is_written(store, spec):
     record, token = store.claim_next(
         "local", running_limit=9, gpu_limit=0, owner=ProcessId.current()
     )
-    reporter = Reporter(store, record.id, token, memory_mb=None, cancel_grace=9, tend=lambda: None)
+    reporter = Reporter(
+        store, record.id, token, memory_mb=None, cancel_grace=9, supervise=lambda: None
+    )
     reporter.emit(PhaseStarted(phase="fit"))
     for done in range(1000):
         reporter.emit(FitProgress(done=done, total=1000, unit="round", eta_seconds=np.nan))
-    reporter.emit(PhaseStarted(phase="fill"))
+    reporter.emit(PhaseStarted(phase="impute"))
     reporter.start()
     reporter.stop()
     events = store.events(record.id)[2:]
@@ -311,8 +314,6 @@ def test_of_the_same_progress_only_the_newest_is_written(store, spec):
 
 
 def test_a_busy_store_does_not_disturb_the_work(store, spec, monkeypatch):
-    import sqlite3
-
     store.submit(spec)
     record, token = store.claim_next(
         "local", running_limit=9, gpu_limit=0, owner=ProcessId.current()
@@ -322,11 +323,13 @@ def test_a_busy_store_does_not_disturb_the_work(store, spec, monkeypatch):
     def busy_at_first(*arguments):
         if len(refused) < 2:
             refused.append(1)
-            raise JobError("busy") from sqlite3.OperationalError("database is locked")
+            raise JobError("The database is locked.", code=DATABASE_FAILED)
         append(*arguments)
 
     monkeypatch.setattr(store, "append_events", busy_at_first)
-    reporter = Reporter(store, record.id, token, memory_mb=None, cancel_grace=9, tend=lambda: None)
+    reporter = Reporter(
+        store, record.id, token, memory_mb=None, cancel_grace=9, supervise=lambda: None
+    )
     reporter.start()
     reporter.emit(PhaseStarted(phase="fit"))
     assert eventually(lambda: len(store.events(record.id)) == 3, 10)
@@ -354,20 +357,20 @@ def test_progress_of_a_training():
     kind, data = describe_event(training(25))
     assert data["prediction_loss"] is None
     assert data["column_losses"] == [[0.5, None]]
-    tracker.hear(kind, data)
+    tracker.add(kind, data)
     assert (tracker.progress.fraction, tracker.progress.eta_seconds) == (0.25, 5.0)
-    tracker.hear("PhaseStarted", {"phase": "fill"})
-    assert tracker.progress.message == "Filling the holes"
+    tracker.add("PhaseStarted", {"phase": "impute"})
+    assert tracker.progress.message == "Imputing missing values"
 
 
 def test_progress_of_a_comparison():
     tracker = ProgressTracker()
     result = {"method": "naive", "seed": 0}
-    tracker.hear("TaskStarted", result)
-    tracker.hear("TaskFinished", dict(result=result, n_done=1, n_tasks=4, from_disk=False))
-    tracker.hear("TaskStarted", {"method": "pmae-mix", "seed": 0})
+    tracker.add("TaskStarted", result)
+    tracker.add("TaskFinished", dict(result=result, n_done=1, n_tasks=4, from_disk=False))
+    tracker.add("TaskStarted", {"method": "pmae-mix", "seed": 0})
     inner = {"event": "TrainingProgress", **describe_event(training(50))[1]}
-    tracker.hear("TaskProgress", {"method": "pmae-mix", "seed": 0, "progress": inner})
+    tracker.add("TaskProgress", {"method": "pmae-mix", "seed": 0, "progress": inner})
     progress = tracker.progress
     assert progress.fraction == pytest.approx(1.5 / 4)
     assert progress.message == "1 of 4 done; pmae-mix (seed 0): step 50 of 100"
@@ -377,9 +380,9 @@ def test_progress_of_a_comparison():
 def test_what_follows_a_comparison_has_a_progress_of_its_own():
     tracker = ProgressTracker()
     result = {"method": "naive", "seed": 0}
-    tracker.hear("TaskFinished", dict(result=result, n_done=1, n_tasks=1, from_disk=False))
-    tracker.hear("PhaseStarted", {"phase": "conclusions"})
-    assert tracker.progress.message == "Drawing conclusions from each filled table"
+    tracker.add("TaskFinished", dict(result=result, n_done=1, n_tasks=1, from_disk=False))
+    tracker.add("PhaseStarted", {"phase": "conclusions"})
+    assert tracker.progress.message == "Drawing conclusions from each imputed table"
     done = {"done": 1, "total": 2, "unit": "conclusions: method", "eta_seconds": 3.0}
-    tracker.hear("FitProgress", done)
+    tracker.add("FitProgress", done)
     assert (tracker.progress.fraction, tracker.progress.eta_seconds) == (0.5, 3.0)
