@@ -54,7 +54,7 @@ class DatasetUnavailableError(PMAEError):
 
 
 class StorageError(PMAEError):
-    """A table cannot be stored exactly, or not be read from disk again."""
+    """A table cannot be stored exactly, or cannot be read from disk again."""
 
 
 class JobError(PMAEError):

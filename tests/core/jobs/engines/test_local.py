@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
@@ -15,6 +14,7 @@ from pmae_core.jobs.engines import LocalEngine, local, make_engine
 from pmae_core.jobs.engines.gpus import reserve_gpus, visible_gpus
 from tests.support.paths import ROOT
 from tests.support.shell_engine import ShellEngine
+from tests.support.waiting import eventually
 
 
 @pytest.fixture
@@ -32,15 +32,6 @@ def kill(record):
             os.killpg(record.worker.pid, signal.SIGKILL)
         except ProcessLookupError:
             return
-
-
-def eventually(condition, seconds=20.0):
-    give_up_at = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > give_up_at:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def states(store, records):
@@ -220,6 +211,7 @@ def test_a_worker_that_dies_at_once_is_missed(store, spec):
 SUPERVISOR = """
 import sys
 from tests.support.shell_engine import ShellEngine
+from tests.support.waiting import eventually
 from pmae_core.jobs import JobStore
 engine = ShellEngine(JobStore({home!r}), concurrency=8)
 engine.line = "echo once >> started; exec sleep 300"

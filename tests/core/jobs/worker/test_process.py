@@ -8,22 +8,17 @@ import sys
 import threading
 import time
 
-import numpy as np
 import psutil
 import pytest
 
 from pmae_core.errors import JobError
-from pmae_core.events import FitProgress, TrainingProgress
 from pmae_core.jobs import JobSpec, JobState, ProcessId
 from pmae_core.jobs.engines import LocalEngine
 from pmae_core.jobs.engines.local import TOKEN_VARIABLE
-from pmae_core.jobs.store.database import DATABASE_FAILED
 from pmae_core.jobs.worker import process as worker
-from pmae_core.jobs.worker.context import PhaseStarted
-from pmae_core.jobs.worker.progress import ProgressTracker, describe_event
-from pmae_core.jobs.worker.reporter import Reporter
 from pmae_core.jobs.worker.results import read_frame
 from tests.support.paths import ROOT
+from tests.support.waiting import eventually
 
 
 class ScriptEngine(LocalEngine):
@@ -52,15 +47,6 @@ def engine(store):
     for record in store.jobs(states=[JobState.RUNNING]):
         if record.worker is not None:
             os.killpg(record.worker.pid, signal.SIGKILL)
-
-
-def eventually(condition, seconds=60.0):
-    give_up_at = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > give_up_at:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def has_started(store, record):
@@ -289,100 +275,3 @@ def test_jobs_outlive_the_server_and_start_one_another(store, home, small_table)
         assert (record.state, record.attempt) == (JobState.SUCCEEDED, 1)
         assert eventually(lambda worker=record.worker: is_gone(worker))
     assert store.job(second.id).started_at >= store.job(first.id).finished_at
-
-
-# The voice.
-
-
-def test_of_the_same_progress_only_the_newest_is_written(store, spec):
-    store.submit(spec)
-    record, token = store.claim_next(
-        "local", running_limit=9, gpu_limit=0, owner=ProcessId.current()
-    )
-    reporter = Reporter(
-        store, record.id, token, memory_mb=None, cancel_grace=9, supervise=lambda: None
-    )
-    reporter.emit(PhaseStarted(phase="fit"))
-    for done in range(1000):
-        reporter.emit(FitProgress(done=done, total=1000, unit="round", eta_seconds=np.nan))
-    reporter.emit(PhaseStarted(phase="impute"))
-    reporter.start()
-    reporter.stop()
-    events = store.events(record.id)[2:]
-    assert [event.kind for event in events] == ["PhaseStarted", "FitProgress", "PhaseStarted"]
-    assert events[1].data == {"done": 999, "total": 1000, "unit": "round", "eta_seconds": None}
-
-
-def test_a_busy_store_does_not_disturb_the_work(store, spec, monkeypatch):
-    store.submit(spec)
-    record, token = store.claim_next(
-        "local", running_limit=9, gpu_limit=0, owner=ProcessId.current()
-    )
-    append, refused = store.append_events, []
-
-    def busy_at_first(*arguments):
-        if len(refused) < 2:
-            refused.append(1)
-            raise JobError("The database is locked.", code=DATABASE_FAILED)
-        append(*arguments)
-
-    monkeypatch.setattr(store, "append_events", busy_at_first)
-    reporter = Reporter(
-        store, record.id, token, memory_mb=None, cancel_grace=9, supervise=lambda: None
-    )
-    reporter.start()
-    reporter.emit(PhaseStarted(phase="fit"))
-    assert eventually(lambda: len(store.events(record.id)) == 3, 10)
-    reporter.stop()
-    assert len(refused) == 2
-
-
-def training(step):
-    return TrainingProgress(
-        step=step,
-        total_steps=100,
-        prediction_loss=float("inf"),
-        reconstruction_loss=0.1,
-        column_losses=[(0.5, None)],
-        validation_score=None,
-        learning_rate=1e-3,
-        rows_per_second=10.0,
-        eta_seconds=5.0,
-    )
-
-
-def test_progress_of_a_training():
-    tracker = ProgressTracker()
-    assert tracker.progress.fraction is None
-    kind, data = describe_event(training(25))
-    assert data["prediction_loss"] is None
-    assert data["column_losses"] == [[0.5, None]]
-    tracker.add(kind, data)
-    assert (tracker.progress.fraction, tracker.progress.eta_seconds) == (0.25, 5.0)
-    tracker.add("PhaseStarted", {"phase": "impute"})
-    assert tracker.progress.message == "Imputing missing values"
-
-
-def test_progress_of_a_comparison():
-    tracker = ProgressTracker()
-    result = {"method": "naive", "seed": 0}
-    tracker.add("TaskStarted", result)
-    tracker.add("TaskFinished", dict(result=result, n_done=1, n_tasks=4, from_disk=False))
-    tracker.add("TaskStarted", {"method": "pmae-mix", "seed": 0})
-    inner = {"event": "TrainingProgress", **describe_event(training(50))[1]}
-    tracker.add("TaskProgress", {"method": "pmae-mix", "seed": 0, "progress": inner})
-    progress = tracker.progress
-    assert progress.fraction == pytest.approx(1.5 / 4)
-    assert progress.message == "1 of 4 done; pmae-mix (seed 0): step 50 of 100"
-    assert progress.eta_seconds >= 0
-
-
-def test_what_follows_a_comparison_has_a_progress_of_its_own():
-    tracker = ProgressTracker()
-    result = {"method": "naive", "seed": 0}
-    tracker.add("TaskFinished", dict(result=result, n_done=1, n_tasks=1, from_disk=False))
-    tracker.add("PhaseStarted", {"phase": "conclusions"})
-    assert tracker.progress.message == "Drawing conclusions from each imputed table"
-    done = {"done": 1, "total": 2, "unit": "conclusions: method", "eta_seconds": 3.0}
-    tracker.add("FitProgress", done)
-    assert (tracker.progress.fraction, tracker.progress.eta_seconds) == (0.5, 3.0)
