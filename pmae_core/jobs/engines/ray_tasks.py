@@ -221,7 +221,6 @@ def fit_on_ray(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     dict
         The small result.
     """
-    ray = import_ray()
     checkpoint = context.folder / "checkpoint"
 
     def keep(message: Checkpoint) -> None:
@@ -242,26 +241,36 @@ def fit_on_ray(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
             None if spec.model is None else context.model_path(spec.model).read_bytes(),
         )
         try:
-            _wait(reference, mailbox, listener, context)
-            result, files = ray.get(reference)
-        except ray.exceptions.RayTaskError as error:
-            raise _cause_of(error) from error
-        except ray.exceptions.TaskCancelledError:
-            raise Cancelled("The job was stopped.") from None
-        except ray.exceptions.RayError as error:
-            raise JobError(f"The job returned no result on the cluster: {_ENDED}") from error
+            result, files = _fit_result(reference, mailbox, listener, context)
         finally:
-            ray.cancel(reference, force=True)
+            import_ray().cancel(reference, force=True)
     for name, content in files.items():
         (out / name).write_bytes(content)
     return dict(result)
+
+
+def _fit_result(
+    reference: Any, mailbox: Any, listener: TaskListener, context: JobContext
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Wait for a task, and return its small result and its files."""
+    ray = import_ray()
+    try:
+        _wait(reference, mailbox, listener, context)
+        result, files = ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        raise _cause_of(error) from error
+    except ray.exceptions.TaskCancelledError:
+        raise Cancelled("The job was stopped.") from None
+    except ray.exceptions.RayError as error:
+        raise JobError(f"The job returned no result on the cluster: {_ENDED}") from error
+    return result, files
 
 
 def _wait(reference: Any, mailbox: Any, listener: TaskListener, context: JobContext) -> None:
     """Listen until the task has ended, by itself or by force."""
     ray = import_ray()
     begun = time.monotonic()
-    told = False
+    is_announced = False
     force_at = None
     while True:
         ready, _ = ray.wait([reference], timeout=POLL_SECONDS)
@@ -269,9 +278,9 @@ def _wait(reference: Any, mailbox: Any, listener: TaskListener, context: JobCont
         if ready:
             return
         now = time.monotonic()
-        if not (told or listener.started_at) and now - begun > LONG_WAIT_SECONDS:
+        if not (is_announced or listener.started_at) and now - begun > LONG_WAIT_SECONDS:
             context.emit(PhaseStarted(phase="Waiting for room on the cluster"))
-            told = True
+            is_announced = True
         if context.cancel():
             if force_at is None:
                 mailbox.cancel.remote()
