@@ -28,6 +28,7 @@ from dashboard.workspace import OpenTable
 from pmae_core.errors import JobError
 from pmae_core.jobs import JobKind, JobRecord, JobSpec, JobState, JobStore, Resources
 from pmae_core.jobs.engines import Engine, make_engine
+from pmae_core.jobs.store import RESUMABLE
 from pmae_core.storage.home import pmae_home
 from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table import Schema
@@ -36,7 +37,6 @@ POLL_SECONDS = 1.0
 MOST_UNFINISHED = 50
 MOST_TOASTS = 3
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
-RESUMABLE = (JobState.INTERRUPTED, JobState.CANCELLED, JobState.FAILED)
 PAGE_OF = {JobKind.TRAIN: "Train", JobKind.COMPARE: "Compare", JobKind.IMPUTE: "Impute"}
 
 _SECTION = "jobs"

@@ -1,7 +1,7 @@
 """The store of jobs: the queue that engines and workers use, and the archive that people read."""
 
 from pmae_core.jobs.store.archive import JobArchive
-from pmae_core.jobs.store.queue import JobQueue
+from pmae_core.jobs.store.queue import RESUMABLE, JobQueue
 from pmae_core.jobs.store.records import (
     GarbageReport,
     Heartbeat,
@@ -15,6 +15,7 @@ from pmae_core.jobs.store.store import JobStore
 from pmae_core.jobs.store.tables import JobTables
 
 __all__ = [
+    "RESUMABLE",
     "GarbageReport",
     "Heartbeat",
     "JobArchive",

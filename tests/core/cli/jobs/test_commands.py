@@ -143,7 +143,7 @@ def test_a_trained_model_fills_other_rows(store, holes, tmp_path):
     filled = submitted("impute", holes, "--model", trained[:8], "--draws", 2, "--wait")
 
     assert store.job(filled).spec.params == {"model": trained, "draws": 2, "leave_alone": []}
-    run("result", filled, "--file", "draw-2.parquet", "-o", tmp_path / "draw.csv")
+    run("result", filled, "--file", "imputation-2.parquet", "-o", tmp_path / "draw.csv")
     assert not read_table(tmp_path / "draw.csv").isna().any(axis=None)
 
 
