@@ -111,7 +111,7 @@ def open_table() -> OpenTable:
         schema=loaded.schema,
         sentinels=loaded.sentinels,
         source=state.source,
-        content=loaded.content,
+        state=state,
     )
 
 

@@ -83,8 +83,7 @@ class OpenTable:
     """The table that the pages work on: declared values are missing, roles are the user's.
 
     ``digest`` changes with the content, the sentinels and the roles: the key of all caches.
-    ``content`` is the digest by which storage knows the same cells; None where values were
-    declared missing, so that they differ from the table that was read.
+    ``state`` is what it was loaded from.
     """
 
     name: str
@@ -93,7 +92,7 @@ class OpenTable:
     schema: Schema
     sentinels: Mapping[str, tuple[Any, ...]]
     source: str
-    content: str | None = None
+    state: TableState | None = None
 
 
 class Workspace:
@@ -269,7 +268,7 @@ class Workspace:
             schema=schema.with_roles(state.roles),
             sentinels=state.declared(),
             source=state.source,
-            content=None if state.sentinels else state.raw,
+            state=state,
         )
 
     def content_digest(self, table: OpenTable) -> str:
@@ -278,18 +277,24 @@ class Workspace:
         The cells of a table in which values were declared missing are stored on the way, so that
         they are encoded once.
         """
-        if table.content is not None:
-            return table.content
-        return _content_digests.get(
-            (self.folder, table.digest), lambda: self._put_table(table.frame)
-        )
+        if table.state is None:
+            return self._put_content(table.frame)
+        if not table.state.sentinels:
+            return table.state.raw
+        key = self.folder, table.state.cells_digest
+        return _content_digests.get(key, lambda: self._put_content(table.frame))
 
     def store_content(self, table: OpenTable) -> str:
         """Make sure that the cells of an open table are in :attr:`tables`; return their digest."""
         digest = self.content_digest(table)
         if not self.tables.exists(digest):  # removed with an older step
-            self._put_table(table.frame)
+            self._put_content(table.frame)
         return digest
+
+    def _put_content(self, frame: pd.DataFrame) -> str:
+        storable = StorableTable.from_frame(frame)
+        with self._state.changing("table"):  # or another tab could remove the unfinished file
+            return self._put_table(storable)
 
     def set_roles(self, roles: Mapping[str, Role | str]) -> TableState:
         """Give some columns a role; a SchemaError says why one does not fit."""
@@ -392,7 +397,12 @@ class Workspace:
             tables = list(dict.fromkeys(step.raw for step in reversed(recent)))[:MAX_TABLES]
             document["steps"] = [asdict(step) for step in recent if step.raw in tables]
             # Those of the steps before go with the next change: this one is not written yet.
-            self._remove_tables_except(before.union(tables))
+            self._remove_tables_except(before.union(tables, self._stored_content(steps)))
+
+    def _stored_content(self, steps: Sequence[TableState]) -> set[str]:
+        """Return the digest of the newest step's cells, if they are stored apart."""
+        digests = (_content_digests.known((self.folder, step.cells_digest)) for step in steps[-1:])
+        return set(filter(None, digests))
 
     def _remove_tables_except(self, digests: set[str]) -> None:
         kept = {self.tables.path(digest).name for digest in digests}
