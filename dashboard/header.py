@@ -55,7 +55,7 @@ def share_missing(digest: str, _table: OpenTable) -> float:
 
 def show_jobs(workspace: Workspace) -> None:
     """Draw the jobs; the browser asks again every few seconds only while there are some."""
-    jobs.tend()
+    jobs.supervise()
     jobs.announce()
     unfinished = jobs.unfinished(workspace.id)
     draw = functools.partial(_draw_jobs, workspace, bool(unfinished))
@@ -64,7 +64,7 @@ def show_jobs(workspace: Workspace) -> None:
 
 def _draw_jobs(workspace: Workspace, expected: bool) -> None:
     with shown_errors():
-        jobs.tend()
+        jobs.supervise()
         unfinished = jobs.unfinished(workspace.id)
         if unfinished:
             st.markdown(f":material/progress_activity: {unfinished.sentence()}", width="content")

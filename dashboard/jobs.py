@@ -28,6 +28,7 @@ from dashboard.workspace import OpenTable
 from pmae_core.errors import JobError
 from pmae_core.jobs import JobKind, JobRecord, JobSpec, JobState, JobStore, Resources
 from pmae_core.jobs.engines import Engine, make_engine
+from pmae_core.jobs.store import RESUMABLE
 from pmae_core.storage.home import pmae_home
 from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table import Schema
@@ -37,7 +38,6 @@ POLL_SECONDS = 1.0
 MOST_UNFINISHED = 50
 MOST_TOASTS = 3
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
-RESUMABLE = (JobState.INTERRUPTED, JobState.CANCELLED, JobState.FAILED)
 PAGE_OF = {JobKind.TRAIN: "Train", JobKind.COMPARE: "Compare", JobKind.IMPUTE: "Impute"}
 
 _SECTION = "jobs"
@@ -55,15 +55,15 @@ class _Keeper:
         self.store = JobStore(home)
         self.engine = make_engine(self.store, engine_name or None)
         self._lock = threading.Lock()
-        self._tended_at = 0.0
+        self._supervised_at = 0.0
 
-    def tend(self) -> None:
+    def supervise(self) -> None:
         """Look after the jobs of all users; once a second is enough, however many ask."""
         if self._lock.acquire(blocking=False):
             try:
-                if time.monotonic() - self._tended_at >= POLL_SECONDS / 2:
-                    self.engine.tend()
-                    self._tended_at = time.monotonic()
+                if time.monotonic() - self._supervised_at >= POLL_SECONDS / 2:
+                    self.engine.supervise()
+                    self._supervised_at = time.monotonic()
             finally:
                 self._lock.release()
 
@@ -87,10 +87,10 @@ def engine() -> Engine:
     return _current().engine
 
 
-def tend() -> None:
+def supervise() -> None:
     """Notice workers that died, and start what waits; without a store there is nothing to do."""
     if _exists():
-        _current().tend()
+        _current().supervise()
 
 
 def _exists() -> bool:
@@ -153,7 +153,8 @@ def make_spec(
     if frame is None:
         table = session.open_table()
         schema = schema or table.schema
-        digest = put_table(table.frame)
+        own = session.workspace()
+        digest = store().copy_table(own.tables, own.store_content(table), own.id)
         _keep_origin(digest, table)
     else:
         digest = put_table(frame)
@@ -284,7 +285,7 @@ def watch(draw: Callable[[list[JobRecord]], None], job_ids: Sequence[str]) -> No
     job_ids
         Jobs of this workspace.
     """
-    tend()
+    supervise()
     before = _states(_found(job_ids))
     is_active = any(state in ACTIVE for state in before.values())
     part = functools.partial(_draw_watched, draw, tuple(job_ids), before)
@@ -295,7 +296,7 @@ def _draw_watched(
     draw: Callable[[list[JobRecord]], None], job_ids: Sequence[str], before: Mapping[str, JobState]
 ) -> None:
     with shown_errors():
-        tend()
+        supervise()
         found = _found(job_ids)
         if _states(found) != before:
             st.rerun()

@@ -33,6 +33,11 @@ class Recent(Generic[Value]):
                 return self._values[key]
         return self.put(key, make())
 
+    def known(self, key: Hashable) -> Value | None:
+        """Return the value of a key if it is known."""
+        with self._lock:
+            return self._values.get(key)
+
     def put(self, key: Hashable, value: Value) -> Value:
         """Keep a value, and return it."""
         with self._lock:

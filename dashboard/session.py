@@ -111,6 +111,7 @@ def open_table() -> OpenTable:
         schema=loaded.schema,
         sentinels=loaded.sentinels,
         source=state.source,
+        state=state,
     )
 
 

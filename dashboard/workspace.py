@@ -23,8 +23,7 @@ import pandas as pd
 
 from dashboard.documents import Documents
 from dashboard.recent import Recent
-from pmae_core.errors import JobError, PMAEError, SchemaError, TableError
-from pmae_core.jobs.paths import JobPaths
+from pmae_core.errors import PMAEError, SchemaError, StorageError, TableError
 from pmae_core.storage.home import pmae_home
 from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.storage.tables import StorableTable, TableStore
@@ -44,6 +43,7 @@ _UPLOAD = "upload"
 
 _raw_tables: Recent[pd.DataFrame] = Recent(2)
 _schemas: Recent[Schema] = Recent(16)
+_content_digests: Recent[str] = Recent(64)
 
 
 class WorkspaceError(PMAEError):
@@ -83,6 +83,7 @@ class OpenTable:
     """The table that the pages work on: declared values are missing, roles are the user's.
 
     ``digest`` changes with the content, the sentinels and the roles: the key of all caches.
+    ``state`` is what it was loaded from.
     """
 
     name: str
@@ -91,6 +92,7 @@ class OpenTable:
     schema: Schema
     sentinels: Mapping[str, tuple[Any, ...]]
     source: str
+    state: TableState | None = None
 
 
 class Workspace:
@@ -227,18 +229,18 @@ class Workspace:
             )
         schema = Schema.infer(frame)  # refuses repeated names
         _check_roles(frame, roles or {})
-        encoded = self._tables.encode(frame)
+        storable = StorableTable.from_frame(frame)
         state = TableState(
             name=name,
             source=source,
-            raw=encoded.digest,
+            raw=storable.digest,
             decimal=decimal,
             thousands=thousands,
             roles={column: Role(role).value for column, role in (roles or {}).items()},
             what=f"open {name}",
         )
         with self._changing_steps() as steps:
-            self._write_table(encoded)
+            self._write_table(storable)
             steps.append(state)
         _raw_tables.put((self.folder, state.raw), frame)
         _schemas.put((self.folder, state.cells_digest), schema)
@@ -266,7 +268,33 @@ class Workspace:
             schema=schema.with_roles(state.roles),
             sentinels=state.declared(),
             source=state.source,
+            state=state,
         )
+
+    def content_digest(self, table: OpenTable) -> str:
+        """Return the digest by which storage and jobs know the cells of an open table.
+
+        The cells of a table in which values were declared missing are stored on the way, so that
+        they are encoded once.
+        """
+        if table.state is None:
+            return self._put_content(table.frame)
+        if not table.state.sentinels:
+            return table.state.raw
+        key = self.folder, table.state.cells_digest
+        return _content_digests.get(key, lambda: self._put_content(table.frame))
+
+    def store_content(self, table: OpenTable) -> str:
+        """Make sure that the cells of an open table are in :attr:`tables`; return their digest."""
+        digest = self.content_digest(table)
+        if not self.tables.exists(digest):  # removed with an older step
+            self._put_content(table.frame)
+        return digest
+
+    def _put_content(self, frame: pd.DataFrame) -> str:
+        storable = StorableTable.from_frame(frame)
+        with self._state.changing("table"):  # or another tab could remove the unfinished file
+            return self._put_table(storable)
 
     def set_roles(self, roles: Mapping[str, Role | str]) -> TableState:
         """Give some columns a role; a SchemaError says why one does not fit."""
@@ -316,19 +344,22 @@ class Workspace:
         return self.folder / _UPLOAD
 
     @property
-    def _tables(self) -> TableStore:
+    def tables(self) -> TableStore:
         """Tables of this user alone; jobs have a store of their own."""
-        return TableStore(JobPaths(self.folder))
+        return TableStore(self.folder / "tables")
 
-    def _write_table(self, encoded: StorableTable) -> None:
-        (self.folder / "tables").mkdir(mode=0o700, exist_ok=True)
-        if self._tables.exists(encoded.digest):
+    def _write_table(self, storable: StorableTable) -> None:
+        if self.tables.exists(storable.digest):
             try:
-                self._tables.get(encoded.digest)
-            except JobError:
+                self.tables.get(storable.digest)
+            except StorageError:
                 # Opening the same table again is how a user repairs a damaged file.
-                self._tables.path(encoded.digest).unlink(missing_ok=True)
-        self._tables.write(encoded)
+                self.tables.path(storable.digest).unlink(missing_ok=True)
+        self._put_table(storable)
+
+    def _put_table(self, table: pd.DataFrame | StorableTable) -> str:
+        self.tables.folder.mkdir(mode=0o700, exist_ok=True)
+        return self.tables.put(table)
 
     def raw_table(self, state: TableState) -> pd.DataFrame:
         """Return a table as it was read, nothing declared."""
@@ -338,8 +369,8 @@ class Workspace:
 
     def _read_table(self, digest: str) -> pd.DataFrame:
         try:
-            return self._tables.get(digest)
-        except JobError:
+            return self.tables.get(digest)
+        except StorageError:
             raise TableError(
                 "The open table cannot be read from disk any more. Open it again on the Data page."
             ) from None
@@ -366,11 +397,16 @@ class Workspace:
             tables = list(dict.fromkeys(step.raw for step in reversed(recent)))[:MAX_TABLES]
             document["steps"] = [asdict(step) for step in recent if step.raw in tables]
             # Those of the steps before go with the next change: this one is not written yet.
-            self._remove_tables_except(before.union(tables))
+            self._remove_tables_except(before.union(tables, self._stored_content(steps)))
+
+    def _stored_content(self, steps: Sequence[TableState]) -> set[str]:
+        """Return the digest of the newest step's cells, if they are stored apart."""
+        digests = (_content_digests.known((self.folder, step.cells_digest)) for step in steps[-1:])
+        return set(filter(None, digests))
 
     def _remove_tables_except(self, digests: set[str]) -> None:
-        kept = {self._tables.path(digest).name for digest in digests}
-        for file in (self.folder / "tables").glob("*"):
+        kept = {self.tables.path(digest).name for digest in digests}
+        for file in self.tables.folder.glob("*"):
             if file.name not in kept:
                 file.unlink(missing_ok=True)
 
@@ -398,6 +434,7 @@ def forget_recent() -> None:
     """Forget what is in memory, as a restart does: all is read from disk again."""
     _raw_tables.clear()
     _schemas.clear()
+    _content_digests.clear()
 
 
 def sweep(home: Path | None = None, *, now: float | None = None) -> int:

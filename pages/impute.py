@@ -244,7 +244,7 @@ def _show_summary(filling: Filling) -> None:
     n_columns = len(filling.filled_columns)
     method = title_of(method_of(filling.record) or "")
     sentences = [
-        f"**{count(result['n_filled'], 'hole')}** in {count(n_columns, 'column')} filled by "
+        f"**{count(result['n_imputed'], 'hole')}** in {count(n_columns, 'column')} filled by "
         f"{plain(method)}."
     ]
     if filling.n_draws:
@@ -689,7 +689,7 @@ def _history_row(run: JobRecord) -> dict[str, Any]:
         "Filling": run.name,
         "State": jobs.STATE_WORDS[run.state].label,
         "Table": jobs.origin(run.spec.table or "").name,
-        "Filled": result.get("n_filled"),
+        "Filled": result.get("n_imputed"),
         "Draws": run.spec.params.get("draws", 0),
         "Seed": run.spec.seed,
         "Took": None if taken is None else duration(taken),

@@ -17,7 +17,8 @@ from pmae_core.errors import ImputationError
 from pmae_core.evaluation import Comparison
 from pmae_core.export import MethodsText, Recipe, command_line, reproduce_script
 from pmae_core.jobs import JobRecord
-from pmae_core.jobs.worker.recipes import MODEL_FILE, TABLE_FILE
+from pmae_core.jobs.worker.recipes import TABLE_FILE
+from pmae_core.jobs.worker.results import MODEL_FILE
 from pmae_core.words import count
 
 SECTION = "takeaway"

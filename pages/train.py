@@ -467,8 +467,8 @@ def _show_result(result: dict[str, Any]) -> None:
             f"The model is that of step {training['best_step']:,}, with an error of "
             f"{training['best_score']:.4g} on held-out cells."
         )
-    if result.get("n_filled") is not None:
-        sentences.append(f"{count(result['n_filled'], 'hole')} filled: take them on Impute.")
+    if result.get("n_imputed") is not None:
+        sentences.append(f"{count(result['n_imputed'], 'hole')} filled: take them on Impute.")
     left = result.get("still_missing") or {}
     if left:
         names = ", ".join(code(name) for name in list(left)[:5])
@@ -636,7 +636,7 @@ def _history_row(run: JobRecord) -> dict[str, Any]:
         "Seed": run.spec.seed,
         "Steps": training.get("step"),
         "Error on held-out cells": training.get("best_score"),
-        "Filled": result.get("n_filled"),
+        "Filled": result.get("n_imputed"),
         "Took": None if taken is None else duration(taken),
         "Started": jobs.browser_moment(run.created_at),
     }

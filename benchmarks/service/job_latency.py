@@ -21,7 +21,7 @@ import pandas as pd
 from benchmarks.recording import write_result
 from pmae_core.jobs import JobSpec, JobState, JobStore
 from pmae_core.jobs.engines import LocalEngine
-from pmae_core.jobs.store.store import JobRecord
+from pmae_core.jobs.store import JobRecord
 
 REPEATS = 9
 WANTED_SECONDS = 3.0

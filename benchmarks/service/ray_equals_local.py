@@ -23,7 +23,7 @@ from benchmarks.recording import write_result
 from pmae_core.evaluation import Comparison
 from pmae_core.jobs.engines import make_engine
 from pmae_core.jobs.spec import JobSpec, JobState
-from pmae_core.jobs.store.store import JobRecord, JobStore
+from pmae_core.jobs.store import JobRecord, JobStore
 from pmae_core.table import load_dataset
 
 METHODS = {

@@ -15,7 +15,7 @@ from dashboard.impute.fillings import Filling, by_method, result_folder
 from dashboard.text import exact_text
 from dashboard.theme import IMPUTED, MISSING, tint
 from pmae_core.explain import CellDetails, Neighborhood, cell_details
-from pmae_core.jobs.worker.results import read_frame
+from pmae_core.jobs.worker.results import IMPUTED_FILE, read_frame
 from pmae_core.missingness import ValueDistribution, compare_distributions
 from pmae_core.table import Schema
 
@@ -144,7 +144,7 @@ def _biography(
     for name, job_id, _ in others:
         record = jobs.record(job_id)
         if record is not None:
-            fillings[name] = read_frame(result_folder(record) / "filled.parquet", [column])
+            fillings[name] = read_frame(result_folder(record) / IMPUTED_FILE, [column])
     return cell_details(
         _filling.frame[[column]],
         row,

@@ -19,9 +19,13 @@ from dashboard.workspace import OpenTable
 from pmae_core.evaluation import Comparison
 from pmae_core.explain import column_notes
 from pmae_core.jobs import JobKind, JobRecord, JobState
-from pmae_core.jobs.worker.recipes import MODEL_FILE
-from pmae_core.jobs.worker.results import read_frame
-from pmae_core.storage.frames import content_digest, to_arrow
+from pmae_core.jobs.worker.results import (
+    IMPUTED_FILE,
+    MODEL_FILE,
+    WAS_IMPUTED_FILE,
+    imputation_file,
+    read_frame,
+)
 from pmae_core.table import Schema
 
 MOST_FILLINGS = 50
@@ -41,7 +45,7 @@ def all_fillings() -> list[JobRecord]:
 
 def is_done(record: JobRecord) -> bool:
     """Say whether there is a filled table."""
-    filled = (record.result or {}).get("n_filled")
+    filled = (record.result or {}).get("n_imputed")
     return record.state is JobState.SUCCEEDED and filled is not None
 
 
@@ -76,12 +80,7 @@ class Belongs(Enum):
 
 def digest_of(table: OpenTable) -> str:
     """Return the digest by which jobs know a table's content."""
-    return _digest(table.digest, table.frame)
-
-
-@st.cache_data(max_entries=16, show_spinner=False)
-def _digest(digest: str, _frame: pd.DataFrame) -> str:
-    return content_digest(to_arrow(_frame))
+    return session.workspace().content_digest(table)
 
 
 def belongs(record: JobRecord, table: OpenTable) -> Belongs:
@@ -169,7 +168,7 @@ class Filling:
     @property
     def n_draws(self) -> int:
         """How many draws there are besides."""
-        return int((self.record.result or {}).get("draws", 0))
+        return int((self.record.result or {}).get("n_imputations", 0))
 
     @property
     def model_file(self) -> Path | None:
@@ -184,7 +183,7 @@ class Filling:
 
     def draw(self, number: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return a draw by its number, the first is 0; all of its columns or some."""
-        path = result_folder(self.record) / f"draw-{number + 1}.parquet"
+        path = result_folder(self.record) / imputation_file(number + 1)
         return read_frame(path, columns)
 
 
@@ -210,12 +209,12 @@ def _load(key: tuple[Any, ...], _record: JobRecord, _table: OpenTable) -> Fillin
     is_open = digest == digest_of(_table)
     own = session.workspace().id
     frame = _table.frame if is_open else jobs.store().get_table(digest, own)
-    imputed = read_frame(result_folder(_record) / "imputed.parquet")
+    imputed = read_frame(result_folder(_record) / WAS_IMPUTED_FILE)
     return Filling(
         record=_record,
         frame=frame,
         schema=schema_of(_record),
-        filled=read_frame(result_folder(_record) / "filled.parquet"),
+        filled=read_frame(result_folder(_record) / IMPUTED_FILE),
         imputed=imputed,
         n_filled=imputed.sum(),
     )

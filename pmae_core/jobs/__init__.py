@@ -1,8 +1,8 @@
-"""Durable background work: specifications, their store, and engines that run them."""
+"""Durable background work: specifications of jobs, their store, and engines that run them."""
 
 from pmae_core.jobs.paths import JobPaths
 from pmae_core.jobs.spec import JobKind, JobSpec, JobState, Resources
-from pmae_core.jobs.store.store import (
+from pmae_core.jobs.store import (
     Heartbeat,
     JobEvent,
     JobProgress,
@@ -11,7 +11,6 @@ from pmae_core.jobs.store.store import (
     ProcessId,
     StaleClaimError,
 )
-from pmae_core.storage.tables import TableStore
 
 __all__ = [
     "Heartbeat",
@@ -26,5 +25,4 @@ __all__ = [
     "ProcessId",
     "Resources",
     "StaleClaimError",
-    "TableStore",
 ]

@@ -1,4 +1,4 @@
-"""Where jobs and their tables lie on disk; nothing outside can be named."""
+"""The folders of jobs and their tables; no name leads outside of them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import secrets
 from pathlib import Path
 
 from pmae_core.errors import JobError
-from pmae_core.jobs.params import is_digest, is_job_id
+from pmae_core.jobs.params import is_job_id
 
 
 def new_job_id() -> str:
-    """Return an id that nobody can guess and no other job has."""
+    """Return an id that cannot be guessed and that no other job has."""
     return secrets.token_hex(16)
 
 
 class JobPaths:
-    """The files of a home of jobs.
+    """The files of all jobs in one home.
 
     A job's folder holds ``spec.json``, ``log.txt``, ``checkpoint/``, ``tasks/`` and
     ``result/``.
@@ -23,7 +23,7 @@ class JobPaths:
     Parameters
     ----------
     home : path
-        The folder around all of them.
+        The folder that holds them.
 
     Examples
     --------
@@ -45,8 +45,8 @@ class JobPaths:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise JobError(
-                f"Jobs cannot be kept in {self.home}: {error.strerror or error}. "
-                "Set PMAE_HOME to a folder that can be written."
+                f"Jobs cannot be stored in {self.home}: {error.strerror or error}. "
+                "Set PMAE_HOME to a writable folder."
             ) from error
 
     def job(self, job_id: str) -> Path:
@@ -58,25 +58,8 @@ class JobPaths:
             If the id is malformed, or the folder is a link to elsewhere.
         """
         if not is_job_id(job_id):
-            raise JobError(f"{job_id!r} is no id of a job: those have 32 characters of 0-9a-f.")
-        return _inside(self.jobs / job_id)
-
-    def table(self, digest: str) -> Path:
-        """Return the file of a table, whether it exists or not.
-
-        Raises
-        ------
-        JobError
-            If the digest is malformed, or the file is a link to elsewhere.
-        """
-        if not is_digest(digest):
-            raise JobError(
-                f"{digest!r} is no digest of a table: those have 64 characters of 0-9a-f."
-            )
-        return _inside(self.tables / f"{digest}.parquet")
-
-
-def _inside(path: Path) -> Path:
-    if path.resolve() != path:
-        raise JobError(f"{path} is a link that leads elsewhere; remove it.")
-    return path
+            raise JobError(f"{job_id!r} is not a job id. Job ids have 32 characters of 0-9a-f.")
+        folder = self.jobs / job_id
+        if folder.resolve() != folder:
+            raise JobError(f"{folder} is a link that leads elsewhere. Remove it.")
+        return folder

@@ -1,4 +1,4 @@
-"""The cells of a column as a plain Arrow array and back: one codec for each family of dtypes."""
+"""The cells of a column as a plain Arrow array and back: one codec per family of dtypes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from pmae_core.storage.json_values import from_json_value, to_json_value
 class Codec:
     """How the columns of one family of dtypes are written.
 
-    Each has a ``name``, says whether it ``fits`` a dtype, writes the dtype down in ``details``
-    and reads it again as ``dtype``, and turns values into an array (``encode``) and back
-    (``decode``). This one is for numbers and booleans of numpy.
+    Each has a ``name`` and ``fits`` some dtypes, describes a dtype in ``details`` and reads it
+    again with ``dtype``, and turns values into an array (``encode``) and back (``decode``). This
+    one is for numbers and booleans of numpy.
     """
 
     name = "plain"
 
     def fits(self, dtype: Any) -> bool:
-        """Say whether this codec is for columns of a dtype."""
+        """Return whether this codec is for columns of a dtype."""
         return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
 
     def details(self, values: Any) -> dict[str, Any]:
@@ -33,7 +33,7 @@ class Codec:
         return {"dtype": values.dtype.str}
 
     def dtype(self, details: dict[str, Any]) -> Any:
-        """Return the dtype that :meth:`details` wrote down."""
+        """Return the dtype that :meth:`details` described."""
         return np.dtype(details["dtype"])
 
     def encode(self, values: Any) -> pa.Array:
@@ -44,7 +44,7 @@ class Codec:
         return pa.array(values, from_pandas=False)
 
     def decode(self, array: pa.Array, dtype: Any) -> Any:
-        """Return the values that :meth:`encode` was given."""
+        """Return the values that :meth:`encode` encoded."""
         return np.array(array.to_numpy(zero_copy_only=False), dtype=dtype)
 
 
@@ -122,7 +122,7 @@ class _Nullable(Codec):
         return pd.api.types.pandas_dtype(details["dtype"])
 
     def encode(self, values: Any) -> pa.Array:
-        # By hand, since a number that is missing and one that is not a number are not the same.
+        # Not through pandas: a missing number and NaN are different values here.
         numbers = values.to_numpy(values.dtype.numpy_dtype, na_value=0)
         return pa.array(numbers, mask=values.isna(), from_pandas=False)
 
@@ -134,7 +134,7 @@ class _Nullable(Codec):
 
 
 class _Texts(Codec):
-    """Texts of pandas, which have several ways to be kept and to be missing."""
+    """Text of pandas, which has several kinds of storage and of missing values."""
 
     name = "texts"
 
@@ -177,7 +177,7 @@ class _Objects(Codec):
         if isinstance(dtype, pd.IntervalDtype):
             return pd.array(cells, dtype=dtype)
         values = np.empty(len(cells), dtype=object)
-        for position, cell in enumerate(cells):  # at once, tuples would become a second axis
+        for position, cell in enumerate(cells):  # all at once, tuples would become a second axis
             values[position] = cell
         return values
 

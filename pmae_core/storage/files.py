@@ -1,4 +1,4 @@
-"""Files that are written all or nothing: readers see the old one or the new one."""
+"""Files that are written all or nothing: readers see the old file or the new one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a new name in the same folder to write to, which takes the place of `path` at the end.
+    """Give a temporary file in the same folder to write, which replaces `path` at the end.
 
-    Where the block fails, `path` stays as it was and nothing is left beside it.
+    If the block fails, `path` stays as it was and the temporary file is removed.
     """
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:

@@ -1,15 +1,15 @@
 """A data frame as an Arrow table and back, exactly, with a digest of its content.
 
-Parquet and pandas each keep most tables, but not every one to the letter: the order of
-categories, the type of an index, whole numbers and texts in one column. So each column is written
-as a plain Arrow array, and a JSON text in the table's metadata says what it was:
+Parquet and pandas each preserve most tables, but lose some details: the order of categories, the
+type of an index, whole numbers and text in one column. So each column is written as a plain Arrow
+array, and a JSON text in the table's metadata describes what it was:
 
-- numbers and booleans are themselves; dates, durations and periods are counts of their unit;
-- nullable numbers and texts have nulls;
-- categories are their codes, and the JSON lists the categories in their order;
-- Python objects are JSON texts, one a cell, which keep their types.
+- numbers and booleans stay as they are; dates, durations and periods are counts of their unit;
+- nullable numbers and text have nulls;
+- categories are codes, and the JSON lists the categories in their order;
+- Python objects are JSON texts, one per cell, which preserve their types.
 
-``DataFrame.attrs`` is not kept.
+``DataFrame.attrs`` is not stored.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from pmae_core.errors import JobError, SchemaError
+from pmae_core.errors import SchemaError, StorageError
 from pmae_core.names import make_unique
 from pmae_core.storage.codecs import CODECS, cell_from_json, cell_to_json
+from pmae_core.words import listed
 
 METADATA = b"pmae_frame"
 FORMAT = 1
@@ -38,17 +39,17 @@ def to_arrow(frame: pd.DataFrame) -> pa.Table:
 
     Raises
     ------
-    JobError
-        If something in it cannot be kept exactly.
+    StorageError
+        If something in it cannot be stored exactly.
     """
     columns = [
-        _encode(frame.iloc[:, position], f"the column {name!r}")
+        _encode(frame.iloc[:, position], f"The column {name!r}")
         for position, name in enumerate(frame.columns)
     ]
-    index, levels = _encode_index(frame.index, "the index")
+    index, levels = _encode_index(frame.index, "The index")
     description = {
         "format": FORMAT,
-        "names": _embed(frame.columns, "the column names"),
+        "names": _embed(frame.columns, "The column names"),
         "columns": [kind for kind, _ in columns],
         "index": index,
     }
@@ -63,7 +64,7 @@ def from_arrow(table: pa.Table) -> pd.DataFrame:
 
     Raises
     ------
-    JobError
+    StorageError
         If it was written by a newer release.
     """
     description, arrays = _unpack(table)
@@ -81,24 +82,24 @@ def from_arrow(table: pa.Table) -> pd.DataFrame:
 def only_columns(
     schema: pa.Schema, columns: Sequence[Hashable]
 ) -> tuple[list[str], dict[bytes, str]]:
-    """Return which fields of a table hold some columns and the index, and their metadata.
+    """Return the fields of a table that hold some columns and the index, and their metadata.
 
-    With these alone :func:`from_arrow` makes the data frame of these columns.
+    :func:`from_arrow` makes the data frame of these columns from them alone.
 
     Raises
     ------
-    JobError
-        If a column is not there.
+    StorageError
+        If the table lacks a column.
     """
     description = json.loads(schema.metadata[METADATA])
     names, kinds = _unembed(description["names"]), description["columns"]
     places = names.get_indexer_for(pd.Index(columns, dtype=object))
     absent = [str(name) for name, place in zip(columns, places, strict=True) if place < 0]
     if absent:
-        raise JobError(f"The table has no column {', '.join(absent)}.")
+        raise StorageError(f"The table has no column {listed(absent, last='or')}.")
     kept = {
         **description,
-        "names": _embed(names[places], "the column names"),
+        "names": _embed(names[places], "The column names"),
         "columns": [kinds[place] for place in places],
     }
     fields = [*(schema.names[place] for place in places), *schema.names[len(kinds) :]]
@@ -106,7 +107,7 @@ def only_columns(
 
 
 def content_digest(table: pa.Table) -> str:
-    """Return the SHA-256 of a table of :func:`to_arrow`: the same content, the same text."""
+    """Return the SHA-256 of a table of :func:`to_arrow`: equal content gives equal text."""
     digest = hashlib.sha256(table.schema.metadata[METADATA])
     for array in _unpack(table)[1]:
         for part in _content(array):
@@ -115,10 +116,12 @@ def content_digest(table: pa.Table) -> str:
 
 
 def _unpack(table: pa.Table) -> tuple[Description, list[pa.Array]]:
-    """Return the description, and the arrays with the types they had before they were a file."""
+    """Return the description, and the arrays with the types they had before they were written."""
     description = json.loads(table.schema.metadata[METADATA])
     if description["format"] != FORMAT:
-        raise JobError("The table was kept by a newer release of pmae; update pmae to read it.")
+        raise StorageError(
+            "The table was stored by a newer release of pmae. Update pmae to read it."
+        )
     kinds = [*description["columns"], *description["index"]["levels"]]
     arrays = [
         _whole(column.cast(pa.type_for_alias(kind["arrow"])))
@@ -128,7 +131,7 @@ def _unpack(table: pa.Table) -> tuple[Description, list[pa.Array]]:
 
 
 def _field_names(frame: pd.DataFrame, n_levels: int) -> list[str]:
-    """Return names for people who look into the file; nothing else depends on them."""
+    """Return names for people who open the file; nothing else depends on them."""
     names = [*map(str, frame.columns), *(f"index {level}" for level in range(n_levels))]
     return make_unique([name.encode(errors="backslashreplace").decode() for name in names])
 
@@ -137,7 +140,7 @@ def _field_names(frame: pd.DataFrame, n_levels: int) -> list[str]:
 
 
 def _encode(column: pd.Series | pd.Index, where: str) -> tuple[Description, pa.Array]:
-    """Return what a column is, and its cells as an array."""
+    """Return the description of a column, and its cells as an array."""
     try:
         if isinstance(column.dtype, pd.CategoricalDtype):
             return _encode_categories(column.array)
@@ -146,18 +149,18 @@ def _encode(column: pd.Series | pd.Index, where: str) -> tuple[Description, pa.A
         array = _whole(codec.encode(values))
         kind = {"codec": codec.name, "arrow": str(array.type), **codec.details(values)}
         if _dtype(kind) != column.dtype:
-            raise TypeError("this type cannot be written down")
+            raise TypeError("this type cannot be described")
     except StopIteration:
-        raise _inexact(column, where, "there is no place for this type") from None
+        raise _inexact(column, where, "this type is not supported") from None
     except (pa.ArrowException, KeyError, TypeError, ValueError, SchemaError) as error:
         raise _inexact(column, where, str(error)) from error
     return kind, array
 
 
-def _inexact(column: pd.Series | pd.Index, where: str, why: str) -> JobError:
-    return JobError(
-        f"A job cannot keep {where} ({column.dtype}) exactly: {why.rstrip('.')}. "
-        "Turn it into texts, numbers, dates or categories first."
+def _inexact(column: pd.Series | pd.Index, where: str, why: str) -> StorageError:
+    return StorageError(
+        f"{where} ({column.dtype}) cannot be stored exactly: {why.rstrip('.')}. "
+        "Convert it to text, numbers, dates or categories first."
     )
 
 
@@ -178,7 +181,7 @@ def _encode_categories(values: Any) -> tuple[Description, pa.Array]:
     kind = {
         "codec": "categories",
         "arrow": str(array.type),
-        "categories": _embed(values.categories, "the categories"),
+        "categories": _embed(values.categories, "The categories"),
         "ordered": values.ordered,
     }
     return kind, array
@@ -241,7 +244,7 @@ def _whole(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def _content(array: pa.Array) -> Iterator[Any]:
-    """Yield bytes that depend on the values alone: not on offsets or what lies under nulls."""
+    """Yield bytes that depend on the values alone: not on offsets or on what lies under nulls."""
     yield np.packbits(array.is_valid().to_numpy(zero_copy_only=False))
     if pa.types.is_large_string(array.type):
         yield from _text_content(array.fill_null(""))

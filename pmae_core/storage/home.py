@@ -1,4 +1,4 @@
-"""Where the library keeps what must outlive a process."""
+"""The folder for what must outlive a process."""
 
 import os
 from pathlib import Path
@@ -7,5 +7,5 @@ DEFAULT_HOME = "~/.pmae"
 
 
 def pmae_home() -> Path:
-    """Return the folder that the environment variable PMAE_HOME names, ``~/.pmae`` without it."""
+    """Return the folder that the environment variable PMAE_HOME names, or ``~/.pmae``."""
     return Path(os.environ.get("PMAE_HOME") or DEFAULT_HOME).expanduser()

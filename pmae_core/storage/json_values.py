@@ -1,7 +1,7 @@
 """Column names and labels as plain JSON, and back, without loss.
 
-Text, whole numbers, finite decimals, booleans and None are themselves in JSON. The other
-values become an object with one key, the name of their type: ``{"date": "2024-02-29"}``.
+Text, whole numbers, finite decimals, booleans and None are written as they are. Other values
+become an object with one key, the name of their type: ``{"date": "2024-02-29"}``.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _TAGGED: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 def is_json_value(value: object) -> bool:
-    """Say whether `to_json_value` knows the type of a value."""
+    """Return whether `to_json_value` knows the type of a value."""
     return isinstance(value, str | bool | int | np.generic | None) or any(
         isinstance(value, kind) for kind, _, _ in _TAGGED.values()
     )
@@ -98,7 +98,7 @@ def to_json_value(value: Any) -> Any:
             return {name: to_json(value)}
     raise SchemaError(
         f"The value {value!r} of type {type(value).__name__} cannot be saved. "
-        "Turn the column (or its name) into text, numbers or dates first."
+        "Convert the column (or its name) to text, numbers or dates first."
     )
 
 
@@ -117,7 +117,7 @@ def from_json_value(data: Any) -> Any:
 
 
 def without_nan(value: Any) -> Any:
-    """Return plain data in which numbers that are not finite are None, however deep they lie.
+    """Return plain data in which numbers that are not finite are None, at any depth.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""Tables by their content: the same table is kept once, whoever brings it."""
+"""Tables by their content: the same table is stored once, wherever it comes from."""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,72 +10,108 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pmae_core.errors import JobError
-from pmae_core.jobs.paths import JobPaths
+from pmae_core.errors import StorageError
+from pmae_core.storage.digests import is_digest
 from pmae_core.storage.files import replacing
 from pmae_core.storage.frames import content_digest, from_arrow, to_arrow
 
 
 @dataclass(frozen=True)
 class StorableTable:
-    """A table ready to be written, and its digest."""
+    """A table ready to be written: encoded and hashed once, then passed on.
+
+    Attributes
+    ----------
+    digest : str
+        The SHA-256 of its content.
+    arrow : pyarrow.Table
+        Its content, as :func:`pmae_core.storage.frames.to_arrow` encodes it.
+    """
 
     digest: str
-    table: pa.Table
+    arrow: pa.Table
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame) -> StorableTable:
+        """Encode and hash a data frame.
+
+        Raises
+        ------
+        StorageError
+            If it cannot be stored exactly.
+        """
+        arrow = to_arrow(frame)
+        return cls(content_digest(arrow), arrow)
 
 
 class TableStore:
-    """Parquet files named by their content, which never change. Who owns them is the store's.
+    """Parquet files named by their content, which never change. The caller tracks their owners.
 
     Parameters
     ----------
-    paths : JobPaths
-        Where they lie.
+    folder : path
+        The folder of the files. The folders above it may be links; no link inside is followed.
 
     Notes
     -----
     The digest is the SHA-256 of names, dtypes, index and values as
-    :mod:`pmae_core.storage.frames` writes them, not of the bytes of the file, so it does not
+    :mod:`pmae_core.storage.frames` encodes them, not of the bytes of the file, so it does not
     depend on how Parquet compresses.
     """
 
-    def __init__(self, paths: JobPaths) -> None:
-        self._paths = paths
+    def __init__(self, folder: str | Path) -> None:
+        folder = Path(folder).expanduser()
+        self.folder = folder.parent.resolve() / folder.name
 
-    def put(self, frame: pd.DataFrame) -> str:
-        """Keep a table and return its digest.
+    def put(self, table: pd.DataFrame | StorableTable) -> str:
+        """Store a table, all or nothing, unless it is there already; return its digest.
+
+        Parameters
+        ----------
+        table : DataFrame or StorableTable
+            A data frame is encoded and hashed first.
 
         Raises
         ------
-        JobError
-            If it cannot be kept exactly, or not be written.
+        StorageError
+            If it cannot be stored exactly, or cannot be written.
         """
-        encoded = self.encode(frame)
-        self.write(encoded)
-        return encoded.digest
+        if isinstance(table, pd.DataFrame):
+            table = StorableTable.from_frame(table)
+        path = self.path(table.digest)
+        if not path.exists():
+            try:
+                with replacing(path) as unfinished:
+                    pq.write_table(table.arrow, unfinished, compression="zstd")
+            except OSError as error:
+                raise _unwritable(path, error) from error
+        return table.digest
 
-    def encode(self, frame: pd.DataFrame) -> StorableTable:
-        """Return a table as :meth:`write` wants it."""
-        table = to_arrow(frame)
-        return StorableTable(content_digest(table), table)
+    def copy_from(self, source: TableStore, digest: str) -> None:
+        """Copy a table of another store, unless it is here already; nothing is encoded or hashed.
 
-    def write(self, encoded: StorableTable) -> None:
-        """Write a table, all or nothing, unless it is there already."""
-        path = self.path(encoded.digest)
+        Raises
+        ------
+        StorageError
+            If the other store does not have it, or it cannot be written.
+        """
+        path = self.path(digest)
         if path.exists():
             return
+        if not source.exists(digest):
+            raise _absent(digest)
         try:
             with replacing(path) as unfinished:
-                pq.write_table(encoded.table, unfinished, compression="zstd")
+                shutil.copyfile(source.path(digest), unfinished)
         except OSError as error:
-            raise JobError(f"The table cannot be written to {path}: {error}.") from error
+            raise _unwritable(path, error) from error
 
     def get(self, digest: str) -> pd.DataFrame:
-        """Return a table, after a look whether it still is what it was.
+        """Return a table after checking its digest.
 
         Raises
         ------
-        JobError
+        StorageError
             If it is not there, or damaged.
         """
         path = self.path(digest)
@@ -83,17 +120,40 @@ class TableStore:
                 table = file.read()
             intact = content_digest(table) == digest
         except FileNotFoundError:
-            raise JobError(f"The table {digest} is not kept here (any more).") from None
+            raise _absent(digest) from None
         except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
             intact = False
         if not intact:
-            raise JobError(f"{path} is damaged; remove it and submit the table again.")
+            raise StorageError(f"{path} is damaged. Delete it and store the table again.")
         return from_arrow(table)
 
     def exists(self, digest: str) -> bool:
-        """Say whether a table is kept."""
+        """Return whether a table is stored."""
         return self.path(digest).exists()
 
     def path(self, digest: str) -> Path:
-        """Return the file of a table, whether it is there or not."""
-        return self._paths.table(digest)
+        """Return the file of a table, whether it exists or not.
+
+        Raises
+        ------
+        StorageError
+            If the digest is malformed, or the file is a link to elsewhere.
+        """
+        if not is_digest(digest):
+            raise StorageError(
+                f"{digest!r} is not the digest of a table. Digests have 64 characters of 0-9a-f."
+            )
+        path = self.folder / f"{digest}.parquet"
+        if path.resolve() != path:
+            raise StorageError(f"{path} is a link that leads elsewhere. Remove it.")
+        return path
+
+
+def _absent(digest: str) -> StorageError:
+    return StorageError(f"The table {digest} is not stored here (any more). Store it again.")
+
+
+def _unwritable(path: Path, error: OSError) -> StorageError:
+    return StorageError(
+        f"The table cannot be written to {path}: {error}. Make room there, or allow writing."
+    )

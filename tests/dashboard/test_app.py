@@ -16,7 +16,7 @@ PAGES = sorted(path.name for path in (ROOT / "pages").glob("*.py"))
 @pytest.fixture
 def workspace(tmp_path, monkeypatch):
     monkeypatch.setenv("PMAE_HOME", str(tmp_path))
-    monkeypatch.setattr(jobs, "tend", lambda: None)  # jobs of tests are not started
+    monkeypatch.setattr(jobs, "supervise", lambda: None)  # jobs of tests are not started
     st.cache_data.clear()
     st.cache_resource.clear()
     return Workspace.create()

@@ -18,7 +18,7 @@ from pmae_core.jobs.engines import LocalEngine
 @pytest.fixture
 def workspace(tmp_path, monkeypatch):
     monkeypatch.setenv("PMAE_HOME", str(tmp_path))
-    monkeypatch.setattr(LocalEngine, "tend", lambda engine: None)
+    monkeypatch.setattr(LocalEngine, "supervise", lambda engine: None)
     st.cache_resource.clear()
     own = Workspace.create()
     x = np.linspace(0, 1, 50)

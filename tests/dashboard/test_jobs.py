@@ -21,7 +21,7 @@ PARAMS = {"method": "pmae-mix"}
 @pytest.fixture
 def workspace(tmp_path, monkeypatch):
     monkeypatch.setenv("PMAE_HOME", str(tmp_path))
-    monkeypatch.setattr(LocalEngine, "tend", lambda engine: None)
+    monkeypatch.setattr(LocalEngine, "supervise", lambda engine: None)
     st.cache_resource.clear()
     own = Workspace.create()
     own.save_table(pd.DataFrame({"a": [1.0, None], "b": [3.0, 4.0]}), name="t", source="a test")
@@ -80,7 +80,7 @@ def test_without_a_store_nothing_is_made(workspace):
     assert jobs.records() == []
     assert jobs.record("0" * 32) is None
     assert not jobs.unfinished(workspace.id)
-    jobs.tend()
+    jobs.supervise()
     assert not (workspace.folder.parents[1] / "jobs.sqlite").exists()
 
 
@@ -157,10 +157,10 @@ def test_a_resumed_job_counts_the_time_of_its_last_attempt(job):
 
 def test_looking_after_jobs_again_and_again_is_cheap(workspace, job, monkeypatch):
     calls = []
-    monkeypatch.setattr(LocalEngine, "tend", lambda engine: calls.append(1))
+    monkeypatch.setattr(LocalEngine, "supervise", lambda engine: calls.append(1))
 
     for _ in range(5):
-        jobs.tend()
+        jobs.supervise()
 
     assert len(calls) == 1
 

@@ -108,7 +108,7 @@ def drawn() -> Callable[..., Any]:
 @pytest.fixture
 def store(workspace, monkeypatch) -> JobStore:
     """Give the store of the pages; nothing that waits in it is started, nothing is missed."""
-    monkeypatch.setattr(LocalEngine, "tend", lambda engine: None)
+    monkeypatch.setattr(LocalEngine, "supervise", lambda engine: None)
     return JobStore()
 
 

@@ -325,12 +325,12 @@ def test_a_training_that_filled_its_table_is_a_filling(fill, table, open_page, a
 def test_files_that_are_gone_are_a_sentence(fill, table, open_page, add_filling):
     fill(table)
     job = add_filling(EM)
-    (job.folder / "result" / "filled.parquet").unlink()
+    (job.folder / "result" / "imputed.parquet").unlink()
 
     app = open_page(PAGE)
 
     assert not app.exception
-    assert "There is no result filled.parquet" in words(app)
+    assert "There is no result imputed.parquet" in words(app)
 
 
 # Which table

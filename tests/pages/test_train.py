@@ -53,7 +53,7 @@ def progress(step, loss, score=None, columns=3):
 
 EVENTS = [started(), *(progress(10 * i, 1 / i, 0.5 / i) for i in range(1, 21))]
 DONE = {
-    "n_filled": 12,
+    "n_imputed": 12,
     "still_missing": {},
     "notes": [],
     "training": {"reason": "early", "step": 200, "best_step": 180, "best_score": 0.025},

@@ -81,17 +81,17 @@ class ForkingEngine(LocalEngine):
         watch_for_twins(record.folder)
         os.environ.update(self._environment(record, token))
         _network.TrainingConfig = OftenSaved
-        # Only the drill tends, or a worker with threads would fork.
+        # Only the drill supervises, or a worker with threads would fork.
         worker.make_engine = lambda store, name, **options: IdleEngine(store)
         os._exit(worker.main(self._arguments(record)))
 
     def _environment(self, record, token):
-        # Workers started anew tend as well, and should leave starting others to the drill.
+        # Workers started anew supervise as well, and must leave starting others to the drill.
         return {**super()._environment(record, token), "PMAE_JOBS": "1"}
 
 
 class IdleEngine(LocalEngine):
-    def tend(self):
+    def supervise(self):
         pass
 
 
@@ -175,7 +175,7 @@ def until_done(engine, jobs, strike):
     give_up_at = time.time() + TIMEOUT_SECONDS
     open_jobs = set(jobs)
     while open_jobs and time.time() < give_up_at:
-        engine.tend()
+        engine.supervise()
         clear_away_the_dead()
         for job in list(open_jobs):
             record = engine.store.job(job)

@@ -4,7 +4,7 @@ from pmae_core.jobs.engines import LocalEngine
 
 
 class ShellEngine(LocalEngine):
-    """Starts a line of shell instead of a worker; the real ones are in test_worker.py."""
+    """Starts a line of shell instead of a worker; the real ones are in test_process.py."""
 
     line = "exec sleep 300"
 

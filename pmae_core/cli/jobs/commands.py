@@ -97,7 +97,7 @@ def list_jobs(
 ) -> None:
     """List jobs."""
     store = open_store()
-    engine_of(store).tend()
+    engine_of(store).supervise()
     records = store.jobs(WORKSPACE, state or None, kind or None, limit=limit)
     if as_json:
         print_json([record.to_dict() for record in records])
@@ -229,7 +229,7 @@ def _print_events(store: JobStore, job_id: str, after: int) -> int:
         "pmae jobs result 3f2a",
         "pmae jobs result 3f2a -o filled.csv",
         "pmae jobs result 3f2a -o report.html",
-        "pmae jobs result 3f2a --file draw-1.parquet -o draw.csv",
+        "pmae jobs result 3f2a --file imputation-1.parquet -o first.csv",
     )
 )
 def result(
@@ -275,8 +275,8 @@ def _fitting_file(record: JobRecord, output: Path) -> str:
     files: list[str] = list((record.result or {})["files"])
     ending = output.suffix.lower()
     usual = {".safetensors": "model.safetensors", ".csv": "results.csv"}
-    if "filled.parquet" in files and ending != ".safetensors":
-        return "filled.parquet"  # written in the format that the ending says
+    if "imputed.parquet" in files and ending != ".safetensors":
+        return "imputed.parquet"  # written in the format that the ending says
     if usual.get(ending) in files:
         return usual[ending]
     same = [name for name in files if Path(name).suffix == ending]
@@ -346,7 +346,7 @@ def gc(
 ) -> None:
     """Clean up."""
     store = open_store()
-    engine_of(store).tend()
+    engine_of(store).supervise()
     report = store.collect_garbage(
         max_age_days=days,
         max_jobs=jobs,

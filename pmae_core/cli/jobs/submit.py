@@ -127,7 +127,7 @@ def engine_of(store: JobStore, name: str | None = None) -> Engine:
 def find_job(store: JobStore, job_id: str) -> JobRecord:
     """Return a job as it is, after its engine has looked after it."""
     record = store.find(job_id, WORKSPACE)
-    engine_of(store, record.engine).tend()
+    engine_of(store, record.engine).supervise()
     return store.job(record.id, WORKSPACE)
 
 

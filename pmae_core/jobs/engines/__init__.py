@@ -1,4 +1,4 @@
-"""What starts jobs and looks after them: on this machine, or on a Ray cluster."""
+"""Engines start jobs and supervise them: on this machine, or on a Ray cluster."""
 
 from pmae_core.jobs.engines.base import Engine, make_engine
 from pmae_core.jobs.engines.local import LocalEngine

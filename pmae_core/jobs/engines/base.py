@@ -1,4 +1,4 @@
-"""What every engine can do, and how one is chosen."""
+"""The interface of every engine, and how one is chosen."""
 
 from __future__ import annotations
 
@@ -7,22 +7,26 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pmae_core.errors import JobError
+from pmae_core.words import listed
 
 if TYPE_CHECKING:
     from pmae_core.jobs.spec import JobSpec, Resources
-    from pmae_core.jobs.store.store import JobRecord, JobStore
+    from pmae_core.jobs.store import JobRecord, JobStore
     from pmae_core.jobs.worker.context import JobContext
 
 ENGINES = ("local", "ray")
 
 
 class Engine(Protocol):
-    """Starts jobs of a store and looks after them. There is no daemon: whoever looks, tends."""
+    """Starts and supervises the jobs of a store.
+
+    There is no daemon: every process that looks at jobs also calls :meth:`supervise`.
+    """
 
     name: str
 
     def default_resources(self) -> Resources:
-        """Return what a job should take of the machine when its user does not say."""
+        """Return the resources of a job whose user names none."""
         ...
 
     def submit(self, spec: JobSpec, workspace: str = "local", name: str | None = None) -> JobRecord:
@@ -30,23 +34,23 @@ class Engine(Protocol):
         ...
 
     def cancel(self, job_id: str) -> JobRecord:
-        """Ask a job to stop; what it has done so far stays. Soon it is ended by force."""
+        """Ask a job to stop, and end it by force if it does not; its files stay."""
         ...
 
     def resume(self, job_id: str) -> JobRecord:
         """Put a job that was interrupted, cancelled or failed into the queue again."""
         ...
 
-    def tend(self) -> None:
-        """Notice workers that died, end those that should have stopped, start what fits."""
+    def supervise(self) -> None:
+        """Note workers that died, end those that should have stopped, start jobs that fit."""
         ...
 
     def wait(self, job_id: str, timeout: float | None = None) -> JobRecord:
-        """Tend until the job ended or was interrupted, or the time is up; return it as it is."""
+        """Supervise until the job ends, is interrupted, or the time is up; return the job."""
         ...
 
     def equip(self, spec: JobSpec, context: JobContext) -> AbstractContextManager[JobContext]:
-        """Give the worker of a job the context in which to run it."""
+        """Give the context in which a worker runs its job."""
         ...
 
 
@@ -56,16 +60,16 @@ def make_engine(store: JobStore, name: str | None = None, **options: Any) -> Eng
     Parameters
     ----------
     store : JobStore
-        Whose jobs it runs.
+        The store of the jobs to run.
     name : {"local", "ray"}, optional
-        By default what the environment variable PMAE_ENGINE says, else "local".
+        By default the environment variable PMAE_ENGINE, or "local".
     **options
         Those of :class:`~pmae_core.jobs.engines.local.LocalEngine`.
 
     Raises
     ------
     JobError
-        If there is no such engine.
+        If there is no such engine, or the system cannot run jobs in the background.
     """
     name = name or os.environ.get("PMAE_ENGINE") or "local"
     if name == "local":
@@ -76,4 +80,4 @@ def make_engine(store: JobStore, name: str | None = None, **options: Any) -> Eng
         from pmae_core.jobs.engines.ray import RayEngine
 
         return RayEngine(store, **options)
-    raise JobError(f"There is no engine {name!r}; choose one of: {', '.join(ENGINES)}.")
+    raise JobError(f"There is no engine {name!r}. Choose {listed(ENGINES, last='or')}.")

@@ -1,4 +1,4 @@
-"""The GPUs of this machine, and how workers share them out without a referee."""
+"""The GPUs of this machine, and how workers share them through locks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 
 from pmae_core.errors import JobError
+from pmae_core.jobs.posix import hold_lock
+from pmae_core.words import count as counted
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 WAIT_SECONDS = 60.0
@@ -17,7 +19,7 @@ WAIT_SECONDS = 60.0
 
 @functools.cache
 def visible_gpus() -> tuple[str, ...]:
-    """Return the names by which CUDA knows the GPUs that may be used; torch is not imported."""
+    """Return CUDA's names of the GPUs that may be used, without importing torch."""
     listed = os.environ.get(VISIBLE)
     if listed is not None:
         return tuple(name for name in listed.split(",") if name.strip() not in ("", "-1"))
@@ -32,45 +34,39 @@ def visible_gpus() -> tuple[str, ...]:
     return tuple(str(i) for i, line in enumerate(lines) if line.startswith("GPU "))
 
 
-def take_gpus(home: Path, names: tuple[str, ...], count: int) -> tuple[str, ...]:
-    """Take some GPUs for this process alone, until it ends.
+def reserve_gpus(home: Path, names: tuple[str, ...], count: int) -> tuple[str, ...]:
+    """Reserve some GPUs for this process until it ends.
 
-    A GPU belongs to whoever holds the lock on its file, and the operating system lets go of the
-    locks of a process that dies, however it dies.
+    A GPU belongs to the process that holds the lock on its file. The operating system releases
+    the locks of a process that dies, however it dies.
 
     Parameters
     ----------
     home : Path
         The home of jobs.
     names : tuple of str
-        The GPUs there are.
+        The GPUs of this machine.
     count : int
-        How many to take.
+        How many to reserve.
 
     Raises
     ------
     JobError
         If they do not become free.
     """
-    import fcntl
-
     taken: list[str] = []
     give_up_at = time.monotonic() + WAIT_SECONDS
     while len(taken) < count:
         for name in names:
             if name in taken or len(taken) == count:
                 continue
-            # Not closed on purpose: the lock lives as long as the descriptor.
-            lock = os.open(home / f"gpu-{name.replace('/', '_')}.lock", os.O_CREAT | os.O_RDWR)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if hold_lock(home / f"gpu-{name.replace('/', '_')}.lock"):
                 taken.append(name)
-            except BlockingIOError:
-                os.close(lock)
         if len(taken) < count:
             if time.monotonic() > give_up_at:
                 raise JobError(
-                    f"The job needs {count} GPU(s), and only {len(taken)} of {len(names)} are free."
+                    f"The job needs {counted(count, 'GPU')}, but only {len(taken)} of "
+                    f"{len(names)} became free. Wait until other jobs end, or ask for fewer."
                 )
             time.sleep(0.5)
     return tuple(taken)

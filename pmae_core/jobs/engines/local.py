@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -17,21 +16,23 @@ from pathlib import Path
 import psutil
 
 from pmae_core.errors import JobError
-from pmae_core.jobs.engines.gpus import VISIBLE, take_gpus, visible_gpus
+from pmae_core.jobs.engines.gpus import VISIBLE, reserve_gpus, visible_gpus
+from pmae_core.jobs.posix import require_posix, signal_group
 from pmae_core.jobs.spec import JobSpec, JobState, Resources
-from pmae_core.jobs.store.store import JobRecord, JobStore, ProcessId
+from pmae_core.jobs.store import JobRecord, JobStore, ProcessId
 from pmae_core.jobs.worker.context import JobContext
 from pmae_core.threads import THREAD_VARIABLES
+from pmae_core.words import count, duration
 
 MAX_JOBS = 4
 CANCEL_GRACE_SECONDS = 5.0
-# A worker ends itself when its time is up; for one that cannot, others do, and then by force.
+# A worker ends itself when its time is up. If it cannot, other processes end it, at last by force.
 TERMINATE_AFTER_SECONDS = 3.0
 KILL_AFTER_SECONDS = 6.0
 START_SECONDS = 30.0
 SILENCE_SECONDS = 60.0
 ESTIMATE_SECONDS = 3.0
-# A process' time of creation is counted from the boot, whose time moves when the clock is set.
+# A process's time of creation is counted from the boot, whose time moves when the clock is set.
 CLOCK_TOLERANCE_SECONDS = 2.0
 NICENESS = 5
 TOKEN_VARIABLE = "PMAE_JOB_TOKEN"
@@ -39,36 +40,41 @@ _POLL_SECONDS = 0.2
 HOST = socket.gethostname()
 _PACKAGE_FOLDER = Path(__file__).parents[3]
 
-# Workers that this process started: only their parent can clear them away when they are dead.
+# Workers that this process started: only their parent can reap them when they are dead.
 _children: dict[int, subprocess.Popen[bytes]] = {}
 _children_lock = threading.Lock()
 
 
-def _let_pages_go_first(pid: int) -> None:
-    """Lower the priority of a worker: people wait for pages, and see that a job takes its time."""
+def _lower_priority(pid: int) -> None:
+    """Lower the priority of a worker below that of the pages, which people wait for."""
     with contextlib.suppress(psutil.Error, OSError):
         psutil.Process(pid).nice(max(NICENESS, psutil.Process().nice()))
-        # Where Linux weighs whole sessions against each other, the worker's own counts instead.
+        # Where Linux weighs whole sessions against each other, the priority of the session counts.
         Path(f"/proc/{pid}/autogroup").write_text(str(NICENESS))
 
 
 class LocalEngine:
     """Runs the jobs of a store on this machine.
 
-    A worker is detached from whoever started it, so it outlives a closed terminal and a
-    restarted server. There is no daemon: the store decides who may do what, and any number of
-    processes may call :meth:`tend` at once.
+    A worker is detached from the process that started it, so it survives a closed terminal and a
+    restarted server. There is no daemon: any number of processes may call :meth:`supervise` at
+    once, and the claims in the store decide which of them starts a job.
 
     Parameters
     ----------
     store : JobStore
         The store.
     concurrency : int, optional
-        Jobs at a time; by default what PMAE_JOBS says, else one for each core and at most 4.
+        Jobs at a time; by default PMAE_JOBS, or one per core and at most 4.
     cancel_grace : float, default 5
-        Seconds a job has to stop by itself.
+        Seconds that a job has to stop by itself.
     estimate_seconds : float, default 3
-        Seconds a job without an estimate of its cost first spends on one; 0 for none.
+        Seconds that a job spends on estimating its cost if it has no estimate; 0 for none.
+
+    Raises
+    ------
+    JobError
+        If this is not a POSIX system, or PMAE_JOBS is malformed.
     """
 
     name = "local"
@@ -81,11 +87,12 @@ class LocalEngine:
         cancel_grace: float = CANCEL_GRACE_SECONDS,
         estimate_seconds: float = ESTIMATE_SECONDS,
     ) -> None:
+        require_posix()
         self.store = store
         self.concurrency = concurrency or _concurrency_from_environment()
         self.cancel_grace = cancel_grace
         self.estimate_seconds = estimate_seconds
-        # Asked now: a worker shows only its own GPUs to what it loads later.
+        # Found now: later a worker hides all GPUs but its own.
         self._gpus = visible_gpus()
 
     def default_resources(self) -> Resources:
@@ -97,35 +104,35 @@ class LocalEngine:
         """Put a job into the queue, and start it if there is room."""
         if spec.resources.gpus > len(self._gpus):
             raise JobError(
-                f"The job wants {spec.resources.gpus} GPU(s), and this machine has "
-                f"{len(self._gpus)}; it would wait for ever."
+                f"The job wants {count(spec.resources.gpus, 'GPU')}, but this machine has "
+                f"{len(self._gpus)}. Ask for at most that many."
             )
         record = self.store.submit(spec, workspace, engine=self.name, name=name)
-        return self._tended(record.id)
+        return self._supervised(record.id)
 
     def cancel(self, job_id: str) -> JobRecord:
-        """Ask a job to stop; what it has done so far stays. Soon it is ended by force."""
+        """Ask a job to stop, and end it by force if it does not; its files stay."""
         self.store.request_cancel(job_id)
-        return self._tended(job_id)
+        return self._supervised(job_id)
 
     def resume(self, job_id: str) -> JobRecord:
         """Put a job that was interrupted, cancelled or failed into the queue again."""
         self.store.resume(job_id)
-        return self._tended(job_id)
+        return self._supervised(job_id)
 
     def wait(self, job_id: str, timeout: float | None = None) -> JobRecord:
-        """Tend until the job ended or was interrupted, or the time is up; return it as it is."""
+        """Supervise until the job ends, is interrupted, or the time is up; return the job."""
         give_up_at = None if timeout is None else time.monotonic() + timeout
         while True:
-            record = self._tended(job_id)
+            record = self._supervised(job_id)
             if record.state.is_final or record.state is JobState.INTERRUPTED:
                 return record
             if give_up_at is not None and time.monotonic() >= give_up_at:
                 return record
             time.sleep(_POLL_SECONDS)
 
-    def tend(self) -> None:
-        """Notice workers that died, end those that should have stopped, start what fits."""
+    def supervise(self) -> None:
+        """Note workers that died, end those that should have stopped, start jobs that fit."""
         with _children_lock:
             for pid in [pid for pid, child in _children.items() if child.poll() is not None]:
                 del _children[pid]
@@ -134,44 +141,44 @@ class LocalEngine:
 
     @contextmanager
     def equip(self, spec: JobSpec, context: JobContext) -> Iterator[JobContext]:
-        """Give the worker of a job the context in which to run it, and its GPUs.
+        """Give the context in which a worker runs its job, and reserve its GPUs.
 
-        Libraries that are loaded from now on see these and no other.
+        Libraries that are loaded from now on see these GPUs and no others.
         """
         wanted = spec.resources.gpus
-        taken = take_gpus(self.store.home, self._gpus, wanted) if wanted else ()
+        taken = reserve_gpus(self.store.home, self._gpus, wanted) if wanted else ()
         os.environ[VISIBLE] = ",".join(taken)
         yield context
 
-    def _tended(self, job_id: str) -> JobRecord:
-        self.tend()
+    def _supervised(self, job_id: str) -> JobRecord:
+        """Supervise all jobs, then return one."""
+        self.supervise()
         return self.store.job(job_id)
 
     def _reconcile(self) -> None:
-        """Compare what the store believes to run with the processes there are."""
+        """Compare the jobs that should run with the processes that do."""
         for record in self.store.jobs(states=[JobState.RUNNING], limit=-1):
-            trouble = _trouble(record)
-            if trouble is None:
+            why = _why_dead(record)
+            if why is None:
                 self._enforce_cancel(record)
             elif record.token is not None:
                 if record.worker is not None and record.worker.host == HOST:
                     _end_orphans(record.worker)
-                # Refused by the store if the job ended or was noticed by others meanwhile.
-                self.store.interrupt(record.id, record.token, trouble)
+                # Refused by the store if the job has ended, or another process was faster.
+                self.store.interrupt(record.id, record.token, why)
 
     def _enforce_cancel(self, record: JobRecord) -> None:
-        """End a worker that was asked to stop and had its time; the next look notes its death."""
+        """End a worker that did not stop in time; the next :meth:`supervise` notes its end."""
         worker, asked_at = record.worker, record.cancel_requested_at
         if asked_at is None or worker is None or worker.host != HOST or worker.pid == os.getpid():
             return
         overdue = time.time() - asked_at - self.cancel_grace
         if overdue < TERMINATE_AFTER_SECONDS:
             return
-        # Asked anew: a worker that has just ended its job may be starting the next one.
+        # Read again: a worker that has just ended its job may be starting the next one.
         if self.store.job(record.id).token == record.token and is_alive(worker):
-            number = signal.SIGTERM if overdue < KILL_AFTER_SECONDS else signal.SIGKILL
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(worker.pid, number)
+                signal_group(worker.pid, kill=overdue >= KILL_AFTER_SECONDS)
 
     def _start_queued(self) -> None:
         while True:
@@ -188,11 +195,11 @@ class LocalEngine:
             try:
                 pid = self._spawn(record, token)
             except (OSError, JobError) as error:
-                why = f"Its worker process could not be started: {error}"
+                why = f"The worker process could not be started: {error}"
                 self.store.finish(record.id, token, JobState.FAILED, error=why)
-                return  # not the whole queue at once, if the machine has a bad moment
-            # The worker says the same of itself; who is first does not matter. Known from now
-            # on, it is missed even if it dies before its first word.
+                return  # the others may start when the machine has recovered
+            # The worker registers itself, too; the order does not matter. Registered now, its
+            # death is noticed even if it dies before it can do so.
             with contextlib.suppress(psutil.Error):
                 created = psutil.Process(pid).create_time()
                 self.store.register_worker(record.id, token, pid, created, HOST)
@@ -210,11 +217,11 @@ class LocalEngine:
             )
         with _children_lock:
             _children[child.pid] = child
-        _let_pages_go_first(child.pid)
+        _lower_priority(child.pid)
         return child.pid
 
     def _command(self, record: JobRecord) -> list[str]:
-        # -P: what lies in the folder where somebody happens to be is no library.
+        # -P: modules in the current folder must not be imported.
         return [sys.executable, "-P", "-m", "pmae_core.jobs.worker", *self._arguments(record)]
 
     def _arguments(self, record: JobRecord) -> list[str]:
@@ -230,7 +237,7 @@ class LocalEngine:
     def _environment(self, record: JobRecord, token: str) -> dict[str, str]:
         """Return the environment of a job's worker: the claim, its threads, and this package.
 
-        Nothing in it adds up: this process may be a worker that starts the next one.
+        Nothing accumulates in it: this process may be a worker that starts the next one.
         """
         threads = str(record.spec.resources.threads)
         inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
@@ -260,11 +267,11 @@ def available_cores() -> int:
 
 
 def is_alive(process: ProcessId) -> bool:
-    """Say whether a process of this machine runs; a dead one nobody has cleared away does not."""
+    """Return whether a process of this machine runs; one that is dead but not reaped does not."""
     with _children_lock:
         child = _children.get(process.pid)
         if child is not None:
-            child.poll()  # clears away a dead one
+            child.poll()  # reaps it if it is dead
     try:
         status = psutil.Process(process.pid).status()
     except psutil.NoSuchProcess:
@@ -273,7 +280,7 @@ def is_alive(process: ProcessId) -> bool:
 
 
 def _is_same(process: ProcessId) -> bool:
-    """Say whether the number of a process still is its own."""
+    """Return whether the process with this number is still the same one."""
     try:
         created = psutil.Process(process.pid).create_time()
     except psutil.NoSuchProcess:
@@ -281,34 +288,34 @@ def _is_same(process: ProcessId) -> bool:
     return abs(created - process.created) < CLOCK_TOLERANCE_SECONDS
 
 
-def _trouble(record: JobRecord) -> str | None:
-    """Say why a job that should run runs no more; None if it does."""
+def _why_dead(record: JobRecord) -> str | None:
+    """Return why a job that should run does not, in a sentence; None if it runs."""
     worker, starter = record.worker, record.starter
     if worker is None:
         since_start = time.time() - (record.started_at or record.queued_at)
         if starter is not None and starter.host == HOST and not is_alive(starter):
-            return "Its worker did not start: the process that was about to start it ended."
+            return "The worker did not start: the process that was about to start it ended."
         if since_start > START_SECONDS:
-            return f"Its worker did not start within {START_SECONDS:.0f} s."
+            return f"The worker did not start within {duration(START_SECONDS)}."
         return None
     if worker.host == HOST:
         if is_alive(worker):
             return None
         if record.cancel_requested_at is not None:
-            return "It did not stop by itself and was ended."
-        return "Its worker process ended without a result: it was killed, or had no memory left."
+            return "The job did not stop by itself and was ended."
+        return "The worker process ended without a result: it was killed, or out of memory."
     silence = time.time() - (record.heartbeat_at or record.queued_at)
     if silence > SILENCE_SECONDS:
-        return f"Nothing was heard for {silence:.0f} s of its worker on {worker.host}."
+        return f"The worker on {worker.host} has not reported for {duration(silence)}."
     return None
 
 
 def _end_orphans(worker: ProcessId) -> None:
-    """End what a dead worker started: it might still write into the job's folder."""
+    """End processes that a dead worker started: they might still write into the job's folder."""
     if psutil.pid_exists(worker.pid) and not _is_same(worker):
-        return  # a stranger has its number now, so that of its group was free: nobody is left
+        return  # another process has its number now, so its group is empty
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(worker.pid, signal.SIGKILL)
+        signal_group(worker.pid)
 
 
 def _concurrency_from_environment() -> int:
@@ -316,5 +323,5 @@ def _concurrency_from_environment() -> int:
     if not given:
         return min(MAX_JOBS, available_cores())
     if not given.isdecimal() or int(given) < 1:
-        raise JobError(f"PMAE_JOBS must be a whole number from 1, not {given!r}.")
+        raise JobError(f"PMAE_JOBS must be a positive whole number, not {given!r}.")
     return int(given)

@@ -13,7 +13,7 @@ from pmae_core.jobs.engines.local import LocalEngine
 from pmae_core.jobs.engines.ray_cluster import connected, import_ray
 from pmae_core.jobs.engines.ray_tasks import RayTaskPool, fit_on_ray
 from pmae_core.jobs.spec import JobSpec, Resources
-from pmae_core.jobs.store.store import JobRecord, JobStore
+from pmae_core.jobs.store import JobRecord, JobStore
 from pmae_core.jobs.worker.context import JobContext
 
 MAX_JOBS = 8
@@ -23,22 +23,22 @@ class RayEngine(LocalEngine):
     """Runs the work of jobs on the Ray cluster that ``RAY_ADDRESS`` names.
 
     A job has its worker on this machine, as with :class:`LocalEngine`: it keeps the store up to
-    date, hears the wish to cancel, and can be resumed. The work itself goes to the cluster: each
+    date, handles a cancellation, and can be resumed. The work itself goes to the cluster: each
     method and seed of a comparison, and each training, is a Ray task with the threads (as CPUs),
     GPUs and memory of the job's resources. Ray decides where it runs, and starts it again when a
     node dies.
 
     This machine must have joined the cluster (``ray start --address=...``), and every node must
-    have the same installation of ``pmae[ray]``. Results are bit for bit those of the local
-    engine where the processors are of the same kind. Tables and results travel in the cluster as
-    Ray's own (pickled) objects, so whoever may use the cluster must be trusted.
+    have the same installation of ``pmae[ray]``. Results equal those of the local engine bit for
+    bit on processors of the same kind. Tables and results travel in the cluster as Ray's own
+    (pickled) objects, so everyone who may use the cluster must be trusted.
 
     Parameters
     ----------
     store : JobStore
         The store.
     concurrency : int, optional
-        Jobs that are handed to the cluster at a time; by default what PMAE_JOBS says, else 8.
+        Jobs on the cluster at a time; by default PMAE_JOBS, or 8.
     **options
         As for :class:`LocalEngine`.
     """
@@ -51,18 +51,18 @@ class RayEngine(LocalEngine):
         super().__init__(store, concurrency=concurrency, **options)
 
     def default_resources(self) -> Resources:
-        """Return one CPU for each task: many small tasks fill a cluster best."""
+        """Return one CPU per task: many small tasks use a cluster best."""
         return Resources(threads=1)
 
     def submit(self, spec: JobSpec, workspace: str = "local", name: str | None = None) -> JobRecord:
         """Put a job into the queue, and start it if there is room."""
-        import_ray()  # who lacks it should know before the job fails
+        import_ray()  # if it is not installed, say so before the job fails
         record = self.store.submit(spec, workspace, engine=self.name, name=name)
-        return self._tended(record.id)
+        return self._supervised(record.id)
 
     @contextmanager
     def equip(self, spec: JobSpec, context: JobContext) -> Iterator[JobContext]:
-        """Connect the worker of a job to the cluster, and let it send the work there."""
+        """Give a context whose work goes to the cluster, to which the worker is connected."""
 
         def task_pool() -> RayTaskPool:
             return RayTaskPool(
@@ -72,7 +72,7 @@ class RayEngine(LocalEngine):
         with connected():
             yield replace(context, task_pool=task_pool, fit_remote=fit_on_ray)
 
-    # What tasks may take is for the cluster to say, not for this machine.
+    # The cluster limits what tasks may take, not this machine.
 
     def _gpu_limit(self) -> int:
         return sys.maxsize

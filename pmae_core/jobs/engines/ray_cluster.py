@@ -1,6 +1,6 @@
-"""The connection to a Ray cluster, and the talk between a job and its tasks there.
+"""The connection to a Ray cluster, and the messages between a job and its tasks there.
 
-Ray is imported inside functions: only who chose this engine needs it.
+Ray is imported inside functions: only users of this engine need it.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from pmae_core.errors import JobError
 from pmae_core.events import Event
 from pmae_core.jobs.spec import Resources, installed_versions
 from pmae_core.threads import THREAD_VARIABLES
+from pmae_core.words import listed
 
 NAMESPACE = "pmae"
 # How often a task is started again whose process or node died; a method that always ends its
-# process (for want of memory, say) must not be run for ever.
+# process (for lack of memory, for example) must not be run forever.
 MAX_RETRIES = 5
-TALK_SECONDS = 0.25
+SEND_SECONDS = 0.25
 _REACHABLE_SECONDS = 10.0
 _MEGABYTE = 1024 * 1024
 
 
 def import_ray() -> Any:
-    """Return the module ``ray``; who lacks it learns in a sentence how to get it."""
+    """Return the module ``ray``, or raise a sentence that says how to install it."""
     try:
         import ray
     except ImportError as error:
@@ -44,7 +45,7 @@ def import_ray() -> Any:
 
 @contextmanager
 def connected() -> Iterator[None]:
-    """Be connected to the cluster that RAY_ADDRESS names, or to the one that runs here."""
+    """Connect to the cluster that RAY_ADDRESS names, or to the one on this machine."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     ray = import_ray()
     address = os.environ.get("RAY_ADDRESS") or "auto"
@@ -60,7 +61,7 @@ def connected() -> Iterator[None]:
 
 
 def _check_reachable(address: str) -> None:
-    """Fail within seconds where nobody listens; Ray itself would try for minutes."""
+    """Fail within seconds if the address does not answer; Ray itself would try for minutes."""
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdigit():
         return
@@ -80,10 +81,10 @@ def _no_cluster(address: str, error: Exception) -> str:
 
 
 def remote_function(function: Callable[..., Any], resources: Resources) -> Any:
-    """Return a function of this package as a Ray function with what a task of a job may take.
+    """Return a function of this package as a Ray function with the resources of a job's task.
 
-    The number of threads is set before the process of the task loads anything: sums depend on
-    it, so that a job gives the same here and there.
+    The number of threads is set before the process of the task loads anything. Sums depend on
+    it, so this gives the same result here and on the cluster.
     """
     ray = import_ray()
     memory = {} if resources.memory_mb is None else {"memory": resources.memory_mb * _MEGABYTE}
@@ -96,12 +97,12 @@ def remote_function(function: Callable[..., Any], resources: Resources) -> Any:
     )
 
 
-# ------------------------------------------------------------------ what is said
+# ------------------------------------------------------------------ messages
 
 
 @dataclass(frozen=True, kw_only=True)
 class BegunOnNode(Event):
-    """Work has begun on a node of the cluster; ``again`` if it had before, and that node died.
+    """Work has begun on a node of the cluster; ``again`` if an earlier node died.
 
     ``node`` is Ray's own id, as in its dashboard and ``ray list nodes``.
     """
@@ -114,14 +115,14 @@ class BegunOnNode(Event):
 
 @dataclass(frozen=True)
 class Started:
-    """A task has begun, perhaps again."""
+    """A task has begun, perhaps for the second time."""
 
     node: str
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A file from which the work of a task can go on elsewhere."""
+    """A file from which another node can continue the work of a task."""
 
     name: str
     content: bytes
@@ -129,7 +130,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class TooMuchMemory:
-    """A task takes more memory than the job may use."""
+    """A task uses more memory than the job may."""
 
     megabytes: float
 
@@ -153,7 +154,7 @@ class Mailbox:
         self._cancelled = False
 
     def post(self, key: Key, messages: Sequence[Message]) -> bool:
-        """Take what a task says, and answer whether it should stop."""
+        """Receive messages of a task, and return whether it should stop."""
         for message in messages:
             if isinstance(message, Checkpoint):
                 self._checkpoints[message.name] = message.content
@@ -161,11 +162,11 @@ class Mailbox:
         return self._cancelled
 
     def checkpoints(self) -> dict[str, bytes]:
-        """Return the newest checkpoints, for a task that begins, perhaps again."""
+        """Return the newest checkpoints, for a task that begins or begins again."""
         return self._checkpoints
 
     def take(self) -> list[tuple[Key, Message]]:
-        """Return what the driver has not heard yet."""
+        """Return the messages that the driver has not received yet."""
         taken, self._messages = self._messages, []
         return taken
 
@@ -176,7 +177,7 @@ class Mailbox:
 
 @contextmanager
 def open_mailbox(checkpoints: dict[str, bytes] | None = None) -> Iterator[Any]:
-    """Give a mailbox on the node of the driver: it lives as long as that, and no shorter."""
+    """Give a mailbox on the node of the driver, which lives as long as that node."""
     ray = import_ray()
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -187,8 +188,8 @@ def open_mailbox(checkpoints: dict[str, bytes] | None = None) -> Iterator[Any]:
         ray.get(mailbox.take.remote())
     except ray.exceptions.RayActorError as error:
         raise JobError(
-            "The Ray node of this machine could not run anything of pmae: start it with the "
-            "Python in which pmae[ray] is installed, on every node the same."
+            "The Ray node of this machine could not run pmae. Start it with the Python in which "
+            "pmae[ray] is installed, and do the same on every node."
         ) from error
     try:
         yield mailbox
@@ -196,22 +197,22 @@ def open_mailbox(checkpoints: dict[str, bytes] | None = None) -> Iterator[Any]:
         ray.kill(mailbox)
 
 
-class Line:
-    """A task's line to its driver; used as a context.
+class TaskReporter:
+    """Sends the messages of a task to its driver; used as a context.
 
-    A thread sends what was emitted a few times a second and hears whether to stop, so that the
-    work itself never waits.
+    A thread sends them a few times per second and learns whether to stop, so that the work itself
+    never waits.
 
     Parameters
     ----------
     mailbox : actor handle
-        Where to send to.
+        Where to send them.
     key : tuple
-        Which task speaks.
+        The task that sends.
     versions : dict
-        What the driver has of all that computes; others here could give other results.
+        The versions that the driver has installed; others could give other results.
     memory_mb : int or None
-        With more memory than this the driver is told.
+        The driver is told if the task uses more memory than this.
     """
 
     def __init__(
@@ -221,8 +222,8 @@ class Line:
         others = [f"{name} {here[name]}" for name in here if here[name] != versions.get(name)]
         if others:
             raise JobError(
-                f"A node of the cluster has {', '.join(others)}, and the machine of the job has "
-                "other versions. Install the same on all."
+                f"A node of the cluster has {listed(others, most=len(others))}, and the machine of "
+                "the job has other versions. Install the same versions everywhere."
             )
         self._mailbox, self._key, self._memory_limit = mailbox, key, memory_mb
         self._pending: list[Message] = []
@@ -230,7 +231,7 @@ class Line:
         self._process = psutil.Process()
         self._lock = threading.Lock()
         self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._talk, name="line", daemon=True)
+        self._thread = threading.Thread(target=self._send_often, name="task-reporter", daemon=True)
 
     def __enter__(self) -> Self:
         self.emit(Started(import_ray().get_runtime_context().get_node_id()))
@@ -248,49 +249,49 @@ class Line:
         self._pending.append(message)
 
     def cancelled(self) -> bool:
-        """Say whether the task should stop."""
+        """Return whether the task should stop."""
         return self._cancelled
 
     def send_now(self) -> None:
-        """Send all that is not sent yet."""
+        """Send all messages that are not sent yet."""
         ray = import_ray()
         with self._lock:
             messages, self._pending = self._pending, []
             if ray.get(self._mailbox.post.remote(self._key, messages)):
                 self._cancelled = True
 
-    def _talk(self) -> None:
+    def _send_often(self) -> None:
         ray = import_ray()
-        while not self._closed.wait(TALK_SECONDS):
+        while not self._closed.wait(SEND_SECONDS):
             used = self._process.memory_info().rss / _MEGABYTE
             if self._memory_limit is not None and used > self._memory_limit:
                 self.emit(TooMuchMemory(used))
             try:
                 self.send_now()
             except ray.exceptions.RayError:
-                # Without a driver nobody waits for the result any more.
+                # Without a driver the result is not needed any more.
                 self._cancelled = True
                 return
 
 
-class Listener:
-    """The driver's ear: hears what its tasks say.
+class TaskListener:
+    """Receives the messages of tasks for their driver.
 
     Parameters
     ----------
     mailbox : actor handle
-        Where they send to.
+        Where they arrive.
     resources : Resources
-        What a task may take.
+        What a task may use.
     emit : callable
-        Gets each event.
+        Receives each event.
     keep : callable, optional
-        Gets each checkpoint.
+        Receives each checkpoint.
 
     Attributes
     ----------
     started_at : dict
-        When each task (last) began, by :func:`time.monotonic`.
+        When each task last began, by :func:`time.monotonic`.
     """
 
     def __init__(
@@ -304,12 +305,12 @@ class Listener:
         self.started_at: dict[Key, float] = {}
 
     def listen(self) -> None:
-        """Hear what was said since the last time.
+        """Receive the messages that arrived since the last call.
 
         Raises
         ------
         JobError
-            If a task takes more memory than the job may use.
+            If a task uses more memory than the job may.
         """
         for key, message in import_ray().get(self._mailbox.take.remote()):
             if isinstance(message, Started):
@@ -320,9 +321,9 @@ class Listener:
                 self.started_at[key] = time.monotonic()
             elif isinstance(message, TooMuchMemory):
                 raise JobError(
-                    f"{key[0]} needs more than the {self._resources.memory_mb:,} MB of memory the "
-                    f"job may use on a node (it had {message.megabytes:,.0f} MB). Allow it more, "
-                    "or take fewer rows or a smaller method."
+                    f"{key[0]} needs more than the {self._resources.memory_mb:,} MB of memory that "
+                    f"the job may use on a node (it had {message.megabytes:,.0f} MB). Allow more "
+                    "memory, or use fewer rows or a smaller method."
                 )
             elif isinstance(message, Event):
                 self._emit(message)

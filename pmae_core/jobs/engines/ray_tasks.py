@@ -1,4 +1,4 @@
-"""The work of a job as Ray tasks: each method and seed of a comparison, each training."""
+"""The work of a job as Ray tasks: one per method and seed of a comparison, one per training."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from pmae_core.events import Callback, CheckpointSaved, Event
 from pmae_core.jobs.engines.ray_cluster import (
     MAX_RETRIES,
     Checkpoint,
-    Line,
-    Listener,
+    TaskListener,
+    TaskReporter,
     import_ray,
     open_mailbox,
     remote_function,
 )
 from pmae_core.jobs.spec import JobSpec, Resources, installed_versions
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted
+from pmae_core.jobs.worker.results import MODEL_FILE
 from pmae_core.jobs.worker.run import fit_and_impute, table_of
 from pmae_core.storage.files import replacing
 
@@ -35,25 +36,25 @@ POLL_SECONDS = 0.2
 CANCEL_GRACE_SECONDS = 4.0
 LONG_WAIT_SECONDS = 15.0
 _ENDED = (
-    f"its process or its node ended {MAX_RETRIES + 1} times without a result; perhaps the memory "
-    "was not enough."
+    f"its process or its node ended {MAX_RETRIES + 1} times without a result. Perhaps there was "
+    "not enough memory."
 )
 
 
 class RayTaskPool:
     """Runs the tasks of a comparison on the cluster to which this process is connected.
 
-    A task whose process or node dies is started again, up to five times, by Ray. The table goes
-    to the cluster once. Time that a task waits for room there does not count as its own.
+    Ray starts a task whose process or node dies again, up to five times. The table goes to the
+    cluster once. The time that a task waits for room there does not count against its budget.
 
     Parameters
     ----------
     resources : Resources, optional
-        What each task may take of a node.
+        What each task may use of a node.
     callbacks : sequence of callables
-        Each gets the methods' own events.
+        Each receives the methods' own events.
     cancel : callable, optional
-        ``True`` when the user wants to stop.
+        Returns ``True`` when the user wants to stop.
     """
 
     def __init__(
@@ -70,16 +71,16 @@ class RayTaskPool:
         self._tables: dict[int, tuple[Any, Any]] = {}
 
     def run(self, next_task: Callable[[], Task | None]) -> Iterator[TaskResult]:
-        """Yield results in the order in which they come.
+        """Yield results in the order in which they arrive.
 
         Parameters
         ----------
         next_task : callable
-            Asked for a task whenever there is room for one; None when there is no more.
+            Returns the next task whenever there is room for one; None when there are no more.
         """
         ray = import_ray()
         with open_mailbox() as mailbox:
-            listener = Listener(mailbox, self.resources, self._emit)
+            listener = TaskListener(mailbox, self.resources, self._emit)
             try:
                 exhausted = False
                 while self._running or not exhausted:
@@ -96,10 +97,10 @@ class RayTaskPool:
                 self._tables.clear()
 
     def _room(self) -> int:
-        """Return how many tasks to hand to Ray, which decides where and when they run.
+        """Return how many tasks to submit to Ray, which decides where and when they run.
 
         One more than there is room for: no node idles between two tasks, and a cluster that can
-        grow sees that it should. Not so with a time budget, which runs from the hand-over.
+        grow does so. Not with a time budget, which counts from the submission.
         """
         total = import_ray().cluster_resources()
         room = int(total.get("CPU", 0) // self.resources.threads)
@@ -127,11 +128,11 @@ class RayTaskPool:
     def _shared(self, table: pd.DataFrame | None) -> Any:
         """Return a reference to a table in the cluster, where each is put once."""
         if id(table) not in self._tables:
-            # The table is kept too, or another one could get its id.
+            # The table is referenced too, or another one could get its id.
             self._tables[id(table)] = table, import_ray().put(table)
         return self._tables[id(table)][1]
 
-    def _collect(self, listener: Listener) -> Iterator[TaskResult]:
+    def _collect(self, listener: TaskListener) -> Iterator[TaskResult]:
         if self.cancel():
             raise Cancelled("The comparison was stopped.")
         ray = import_ray()
@@ -150,7 +151,7 @@ class RayTaskPool:
                 del self._running[reference]
                 yield result
 
-    def _overdue(self, task: Task, listener: Listener) -> TaskResult | None:
+    def _overdue(self, task: Task, listener: TaskListener) -> TaskResult | None:
         from pmae_core.evaluation.parallel import overdue
 
         started = listener.started_at.get((task.method, task.seed))
@@ -172,10 +173,10 @@ def _run_task(
     """Run a task of a comparison; this happens on a node."""
     from pmae_core.evaluation import Task, run_task
 
-    # What lies in the cluster's shared memory cannot be written to; a method's own table can.
+    # The cluster's shared memory is read-only; a method may change its own table.
     task = Task(table=table.copy(), truth=None if truth is None else truth.copy(), **dict(plain))
-    with Line(mailbox, (task.method, task.seed), versions, memory_mb) as line:
-        return run_task(task, callbacks=(line.emit,), cancel=line.cancelled).to_dict()
+    with TaskReporter(mailbox, (task.method, task.seed), versions, memory_mb) as reporter:
+        return run_task(task, callbacks=(reporter.emit,), cancel=reporter.cancelled).to_dict()
 
 
 def _result_of(reference: Any, task: Task) -> TaskResult:
@@ -188,11 +189,11 @@ def _result_of(reference: Any, task: Task) -> TaskResult:
     except ray.exceptions.RayTaskError as error:
         raise _cause_of(error) from error
     except ray.exceptions.RayError:
-        return no_result(task, "failed", f"The method gave no result: {_ENDED}")
+        return no_result(task, "failed", f"The method returned no result: {_ENDED}")
 
 
 def _cause_of(error: Any) -> Exception:
-    """Return what went wrong on a node around the work, rather than in it."""
+    """Return the error of a node outside of the work itself."""
     if isinstance(error.cause, PMAEError):
         return error.cause
     return JobError(
@@ -208,7 +209,7 @@ def fit_on_ray(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     """Do the work of a ``train`` or ``impute`` job as one Ray task.
 
     Checkpoints come back as they are made: a task that is started again, on another node or in
-    a later attempt of the job, goes on from the newest.
+    a later attempt of the job, continues from the newest.
 
     Parameters
     ----------
@@ -220,7 +221,6 @@ def fit_on_ray(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     dict
         The small result.
     """
-    ray = import_ray()
     checkpoint = context.folder / "checkpoint"
 
     def keep(message: Checkpoint) -> None:
@@ -232,7 +232,7 @@ def fit_on_ray(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
         context.emit(event)
 
     with open_mailbox(_contents(checkpoint)) as mailbox:
-        listener = Listener(mailbox, spec.resources, emit, keep)
+        listener = TaskListener(mailbox, spec.resources, emit, keep)
         reference = remote_function(_fit, spec.resources).remote(
             mailbox,
             installed_versions(),
@@ -241,26 +241,36 @@ def fit_on_ray(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
             None if spec.model is None else context.model_path(spec.model).read_bytes(),
         )
         try:
-            _wait(reference, mailbox, listener, context)
-            result, files = ray.get(reference)
-        except ray.exceptions.RayTaskError as error:
-            raise _cause_of(error) from error
-        except ray.exceptions.TaskCancelledError:
-            raise Cancelled("The job was stopped.") from None
-        except ray.exceptions.RayError as error:
-            raise JobError(f"The job gave no result on the cluster: {_ENDED}") from error
+            result, files = _fit_result(reference, mailbox, listener, context)
         finally:
-            ray.cancel(reference, force=True)
+            import_ray().cancel(reference, force=True)
     for name, content in files.items():
         (out / name).write_bytes(content)
     return dict(result)
 
 
-def _wait(reference: Any, mailbox: Any, listener: Listener, context: JobContext) -> None:
+def _fit_result(
+    reference: Any, mailbox: Any, listener: TaskListener, context: JobContext
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Wait for a task, and return its small result and its files."""
+    ray = import_ray()
+    try:
+        _wait(reference, mailbox, listener, context)
+        result, files = ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        raise _cause_of(error) from error
+    except ray.exceptions.TaskCancelledError:
+        raise Cancelled("The job was stopped.") from None
+    except ray.exceptions.RayError as error:
+        raise JobError(f"The job returned no result on the cluster: {_ENDED}") from error
+    return result, files
+
+
+def _wait(reference: Any, mailbox: Any, listener: TaskListener, context: JobContext) -> None:
     """Listen until the task has ended, by itself or by force."""
     ray = import_ray()
     begun = time.monotonic()
-    told = False
+    is_announced = False
     force_at = None
     while True:
         ready, _ = ray.wait([reference], timeout=POLL_SECONDS)
@@ -268,9 +278,9 @@ def _wait(reference: Any, mailbox: Any, listener: Listener, context: JobContext)
         if ready:
             return
         now = time.monotonic()
-        if not (told or listener.started_at) and now - begun > LONG_WAIT_SECONDS:
+        if not (is_announced or listener.started_at) and now - begun > LONG_WAIT_SECONDS:
             context.emit(PhaseStarted(phase="Waiting for room on the cluster"))
-            told = True
+            is_announced = True
         if context.cancel():
             if force_at is None:
                 mailbox.cancel.remote()
@@ -286,32 +296,32 @@ def _fit(
     table: pd.DataFrame,
     model: bytes | None,
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Fit and fill, and return the small result and its files; this happens on a node."""
+    """Fit and impute, and return the small result and its files; this happens on a node."""
     spec = JobSpec.from_json(spec_json)
     key = (spec.params.get("method", "The model"), spec.seed)
     with (
         tempfile.TemporaryDirectory(prefix="pmae-") as temporary,
-        Line(mailbox, key, versions, spec.resources.memory_mb) as line,
+        TaskReporter(mailbox, key, versions, spec.resources.memory_mb) as reporter,
     ):
         folder = Path(temporary)
         for name, content in import_ray().get(mailbox.checkpoints.remote()).items():
             _write(folder / "checkpoint" / name, content)
-        model_path = folder / "model.safetensors"
+        model_path = folder / MODEL_FILE
         if model is not None:
             model_path.write_bytes(model)
 
         def emit(event: Event) -> None:
             if isinstance(event, CheckpointSaved):
                 path = Path(event.path)
-                line.emit(Checkpoint(path.name, path.read_bytes()))
-            line.emit(event)
+                reporter.emit(Checkpoint(path.name, path.read_bytes()))
+            reporter.emit(event)
 
         context = JobContext(
             folder=folder,
             load_table=lambda _: table.copy(),
             model_path=lambda _: model_path,
             emit=emit,
-            cancel=line.cancelled,
+            cancel=reporter.cancelled,
         )
         out = folder / "out"
         out.mkdir()

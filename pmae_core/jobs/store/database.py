@@ -1,4 +1,4 @@
-"""The SQLite file behind the store: connections, transactions and versions of its tables."""
+"""The SQLite file of the store: connections, transactions and versions of its schema."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from pathlib import Path
 from pmae_core.errors import JobError
 
 BUSY_SECONDS = 30.0
+DATABASE_FAILED = "database"  # code of errors that SQLite raised: locked, full, damaged
 
-# One entry a version of the file; each leads from the version before. Entries never change once
-# released: a new need is a new entry. Long texts stand last in a row, where a listing that
-# does not want them need not read them.
+# One entry per version of the file; each leads from the version before. Entries never change once
+# released: a change of the schema is a new entry. Long texts come last in a row, so a listing
+# that does not want them need not read them.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """
@@ -80,7 +81,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
         "CREATE INDEX tables_of_job ON job_tables (job_id)",
     ),
-    # Listings and queues are read from these alone, however long the documents of the jobs are.
+    # Listings and queues are read from these indexes alone, however long the specifications are.
     (
         "DROP INDEX jobs_of_workspace",
         "DROP INDEX jobs_in_state",
@@ -89,7 +90,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
 )
 
-# A connection that a fork brought along must be neither used nor closed there.
+# A connection inherited through a fork must be neither used nor closed in the child.
 _inherited: list[sqlite3.Connection] = []
 
 
@@ -99,34 +100,34 @@ class Database:
     Parameters
     ----------
     path : Path
-        The file; made, or brought to this release's version, when it is opened.
+        The file; created or migrated to this release's version when it is opened.
 
     Raises
     ------
     JobError
-        If it is of a newer release, is no such file, or cannot be opened.
+        If it is from a newer release, is not such a file, or cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
-        with self._in_sentences():
+        with self._errors_as_sentences():
             self._connection()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Give a connection for one query."""
-        with self._in_sentences():
+        with self._errors_as_sentences():
             yield self._connection()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Give a connection inside a transaction that nobody else writes in: all or nothing."""
-        with self._in_sentences(), _transaction(self._connection()) as connection:
+        """Give a connection inside a transaction with the only right to write: all or nothing."""
+        with self._errors_as_sentences(), _transaction(self._connection()) as connection:
             yield connection
 
     def close(self) -> None:
-        """Close this thread's connection; the next use opens one again."""
+        """Close this thread's connection; the next use opens a new one."""
         if getattr(self._local, "pid", None) == os.getpid():
             self._local.connection.close()
             del self._local.pid, self._local.connection
@@ -170,18 +171,22 @@ class Database:
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
         if version > len(MIGRATIONS):
             raise JobError(
-                f"{self.path} is of a newer release of pmae (version {version} of the store, "
-                f"this one knows {len(MIGRATIONS)}). Update pmae, or set PMAE_HOME to another "
-                "folder."
+                f"{self.path} is from a newer release of pmae (the store has version {version}, "
+                f"this release reads up to {len(MIGRATIONS)}). Update pmae, or set PMAE_HOME to "
+                "another folder."
             )
         return version
 
     @contextmanager
-    def _in_sentences(self) -> Iterator[None]:
+    def _errors_as_sentences(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            raise JobError(f"The store of jobs at {self.path} cannot be used: {error}.") from error
+            raise JobError(
+                f"The job store {self.path} cannot be used: {error}. "
+                "Try again, or set PMAE_HOME to another folder.",
+                code=DATABASE_FAILED,
+            ) from error
 
 
 @contextmanager
@@ -191,13 +196,13 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]
         yield connection
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # SQLite itself ends it when, say, the disk is full
+        if connection.in_transaction:  # SQLite itself ends it if, for example, the disk is full
             connection.execute("ROLLBACK")
         raise
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:
-    """Switch to WAL; while another process does the same, SQLite refuses without waiting."""
+    """Switch to WAL; SQLite does not wait while another process switches, so try again."""
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:

@@ -1,4 +1,4 @@
-"""What the store tells about jobs."""
+"""What the store returns about jobs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pmae_core.jobs.spec import JobSpec, JobState
 
 
 class StaleClaimError(JobError):
-    """Who speaks is no longer (or never was) the one that runs the job."""
+    """The process does not hold the current claim on the job."""
 
 
 @dataclass(frozen=True)
 class ProcessId:
-    """A process of a machine; its time of creation tells it from a later one with the same pid."""
+    """A process of a machine; its time of creation differs from a later one's with the same pid."""
 
     pid: int
     created: float
@@ -29,7 +29,7 @@ class ProcessId:
 
     @classmethod
     def current(cls) -> ProcessId:
-        """Return the process that calls."""
+        """Return the calling process."""
         import psutil
 
         return cls(os.getpid(), psutil.Process().create_time(), socket.gethostname())
@@ -37,7 +37,7 @@ class ProcessId:
 
 @dataclass(frozen=True)
 class JobProgress:
-    """How far a job is: a share from 0 to 1, a sentence, and the seconds it still takes."""
+    """The progress of a job: a share from 0 to 1, a sentence, and the seconds that are left."""
 
     fraction: float | None = None
     message: str = ""
@@ -46,10 +46,18 @@ class JobProgress:
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """What a worker learns from its heartbeat."""
+    """The store's reply to a worker's heartbeat.
+
+    Attributes
+    ----------
+    cancel_requested : bool
+        Whether the user asked the job to stop.
+    holds_claim : bool
+        Whether the worker still holds the claim; without it, it must exit.
+    """
 
     cancel_requested: bool
-    still_mine: bool
+    holds_claim: bool
 
 
 @dataclass(frozen=True)
@@ -65,29 +73,29 @@ class JobEvent:
 
 @dataclass(frozen=True, kw_only=True)
 class JobRecord:
-    """A job as the store knows it. Times are seconds since 1970 (UTC).
+    """A job as it is stored. Times are seconds since 1970 (UTC).
 
     Attributes
     ----------
     id, workspace, name, kind, engine
-        Which job it is, whose, what it is called and what runs it.
+        Its id, its owner, what the user calls it, what it does and what runs it.
     state : JobState
-        Where it stands.
+        Whether it waits, runs or has ended.
     attempt : int
         How often it was started.
     created_at, queued_at, started_at, finished_at, heartbeat_at, cancel_requested_at : float
-        When it was submitted, last queued and last started, when it ended, when its worker last
-        gave a sign of life, when its end was asked for; None where that has not happened.
+        When it was submitted, last queued, last started and ended, when its worker last reported,
+        and when a cancellation was requested; None if that has not happened.
     progress : JobProgress, optional
-        How far it is.
+        Its progress.
     error : str, optional
         Why it failed or was interrupted, in a sentence.
     starter, worker : ProcessId, optional
-        Who claimed it, and the process that runs it once that has registered.
+        The process that claimed it, and the process that runs it, once registered.
     estimate, result : dict, optional
-        What it was expected to cost; its result in few words, the rest lies in the folder.
+        The estimated cost; the small result, whose files are in the folder.
     memory_mb : float, optional
-        The most memory it was seen to take in this attempt.
+        The peak memory of this attempt.
     token : str, optional
         The claim under which it runs.
     """
@@ -123,7 +131,7 @@ class JobRecord:
 
     @property
     def folder(self) -> Path:
-        """Where its files are."""
+        """The folder of its files."""
         return self.paths.job(self.id)
 
     def to_dict(self) -> dict[str, Any]:
@@ -143,7 +151,7 @@ class JobRecord:
 
 @dataclass(frozen=True)
 class GarbageReport:
-    """What a clean-up removed, or would remove.
+    """What a clean-up removed or would remove.
 
     Attributes
     ----------
@@ -152,7 +160,7 @@ class GarbageReport:
     tables : list of str
         Digests.
     leftovers : list of Path
-        Files and folders of work that was broken off.
+        Files and folders of unfinished work.
     bytes_freed : int
         Their size on disk.
     """

@@ -1,4 +1,4 @@
-"""Which jobs, tables and leftovers may go, and letting them go."""
+"""Removing old jobs, unused tables and leftovers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from pathlib import Path
 from pmae_core.jobs.paths import JobPaths
 from pmae_core.jobs.spec import JobState
 from pmae_core.jobs.store.records import GarbageReport
+from pmae_core.storage.tables import TableStore
 
-# What is younger may belong to somebody who is just about to use it.
+# Anything younger may be about to be used.
 GRACE_SECONDS = 3600.0
-# A job that has not ended is given up after so many times the age of one that has.
+# A job that has not ended is kept this many times as long as one that has.
 PATIENCE = 4
 
 _FINAL = tuple(state.value for state in JobState if state.is_final)
@@ -27,7 +28,7 @@ _LAST_SIGN = (
 
 @dataclass(frozen=True)
 class RetentionLimits:
-    """How much is kept; None for all."""
+    """How much is kept; None for no limit."""
 
     max_age_days: float | None
     max_bytes: int | None
@@ -35,7 +36,7 @@ class RetentionLimits:
 
 
 def awaited_models(connection: sqlite3.Connection) -> set[str]:
-    """Return the training jobs whose models are wanted by jobs that have not ended."""
+    """Return the training jobs whose models are needed by jobs that have not ended."""
     rows = connection.execute(
         f"SELECT model FROM jobs WHERE model IS NOT NULL AND state NOT IN ({_FINAL_SQL})"
     )
@@ -43,10 +44,11 @@ def awaited_models(connection: sqlite3.Connection) -> set[str]:
 
 
 class Collector:
-    """One clean-up. Sizes are taken when it is made, so that no transaction waits for the disk."""
+    """One clean-up. Sizes are measured on creation, so that no transaction waits for the disk."""
 
     def __init__(self, paths: JobPaths, limits: RetentionLimits, now: float) -> None:
         self._paths = paths
+        self._tables = TableStore(paths.tables)
         self._limits = limits
         self._now = now
         self._bytes = {
@@ -56,7 +58,7 @@ class Collector:
         }
 
     def forget(self, connection: sqlite3.Connection) -> GarbageReport:
-        """Remove from the database what may go, and say which files nobody needs then."""
+        """Remove outdated rows from the database, and report which files are not needed then."""
         jobs = self._outdated(connection)
         connection.executemany("DELETE FROM jobs WHERE id = ?", [(job_id,) for job_id in jobs])
         known = _known_tables(connection)
@@ -70,21 +72,21 @@ class Collector:
         leftovers = sorted(self._leftovers(connection, {*jobs, *known}))
         freed = [
             *(self._paths.job(job_id) for job_id in jobs),
-            *(self._paths.table(digest) for digest in tables),
+            *(self._tables.path(digest) for digest in tables),
             *leftovers,
         ]
         n_bytes = sum(self._bytes.get(path) or bytes_of(path) for path in freed)
         return GarbageReport(jobs, tables, leftovers, n_bytes)
 
     def remove_shared(self, report: GarbageReport) -> None:
-        """Remove files that somebody might want anew; call it inside the transaction."""
+        """Remove files that may be needed again soon; call it inside the transaction."""
         for digest in report.tables:
-            self._paths.table(digest).unlink(missing_ok=True)
+            self._tables.path(digest).unlink(missing_ok=True)
         for path in report.leftovers:
             _remove(path)
 
     def remove_folders(self, report: GarbageReport) -> None:
-        """Remove the folders of forgotten jobs; call it after the transaction."""
+        """Remove the folders of the removed jobs; call it after the transaction."""
         for job_id in report.jobs:
             _remove(self._paths.job(job_id))
 
@@ -117,7 +119,7 @@ class Collector:
         return too_many or too_large
 
     def _leftovers(self, connection: sqlite3.Connection, going: set[str]) -> Iterator[Path]:
-        """Yield files and folders that belong to nothing, or to work that was broken off."""
+        """Yield files and folders that belong to no job, or to unfinished work."""
         states = {
             row["id"]: row["state"] for row in connection.execute("SELECT id, state FROM jobs")
         }
@@ -141,12 +143,13 @@ class Collector:
 
 
 class _Usage:
-    """Bytes on disk that are left while jobs go, and with the last of them their tables."""
+    """Bytes on disk that remain as jobs are removed; a table goes with the last of its jobs."""
 
     def __init__(
         self, connection: sqlite3.Connection, paths: JobPaths, sizes: dict[Path, int], now: float
     ) -> None:
         self._paths = paths
+        self._tables = TableStore(paths.tables)
         self._sizes = sizes
         self._tables_of: dict[str, list[str]] = {}
         self._users = Counter(
@@ -162,7 +165,7 @@ class _Usage:
         self.n_bytes = sum(sizes.values()) - sum(map(self._table_bytes, unused))
 
     def without(self, job_id: str) -> None:
-        """Take away a job, and the tables that only it needs."""
+        """Subtract a job, and the tables that only it needs."""
         self.n_bytes -= self._sizes.get(self._paths.job(job_id), 0)
         for digest in self._tables_of.get(job_id, []):
             self._users[digest] -= 1
@@ -170,7 +173,7 @@ class _Usage:
                 self.n_bytes -= self._table_bytes(digest)
 
     def _table_bytes(self, digest: str) -> int:
-        return self._sizes.get(self._paths.table(digest), 0)
+        return self._sizes.get(self._tables.path(digest), 0)
 
 
 def bytes_of(path: Path) -> int:
@@ -179,7 +182,7 @@ def bytes_of(path: Path) -> int:
         if path.is_dir() and not path.is_symlink():
             return sum(bytes_of(inner) for inner in path.iterdir())
         return path.lstat().st_size
-    except FileNotFoundError:  # somebody removed it just now
+    except FileNotFoundError:  # removed just now by another process
         return 0
 
 

@@ -1,6 +1,7 @@
-"""What follows from a comparison's fillings: predictions of a target, and conclusions.
+"""What follows from the imputations of a comparison: predictions of a target, and conclusions.
 
-Each method is asked apart and its rows are written at once, so that work can be resumed.
+Methods are evaluated one by one, and the rows of each are written at once, so that the work can be
+resumed.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ FOLDER = "consequences"
 FILE = "consequences.json"
 PARTS = ("downstream", "conclusions")
 OUT_OF_TIME = "not run: time budget"
-# What tells one row from another; references come with every method, and count once.
+# What identifies a row; references come with every method, and count once.
 _KEYS = {"downstream": ["method", "model", "seed"], "conclusions": ["estimand", "method"]}
 
 
 @dataclass(frozen=True)
 class Consequences:
-    """What the fillings lead to.
+    """What follows from the imputations.
 
     Attributes
     ----------
     downstream : DataFrame
-        As from :func:`pmae_core.evaluation.downstream_scores`; empty where not asked for.
+        As from :func:`pmae_core.evaluation.downstream_scores`; empty if not requested.
     conclusions : DataFrame
-        As from :func:`pmae_core.evaluation.conclusion_stability`.
+        As from :func:`pmae_core.inference.conclusion_stability`; empty if not requested.
     notes : list of str
-        What could not be done at all, in sentences.
+        What could not be done, in sentences.
     """
 
     downstream: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -48,19 +49,19 @@ class Consequences:
     notes: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return them as JSON-able data; figures that are not finite become None."""
+        """Return them as JSON-able data; numbers that are not finite become None."""
         parts = {part: _records(getattr(self, part)) for part in PARTS}
         return {**parts, "notes": list(self.notes)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Consequences:
-        """Return what `to_dict` wrote."""
+        """Return the object that `to_dict` wrote."""
         downstream, conclusions = (pd.DataFrame(data.get(part) or []) for part in PARTS)
         return cls(downstream, conclusions, list(data.get("notes") or []))
 
 
 def read_consequences(folder: str | Path) -> Consequences:
-    """Return what a comparison's job has found out so far.
+    """Return what a comparison's job has found so far.
 
     Parameters
     ----------
@@ -78,7 +79,7 @@ def read_consequences(folder: str | Path) -> Consequences:
     return Consequences.from_dict({part: _distinct(part, found) for part, found in rows.items()})
 
 
-def judge_consequences(
+def compute_consequences(
     params: Mapping[str, Any],
     arguments: Mapping[str, Any],
     context: JobContext,
@@ -86,16 +87,16 @@ def judge_consequences(
     seed: int = 0,
     deadline: float | None = None,
 ) -> Consequences:
-    """Ask each method of a comparison what follows from its filling.
+    """Compute for each method of a comparison what follows from its imputation.
 
     Parameters
     ----------
     params : mapping
-        Of the job: ``downstream``, ``conclusions`` and ``conclusion_draws`` say what is asked.
+        Of the job: ``downstream``, ``conclusions`` and ``conclusion_draws`` say what to compute.
     arguments : mapping
         Of :func:`pmae_core.evaluation.compare`: the table, its roles, methods and seeds.
     context : JobContext
-        Where to keep the rows, who listens, who may stop it.
+        The folder for the rows, the listeners, and the request to stop.
     seed : int
         Seed of the conclusions.
     deadline : float, optional
@@ -104,16 +105,16 @@ def judge_consequences(
     Raises
     ------
     Cancelled
-        If the user asked to stop; what is in the folder stays.
+        If the user asked to stop; the files in the folder stay.
     """
-    asked = _questions(params, arguments, seed)
-    if not asked:
+    evaluators = _evaluators(params, arguments, seed)
+    if not evaluators:
         return Consequences()
     found: dict[str, Any] = {"notes": []}
-    for part, ask in asked.items():
+    for part, evaluate in evaluators.items():
         context.emit(PhaseStarted(phase=part))
         try:
-            rows = _ask_all(part, ask, list(arguments["methods"]), context, deadline)
+            rows = _evaluate_all(part, evaluate, list(arguments["methods"]), context, deadline)
         except PMAEError as error:
             if isinstance(error, Cancelled):
                 raise
@@ -123,28 +124,28 @@ def judge_consequences(
     return Consequences.from_dict(found)
 
 
-_Ask = Callable[..., pd.DataFrame]
+_Evaluator = Callable[..., pd.DataFrame]
 
 
-def _questions(
+def _evaluators(
     params: Mapping[str, Any], arguments: Mapping[str, Any], seed: int
-) -> dict[str, _Ask]:
-    """Return for each part that is asked for the function that answers it for some methods."""
+) -> dict[str, _Evaluator]:
+    """Return for each requested part the function that computes its rows for some methods."""
     from pmae_core.evaluation import downstream_scores
     from pmae_core.inference import conclusion_stability
     from pmae_core.storage.json_values import from_json_value
 
     if not params.get("downstream") and not params.get("conclusions"):
         return {}
-    frame, truth, schema = _holes(arguments)
+    frame, truth, schema = _incomplete_table(arguments)
     same: dict[str, Any] = {
         "truth": truth,
         "schema": schema,
         "method_params": arguments.get("method_params"),
     }
-    asked: dict[str, _Ask] = {}
+    evaluators: dict[str, _Evaluator] = {}
     if params["downstream"]:
-        asked["downstream"] = partial(
+        evaluators["downstream"] = partial(
             downstream_scores, frame, arguments["target"], seeds=arguments["seeds"], **same
         )
     if params["conclusions"]:
@@ -152,16 +153,18 @@ def _questions(
             (kind, *map(from_json_value, columns)) for kind, *columns in params["conclusions"]
         ]
         draws = params["conclusion_draws"]
-        asked["conclusions"] = partial(
+        evaluators["conclusions"] = partial(
             conclusion_stability, frame, estimands, n_draws=draws, seed=seed, **same
         )
-    return asked
+    return evaluators
 
 
-def _holes(arguments: Mapping[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame | None, Any]:
-    """Return the table with the holes to fill, its truth where it is known, and its roles.
+def _incomplete_table(
+    arguments: Mapping[str, Any],
+) -> tuple[pd.DataFrame, pd.DataFrame | None, Any]:
+    """Return the table with missing values, its truth if it is known, and its roles.
 
-    Where holes are made on purpose they are those of the first seed; the target gets none.
+    Simulated missing values are those of the first seed; the target gets none.
     """
     from pmae_core.evaluation import HoldoutPlan
     from pmae_core.table import Schema
@@ -174,7 +177,7 @@ def _holes(arguments: Mapping[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame | N
         return table, pd.concat([truth, table[absent]], axis=1), schema
     if arguments.get("amputation") is None:
         return table, None, schema
-    table = table.reset_index(drop=True)  # rows that lose every cell are dropped, by number
+    table = table.reset_index(drop=True)  # rows that lose every cell are dropped by their number
     features = table.drop(columns=target) if target is not None else table
     part = Schema(tuple(column for column in schema if column.name in features.columns))
     plan = HoldoutPlan(kind="amputation", amputation=arguments["amputation"])
@@ -189,8 +192,12 @@ def _holes(arguments: Mapping[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame | N
     return incomplete, complete, schema
 
 
-def _ask_all(
-    part: str, ask: _Ask, methods: Sequence[str], context: JobContext, deadline: float | None
+def _evaluate_all(
+    part: str,
+    evaluate: _Evaluator,
+    methods: Sequence[str],
+    context: JobContext,
+    deadline: float | None,
 ) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     started = time.monotonic()
@@ -199,7 +206,7 @@ def _ask_all(
         if path.exists():
             rows += json.loads(path.read_text(encoding="utf-8"))
         else:
-            rows += _ask_one(ask, method, path, context, deadline)
+            rows += _evaluate_one(evaluate, method, path, context, deadline)
         elapsed = time.monotonic() - started
         context.emit(
             FitProgress(
@@ -212,8 +219,8 @@ def _ask_all(
     return _distinct(part, rows)
 
 
-def _ask_one(
-    ask: _Ask, method: str, path: Path, context: JobContext, deadline: float | None
+def _evaluate_one(
+    evaluate: _Evaluator, method: str, path: Path, context: JobContext, deadline: float | None
 ) -> list[dict[str, Any]]:
     def out_of_time() -> bool:
         return deadline is not None and time.monotonic() > deadline
@@ -224,7 +231,7 @@ def _ask_one(
     if out_of_time():
         return late
     try:
-        rows = _records(ask([method], cancel=lambda: context.cancel() or out_of_time()))
+        rows = _records(evaluate([method], cancel=lambda: context.cancel() or out_of_time()))
     except Cancelled:
         if context.cancel():
             raise

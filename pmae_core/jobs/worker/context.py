@@ -1,4 +1,4 @@
-"""What a job's work may touch: its folder, its tables, its listeners, and nothing else."""
+"""What the work of a job may use: its folder, its tables, its listeners, and nothing else."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class FitRunner(Protocol):
-    """Does the work of a ``train`` or ``impute`` job in another place."""
+    """Does the work of a ``train`` or ``impute`` job in another process or on another machine."""
 
     def __call__(self, spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
-        """Write the result's files into `out` and return the small result."""
+        """Write the files of the result into `out` and return the small result."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerStarted(Event):
-    """A process has taken up the job."""
+    """A process has started to work on the job."""
 
     pid: int
     host: str
@@ -34,9 +34,9 @@ class WorkerStarted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseStarted(Event):
-    """A job goes on to another part of its work.
+    """A job starts another phase of its work.
 
-    ``phase`` is ``"estimate"``, ``"fit"``, ``"fill"``, ``"draw"``, ``"downstream"``,
+    ``phase`` is ``"estimate"``, ``"fit"``, ``"impute"``, ``"sample"``, ``"downstream"``,
     ``"conclusions"`` or ``"write"``.
     """
 
@@ -45,24 +45,25 @@ class PhaseStarted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class JobContext:
-    """The world as a job sees it; the store stays outside.
+    """What a job sees of its surroundings; it does not see the store.
 
     Attributes
     ----------
     folder : Path
-        The job's own folder; what is in ``checkpoint/`` and ``tasks/`` is taken up again.
+        The job's own folder; work continues from ``checkpoint/`` and ``tasks/`` in it.
     load_table : callable
-        Gives the table of a content digest, if the job's workspace owns it.
+        Returns the table of a content digest, if the job's workspace owns it.
     model_path : callable
-        Gives the file of the model that a ``train`` job of the workspace saved.
+        Returns the file of the model that a ``train`` job of the workspace saved.
     emit : callable
-        Hears every event.
+        Receives every event.
     cancel : callable
-        ``True`` when the job should stop.
+        Returns ``True`` when the job should stop.
     task_pool : callable, optional
-        Makes what runs the tasks of a comparison; without it they run here, one by one.
+        Makes the pool that runs the tasks of a comparison; without it they run one by one in this
+        process.
     fit_remote : callable, optional
-        Does the work of ``train`` and ``impute``; without it that happens here.
+        Does the work of ``train`` and ``impute``; without it this process does.
     """
 
     folder: Path

@@ -18,10 +18,12 @@ from typing import Any
 from pmae_core.errors import Cancelled, JobError, PMAEError
 from pmae_core.jobs.engines import Engine, make_engine
 from pmae_core.jobs.engines.local import CANCEL_GRACE_SECONDS, HOST, TOKEN_VARIABLE
+from pmae_core.jobs.posix import hold_lock
 from pmae_core.jobs.spec import JobState
-from pmae_core.jobs.store.store import JobRecord, JobStore, ProcessId
+from pmae_core.jobs.store import JobRecord, JobStore, ProcessId
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted, WorkerStarted
 from pmae_core.jobs.worker.reporter import Reporter, retry_while_busy
+from pmae_core.jobs.worker.results import MODEL_FILE
 from pmae_core.jobs.worker.run import run_job
 
 ALONE_SECONDS = 60.0
@@ -37,11 +39,11 @@ def main(arguments: list[str] | None = None) -> int:
     """
     faulthandler.enable()
     options = _parse(arguments)
-    # Taken away, so that nothing the job starts can speak in its name.
+    # Removed from the environment, so that nothing the job starts can use it.
     token = os.environ.pop(TOKEN_VARIABLE, "")
     store = JobStore(options.home)
-    if not _is_mine(store, options.job, token):
-        print("The job is not (or no longer) this worker's; it ends.", flush=True)
+    if not _holds_claim(store, options.job, token):
+        print("This worker does not hold the claim on the job. It ends.", flush=True)
         return 1
     record = store.job(options.job)
     engine = make_engine(
@@ -56,16 +58,18 @@ def main(arguments: list[str] | None = None) -> int:
         token,
         memory_mb=record.spec.resources.memory_mb,
         cancel_grace=options.cancel_grace,
-        tend=engine.tend,
+        supervise=engine.supervise,
     )
     print(f"Attempt {record.attempt}, process {os.getpid()}, {time.ctime()}.", flush=True)
     reporter.emit(WorkerStarted(pid=os.getpid(), host=HOST))
     reporter.start()
     end = _run(store, record, engine, reporter, options.estimate_seconds)
     reporter.stop()
-    is_last_word = retry_while_busy(lambda: store.finish(record.id, token, **end))
-    print(f"Ended: {end['state']}." if is_last_word else "Ended by others before.", flush=True)
-    reporter.tend()
+    has_ended = retry_while_busy(lambda: store.finish(record.id, token, **end))
+    print(
+        f"Ended: {end['state']}." if has_ended else "Another process ended it before.", flush=True
+    )
+    reporter.supervise()
     return 0
 
 
@@ -79,12 +83,12 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _is_mine(store: JobStore, job_id: str, token: str) -> bool:
-    """Say whether this process is the one that may run the job under this claim."""
+def _holds_claim(store: JobStore, job_id: str, token: str) -> bool:
+    """Return whether this process may run the job under this claim."""
     me = ProcessId.current()
     if store.register_worker(job_id, token, me.pid, me.created, me.host):
         return True
-    # Who started this process may have said so before it could.
+    # The process that started this one may have registered it before.
     record = store.job(job_id)
     return record.token == token and record.worker is not None and record.worker.pid == me.pid
 
@@ -93,20 +97,7 @@ def _run(
     store: JobStore, record: JobRecord, engine: Engine, reporter: Reporter, estimate_seconds: float
 ) -> dict[str, Any]:
     """Do the work and return how it ended, as arguments of :meth:`JobStore.finish`."""
-
-    def model_path(job_id: str) -> Path:
-        model = store.job(job_id, record.workspace).folder / "result" / "model.safetensors"
-        if not model.is_file():
-            raise JobError(f"The job {job_id} has no model; perhaps it was removed.")
-        return model
-
-    context = JobContext(
-        folder=record.folder,
-        load_table=lambda digest: store.get_table(digest, record.workspace),
-        model_path=model_path,
-        emit=reporter.emit,
-        cancel=lambda: reporter.cancel_requested,
-    )
+    context = _context(store, record, reporter)
     try:
         _wait_until_alone(record.folder, context.cancel)
         with engine.equip(record.spec, context) as equipped:
@@ -123,36 +114,52 @@ def _run(
         return {"state": JobState.FAILED, "error": str(error)}
     except MemoryError:
         traceback.print_exc()
-        why = "There was not enough memory. Take fewer rows or a smaller method."
+        why = "There was not enough memory. Use fewer rows or a smaller method."
         return {"state": JobState.FAILED, "error": why}
     except Exception as error:
         traceback.print_exc()
-        why = f"The job broke: {type(error).__name__}: {error}. Its log has the details."
+        why = f"The job failed: {type(error).__name__}: {error}. Its log has the details."
         return {"state": JobState.FAILED, "error": why}
 
 
+def _context(store: JobStore, record: JobRecord, reporter: Reporter) -> JobContext:
+    """Return what the work may use: only tables and models of the job's own workspace."""
+
+    def model_path(job_id: str) -> Path:
+        model = store.job(job_id, record.workspace).folder / "result" / MODEL_FILE
+        if not model.is_file():
+            raise JobError(
+                f"The job {job_id} has no model; perhaps it was removed. Train it again."
+            )
+        return model
+
+    return JobContext(
+        folder=record.folder,
+        load_table=lambda digest: store.get_table(digest, record.workspace),
+        model_path=model_path,
+        emit=reporter.emit,
+        cancel=lambda: reporter.cancel_requested,
+    )
+
+
 def _wait_until_alone(folder: Path, cancel: Callable[[], bool]) -> None:
-    """Wait for the end of a former worker that is dying; the lock falls with its last process.
+    """Wait for the end of an earlier worker, whose lock ends with its last process.
 
-    The store names one worker at a time. This makes sure that files have one at a time, too.
+    The store allows one worker at a time. This makes sure that only one writes into the folder.
     """
-    import fcntl
-
-    lock = os.open(folder / "worker.lock", os.O_CREAT | os.O_RDWR, 0o600)
     give_up_at = time.monotonic() + ALONE_SECONDS
-    while True:
-        try:
-            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # held until this process ends
-        except BlockingIOError:
-            if cancel():
-                raise Cancelled("The job was stopped before it began.") from None
-            if time.monotonic() > give_up_at:
-                raise JobError("Another process still works in the job's folder.") from None
-            time.sleep(0.1)
+    while not hold_lock(folder / "worker.lock"):
+        if cancel():
+            raise Cancelled("The job was stopped before it began.")
+        if time.monotonic() > give_up_at:
+            raise JobError(
+                "Another process still works in the job's folder. Resume the job when it has ended."
+            )
+        time.sleep(0.1)
 
 
 def _estimate(store: JobStore, record: JobRecord, context: JobContext, seconds: float) -> None:
-    """Say what the job will cost before it begins. A job does not fail for want of a forecast."""
+    """Estimate the cost of the job before it begins; the job runs even if that fails."""
     from pmae_core.jobs.cost.estimate import estimate_job
 
     context.emit(PhaseStarted(phase="estimate"))
@@ -167,17 +174,17 @@ def _estimate(store: JobStore, record: JobRecord, context: JobContext, seconds: 
     except Cancelled:
         raise
     except PMAEError as error:
-        print(f"There is no estimate of the cost: {error}", flush=True)
+        print(f"The cost could not be estimated: {error}", flush=True)
         return
     if estimate is not None:
         store.set_estimate(record.id, estimate.to_dict())
 
 
 def _note_actual_cost(store: JobStore, record: JobRecord, result: dict[str, Any]) -> None:
-    """Put what the job took beside what was expected, if it was done in one go."""
+    """Store the actual cost beside the estimate, if the job needed only one attempt."""
     from pmae_core.jobs.cost.estimate import CostEstimate
 
     expected = store.job(record.id).estimate
     if expected is not None and record.attempt == 1:
-        actual = sum(result["seconds"].get(part, 0.0) for part in ("fit", "fill"))
+        actual = sum(result["seconds"].get(part, 0.0) for part in ("fit", "impute"))
         store.set_estimate(record.id, CostEstimate.from_dict(expected).with_actual(actual))

@@ -1,4 +1,4 @@
-"""From the events of a job to what the store keeps: plain data, and how far the job is."""
+"""From the events of a job to what is stored of them: plain data, and the progress of the job."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from pmae_core.events import Event
-from pmae_core.jobs.store.store import JobProgress
+from pmae_core.jobs.store import JobProgress
 from pmae_core.storage.json_values import without_nan
 
-# Parts of a task's result that are large, and in the job's folder already.
+# Large parts of a task's result, which are in the job's folder.
 _LARGE = ("points", "per_column", "traceback")
 _PHASES = {
     "estimate": "Estimating the cost",
-    "fit": "Learning",
-    "fill": "Filling the holes",
-    "draw": "Drawing plausible fillings",
-    "downstream": "Predicting the target from each filled table",
-    "conclusions": "Drawing conclusions from each filled table",
+    "fit": "Training",
+    "impute": "Imputing missing values",
+    "sample": "Drawing further imputations",
+    "downstream": "Predicting the target from each imputed table",
+    "conclusions": "Drawing conclusions from each imputed table",
     "write": "Writing the result",
 }
 
@@ -33,11 +33,11 @@ def describe_event(event: Event) -> tuple[str, dict[str, Any]]:
     >>> describe_event(FitProgress(done=1, total=4, unit="round", eta_seconds=float("nan")))
     ('FitProgress', {'done': 1, 'total': 4, 'unit': 'round', 'eta_seconds': None})
     """
-    return type(event).__name__, _plain_fields(event)
+    return type(event).__name__, _small_fields(event)
 
 
 def progress_key(kind: str, data: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """Return what an event tells the newest state of, None if every one of its kind counts."""
+    """Return the key under which only the newest event counts; None if every event counts."""
     if kind in ("TrainingProgress", "FitProgress"):
         return (kind,)
     if kind == "TaskProgress":
@@ -46,12 +46,12 @@ def progress_key(kind: str, data: Mapping[str, Any]) -> tuple[Any, ...] | None:
 
 
 class ProgressTracker:
-    """Hears the events of a job and knows how far it is.
+    """Follows the events of a job and computes its progress.
 
     Examples
     --------
     >>> tracker = ProgressTracker()
-    >>> tracker.hear("FitProgress", {"done": 3, "total": 4, "unit": "round", "eta_seconds": 2.0})
+    >>> tracker.add("FitProgress", {"done": 3, "total": 4, "unit": "round", "eta_seconds": 2.0})
     >>> tracker.progress.fraction, tracker.progress.message
     (0.75, 'round 3 of 4')
     """
@@ -62,17 +62,17 @@ class ProgressTracker:
         self._n_done = self._n_tasks = self._n_from_disk = 0
         self._started = time.monotonic()
 
-    def hear(self, kind: str, data: Mapping[str, Any]) -> None:
+    def add(self, kind: str, data: Mapping[str, Any]) -> None:
         """Take one event into account, as :func:`describe_event` gives it."""
         if kind == "PhaseStarted":
             message = _PHASES.get(data["phase"], data["phase"])
-            self._n_done = self._n_tasks = self._n_from_disk = 0  # the tasks are behind it
+            self._n_done = self._n_tasks = self._n_from_disk = 0  # its tasks are done
             self._current = JobProgress(fraction=None, message=message, eta_seconds=None)
         elif kind == "TaskStarted":
             self._tasks[data["method"], data["seed"]] = None
         elif kind == "TaskProgress":
             inner = data["progress"]
-            part = _part_of(inner["event"], inner)
+            part = _event_progress(inner["event"], inner)
             if part is not None:
                 self._tasks[data["method"], data["seed"]] = part
         elif kind == "TaskFinished":
@@ -80,11 +80,11 @@ class ProgressTracker:
             self._n_done, self._n_tasks = data["n_done"], data["n_tasks"]
             self._n_from_disk += bool(data["from_disk"])
         else:
-            self._current = _part_of(kind, data) or self._current
+            self._current = _event_progress(kind, data) or self._current
 
     @property
     def progress(self) -> JobProgress:
-        """How far the job is now."""
+        """The current progress of the job."""
         if not self._n_tasks and not self._tasks:
             return self._current
         running = [
@@ -104,7 +104,7 @@ class ProgressTracker:
         )
 
 
-def _part_of(kind: str, data: Mapping[str, Any]) -> JobProgress | None:
+def _event_progress(kind: str, data: Mapping[str, Any]) -> JobProgress | None:
     if kind == "TrainingProgress":
         done, total, unit = data["step"], data["total_steps"], "step"
     elif kind == "FitProgress":
@@ -118,21 +118,16 @@ def _part_of(kind: str, data: Mapping[str, Any]) -> JobProgress | None:
     )
 
 
-def _plain_fields(value: Any) -> dict[str, Any]:
-    return {
-        field.name: _plain(getattr(value, field.name))
+def _small_fields(value: Any) -> dict[str, Any]:
+    """Return the fields of an event as plain data; events inside of it name their kind."""
+    found = {
+        field.name: getattr(value, field.name)
         for field in fields(value)
         if field.name not in _LARGE
     }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Event):
-        return {"event": type(value).__name__, **_plain_fields(value)}
-    if is_dataclass(value):
-        return _plain_fields(value)
-    if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    return without_nan(value)
+    for name, inner in found.items():
+        if is_dataclass(inner):
+            kind = {"event": type(inner).__name__} if isinstance(inner, Event) else {}
+            found[name] = {**kind, **_small_fields(inner)}
+    plain: dict[str, Any] = without_nan(found)
+    return plain

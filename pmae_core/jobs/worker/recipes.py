@@ -1,4 +1,4 @@
-"""From a finished job to the recipe that fills its table again."""
+"""From a finished job to the recipe that imputes its table again."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from pmae_core.errors import JobError
 from pmae_core.export import Recipe, changed_roles
 from pmae_core.jobs.params import left_alone
 from pmae_core.jobs.spec import JobSpec
+from pmae_core.jobs.worker.results import MODEL_FILE
 from pmae_core.table import Schema
 
 TABLE_FILE = "table.parquet"
-MODEL_FILE = "model.safetensors"
-# Not the names of what is taken away: a script that is run must not write over it.
-AGAIN_FILE, IMPUTED_AGAIN_FILE = "filled-again.parquet", "imputed-again.parquet"
+# Not the names of the exported files: running the script must not overwrite them.
+IMPUTED_AGAIN_FILE = "imputed-again.parquet"
+WAS_IMPUTED_AGAIN_FILE = "was-imputed-again.parquet"
 
 
 def recipe_of(
@@ -26,18 +27,18 @@ def recipe_of(
     *,
     sentinels: Sequence[Any] = (),
 ) -> Recipe:
-    """Return how a job filled its table.
+    """Return how a job imputed its table.
 
     Parameters
     ----------
     spec : JobSpec
-        Of an ``impute`` job, or of a ``train`` job that filled its table.
+        Of an ``impute`` job, or of a ``train`` job that imputed its table.
     result : mapping
         The small result of the job.
     frame : DataFrame
-        Its table with the holes, which lies beside the script as ``table.parquet``.
+        Its table with the missing values, which is beside the script as ``table.parquet``.
     sentinels : sequence
-        Values that had been declared missing before; in words only, `frame` lacks them.
+        Values that were declared missing before; they are only named, since `frame` lacks them.
 
     Returns
     -------
@@ -46,16 +47,18 @@ def recipe_of(
     Raises
     ------
     JobError
-        If the job filled nothing.
+        If the job imputed nothing.
     """
-    if result.get("n_filled") is None:
-        raise JobError("This job filled no table.")
+    if result.get("n_imputed") is None:
+        raise JobError("This job imputed no table. Choose one that did.")
     schema = spec.read_schema()
     by_model = spec.model is not None
     trained = result["trained"] if by_model else {}
     return Recipe(
         table=TABLE_FILE,
-        sentinels=[value if _is_word(value) else str(value) for value in sentinels],
+        sentinels=[
+            value if isinstance(value, str | int | float) else str(value) for value in sentinels
+        ],
         roles=changed_roles(frame, Schema.infer(frame) if schema is None else schema),
         method=result["method"],
         params=trained["params"] if by_model else spec.params["params"],
@@ -64,12 +67,8 @@ def recipe_of(
         model_seed=trained.get("seed"),
         draws=spec.params.get("draws", 0),
         left_alone=left_alone(spec.params),
-        output=AGAIN_FILE,
-        imputed_output=IMPUTED_AGAIN_FILE,
+        output=IMPUTED_AGAIN_FILE,
+        imputed_output=WAS_IMPUTED_AGAIN_FILE,
         threads=spec.resources.threads,
         versions=spec.versions,
     )
-
-
-def _is_word(value: Any) -> bool:
-    return isinstance(value, str | int | float)

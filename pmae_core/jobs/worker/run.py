@@ -1,4 +1,4 @@
-"""The work of a job: from its specification and a context to files and a small result."""
+"""The work of each kind of job: from a specification and a context to files and a result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ from pmae_core.errors import Cancelled, JobError
 from pmae_core.jobs.params import left_alone
 from pmae_core.jobs.spec import JobKind, JobSpec
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted
-from pmae_core.jobs.worker.results import write_frame
+from pmae_core.jobs.worker.results import (
+    IMPUTED_FILE,
+    MODEL_FILE,
+    WAS_IMPUTED_FILE,
+    imputation_file,
+    write_frame,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,21 +36,21 @@ _FITTING = (JobKind.TRAIN, JobKind.IMPUTE)
 def run_job(spec: JobSpec, context: JobContext) -> dict[str, Any]:
     """Do the work of a job.
 
-    What an earlier attempt left in the folder is taken up: the checkpoint of a training, the
-    finished tasks of a comparison. The result is as if there had been one attempt alone.
+    The work continues from what an earlier attempt left in the folder: the checkpoint of a
+    training, the finished tasks of a comparison. The result is the same as that of one attempt.
 
     Parameters
     ----------
     spec : JobSpec
         What to do.
     context : JobContext
-        Where, with which tables, and who listens.
+        The folder, the tables and the listeners.
 
     Returns
     -------
     dict
-        The small, JSON-able result, which is also in ``result/result.json``. The ``files`` it
-        names are in ``result/``.
+        The small, JSON-able result, also written to ``result/result.json``. Its ``files`` are in
+        ``result/``.
 
     Raises
     ------
@@ -67,7 +73,7 @@ def run_job(spec: JobSpec, context: JobContext) -> dict[str, Any]:
 
 @contextmanager
 def _result_folder(folder: Path) -> Iterator[Path]:
-    """Give a new folder that becomes ``result/`` as a whole, or not at all."""
+    """Give a new folder that becomes ``result/`` when the block ends well, and not otherwise."""
     unfinished, result, replaced = (folder / f"result{end}" for end in (".tmp", "", ".old"))
     for leftover in (unfinished, replaced):
         shutil.rmtree(leftover, ignore_errors=True)
@@ -80,14 +86,14 @@ def _result_folder(folder: Path) -> Iterator[Path]:
 
 
 def fit_and_impute(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
-    """Do the work of a ``train`` or ``impute`` job here.
+    """Do the work of a ``train`` or ``impute`` job in this process.
 
     Parameters
     ----------
     spec, context
-        As for :func:`run_job`; of the context's folder only ``checkpoint/`` is used.
+        As for :func:`run_job`; only ``checkpoint/`` of the context's folder is used.
     out : Path
-        Where to write the result's files.
+        Where to write the files of the result.
 
     Returns
     -------
@@ -102,35 +108,26 @@ def fit_and_impute(spec: JobSpec, context: JobContext, out: Path) -> dict[str, A
         if spec.model is not None:
             imputer = _load(spec.model, context, result)
         else:
-            imputer = _make(spec)
-            result["method"] = params["method"]
-            with _phase("fit", context, result):
-                imputer.fit(
-                    frame,
-                    callbacks=(context.emit,),
-                    cancel=context.cancel,
-                    checkpoint_dir=context.folder / "checkpoint",
-                )
-            result |= _training_of(imputer)
+            imputer = _fit(spec, frame, context, result)
         if hasattr(imputer, "save"):
-            imputer.save(out / "model.safetensors")
+            imputer.save(out / MODEL_FILE)
+        kept_missing = _kept_missing(spec, frame)
         if spec.kind is JobKind.IMPUTE or params["fill"]:
-            with _phase("fill", context, result):
-                filled = imputer.transform(frame)
-            kept_empty = _kept_empty(spec, frame)
-            result |= _write_filled(frame, filled, kept_empty, out)
+            with _phase("impute", context, result):
+                imputed = imputer.transform(frame)
+            result |= _write_imputed(frame, imputed, kept_missing, out)
         if params.get("draws"):
-            with _phase("draw", context, result):
-                draws = imputer.sample(frame, n=params["draws"], random_state=spec.seed)
-            for number, draw in enumerate(draws, start=1):
-                write_frame(_emptied(draw, kept_empty), out / f"draw-{number}.parquet")
-            result["draws"] = len(draws)
+            with _phase("sample", context, result):
+                imputations = imputer.sample(frame, n=params["draws"], random_state=spec.seed)
+            for number, one in enumerate(imputations, start=1):
+                write_frame(_with_missing(one, kept_missing), out / imputation_file(number))
+            result["n_imputations"] = len(imputations)
     result["notes"] = list(dict.fromkeys(str(one.message) for one in caught))[:MAX_NOTES]
     return result
 
 
 def _load(model: str, context: JobContext, result: dict[str, Any]) -> Any:
-    """Return a trained imputer, and note how it was trained: its job may be removed some day."""
+    """Return a trained imputer, and note its settings: its own job may be removed later."""
     from pmae_core.imputers import load_imputer
     from pmae_core.imputers.registry import registered_as
 
@@ -141,11 +138,22 @@ def _load(model: str, context: JobContext, result: dict[str, Any]) -> Any:
     return imputer
 
 
-def _make(spec: JobSpec) -> Any:
+def _fit(spec: JobSpec, frame: pd.DataFrame, context: JobContext, result: dict[str, Any]) -> Any:
+    """Return a new imputer, fitted to the table."""
     from pmae_core.imputers import make_imputer
 
     given = {"schema": spec.read_schema(), "random_state": spec.seed}
-    return make_imputer(spec.params["method"], **{**spec.params["params"], **given})
+    imputer = make_imputer(spec.params["method"], **{**spec.params["params"], **given})
+    result["method"] = spec.params["method"]
+    with _phase("fit", context, result):
+        imputer.fit(
+            frame,
+            callbacks=(context.emit,),
+            cancel=context.cancel,
+            checkpoint_dir=context.folder / "checkpoint",
+        )
+    result |= _training_of(imputer)
+    return imputer
 
 
 def _training_of(imputer: Any) -> dict[str, Any]:
@@ -162,39 +170,39 @@ def _training_of(imputer: Any) -> dict[str, Any]:
     }
 
 
-def _kept_empty(spec: JobSpec, frame: pd.DataFrame) -> pd.DataFrame | None:
-    """Return True for the cells that are empty for a reason; None where there are none."""
+def _kept_missing(spec: JobSpec, frame: pd.DataFrame) -> pd.DataFrame | None:
+    """Return True for the cells that are missing for a reason; None if there are none."""
     from pmae_core.explain import leave_alone
 
-    holes = left_alone(spec.params)
-    return leave_alone(frame, holes) if holes else None
+    structural = left_alone(spec.params)
+    return leave_alone(frame, structural) if structural else None
 
 
-def _emptied(filled: pd.DataFrame, kept_empty: pd.DataFrame | None) -> pd.DataFrame:
-    return filled if kept_empty is None else filled.mask(kept_empty)
+def _with_missing(imputed: pd.DataFrame, kept_missing: pd.DataFrame | None) -> pd.DataFrame:
+    return imputed if kept_missing is None else imputed.mask(kept_missing)
 
 
-def _write_filled(
-    frame: pd.DataFrame, filled: pd.DataFrame, kept_empty: pd.DataFrame | None, out: Path
+def _write_imputed(
+    frame: pd.DataFrame, imputed: pd.DataFrame, kept_missing: pd.DataFrame | None, out: Path
 ) -> dict[str, Any]:
-    still_missing = filled.isna().sum()
-    filled = _emptied(filled, kept_empty)
-    imputed = frame.isna() & filled.notna()
-    write_frame(filled, out / "filled.parquet")
-    write_frame(imputed, out / "imputed.parquet")
+    still_missing = imputed.isna().sum()
+    imputed = _with_missing(imputed, kept_missing)
+    was_imputed = frame.isna() & imputed.notna()
+    write_frame(imputed, out / IMPUTED_FILE)
+    write_frame(was_imputed, out / WAS_IMPUTED_FILE)
     return {
-        "n_filled": int(imputed.to_numpy().sum()),
-        "n_rows": len(filled),
+        "n_imputed": int(was_imputed.to_numpy().sum()),
+        "n_rows": len(imputed),
         "still_missing": {
-            str(name): int(count) for name, count in still_missing.items() if count > 0
+            str(name): int(number) for name, number in still_missing.items() if number > 0
         },
-        "n_left_alone": 0 if kept_empty is None else int(kept_empty.to_numpy().sum()),
+        "n_left_alone": 0 if kept_missing is None else int(kept_missing.to_numpy().sum()),
     }
 
 
 def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     from pmae_core.evaluation import compare
-    from pmae_core.jobs.worker.consequences import judge_consequences
+    from pmae_core.jobs.worker.consequences import compute_consequences
 
     started = time.monotonic()
     is_benchmark = spec.kind is JobKind.BENCHMARK
@@ -207,7 +215,7 @@ def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
         cancel=context.cancel,
     )
     budget = arguments.get("budget_seconds")
-    consequences = judge_consequences(
+    consequences = compute_consequences(
         spec.params,
         arguments,
         context,
@@ -217,10 +225,10 @@ def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     context.emit(PhaseStarted(phase="write"))
     comparison.write(out)
     _write_consequences(consequences, comparison, out)
-    return {"kind": str(spec.kind), **_in_short(comparison, consequences)}
+    return {"kind": str(spec.kind), **_summary(comparison, consequences)}
 
 
-def _in_short(comparison: Comparison, consequences: Consequences) -> dict[str, Any]:
+def _summary(comparison: Comparison, consequences: Consequences) -> dict[str, Any]:
     """Return the small result of a comparison."""
     statuses = [task.status for task in comparison.tasks]
     errors = [
@@ -229,7 +237,7 @@ def _in_short(comparison: Comparison, consequences: Consequences) -> dict[str, A
     return {
         "seconds": {
             "fit": sum(task.fit_seconds or 0.0 for task in comparison.tasks),
-            "fill": sum(task.impute_seconds or 0.0 for task in comparison.tasks),
+            "impute": sum(task.impute_seconds or 0.0 for task in comparison.tasks),
         },
         "best_method": comparison.best_method(),
         "n_tasks": len(statuses),
@@ -239,7 +247,7 @@ def _in_short(comparison: Comparison, consequences: Consequences) -> dict[str, A
 
 
 def _write_consequences(consequences: Consequences, comparison: Comparison, out: Path) -> None:
-    """Write what was asked for beside the comparison: tables, and a report with them in it."""
+    """Write downstream scores and conclusions as tables, and a report that includes them."""
     from pmae_core.evaluation.report import comparison_report
     from pmae_core.jobs.worker.consequences import FILE, PARTS
 
@@ -259,11 +267,11 @@ def _on_own_table(spec: JobSpec, context: JobContext) -> dict[str, Any]:
     """Return the arguments of a comparison on the user's table."""
     from pmae_core.storage.json_values import from_json_value
 
-    asked_afterwards = ("downstream", "conclusions", "conclusion_draws")
+    used_afterwards = ("downstream", "conclusions", "conclusion_draws")
     arguments = {
         name: value
         for name, value in spec.params.items()
-        if value is not None and name not in asked_afterwards
+        if value is not None and name not in used_afterwards
     }
     if "truth" in arguments:
         arguments["truth"] = context.load_table(arguments["truth"])
@@ -278,13 +286,13 @@ def _on_benchmark_table(spec: JobSpec) -> dict[str, Any]:
 
     params = spec.params
     table = benchmark_table(params["dataset"], max_rows=params.get("max_rows"), seed=spec.seed)
-    holes = ("pattern", "mechanism", "coupling")
+    missingness = ("pattern", "mechanism", "coupling")
     others = ("methods", "seeds", "method_params", "method_budget_seconds")
     return {
         "table": table.frame,
         "schema": table.schema,
         "holdout": "amputation",
-        "amputation": {name: params[name] for name in holes if params[name] is not None},
+        "amputation": {name: params[name] for name in missingness if params[name] is not None},
         **{name: params[name] for name in others},
     }
 
@@ -292,15 +300,15 @@ def _on_benchmark_table(spec: JobSpec) -> dict[str, Any]:
 def table_of(spec: JobSpec, context: JobContext) -> pd.DataFrame:
     """Return the user's table that a job works on."""
     if spec.table is None:
-        raise JobError(f"A job of kind {spec.kind} needs a table.")
+        raise JobError(f"A job of the kind {spec.kind} needs a table. Name one.")
     return context.load_table(spec.table)
 
 
 @contextmanager
 def _phase(name: str, context: JobContext, result: dict[str, Any]) -> Iterator[None]:
-    """Announce a part of the work, stop before it if asked to, and note its seconds."""
+    """Announce a phase of the work, stop before it if asked to, and measure its seconds."""
     if context.cancel():
-        raise Cancelled(f"The job was stopped before: {name}.")
+        raise Cancelled(f"The job was stopped before the phase {name!r}.")
     context.emit(PhaseStarted(phase=name))
     started = time.perf_counter()
     yield

@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmae_core.errors import SchemaError
-from pmae_core.storage.json_values import from_json_value, is_json_value, to_json_value
+from pmae_core.storage.json_values import (
+    from_json_value,
+    is_json_value,
+    to_json_value,
+    without_nan,
+)
 
 
 def there_and_back(value):
@@ -71,3 +76,10 @@ def test_an_unknown_type_is_refused_with_a_sentence():
     assert not is_json_value(object())
     with pytest.raises(SchemaError, match="cannot be saved"):
         to_json_value(object())
+
+
+def test_numbers_that_json_lacks_become_none():
+    figures = {"a": float("nan"), "b": [np.float64("inf"), (1, np.int64(2))], 3: "three"}
+    plain = without_nan(figures)
+    assert plain == {"a": None, "b": [None, [1, 2]], "3": "three"}
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain

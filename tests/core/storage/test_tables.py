@@ -1,4 +1,4 @@
-"""Tables by content: what is put comes back to the letter, and is kept once."""
+"""Tables by content: what is put comes back exactly, and is stored once."""
 
 import datetime
 import io
@@ -15,18 +15,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pmae_core.errors import JobError
-from pmae_core.jobs.paths import JobPaths
+from pmae_core.errors import StorageError
 from pmae_core.storage.frames import content_digest, from_arrow, to_arrow
-from pmae_core.storage.tables import TableStore
+from pmae_core.storage.tables import StorableTable, TableStore
 from pmae_core.table import load_dataset
 
 
 @pytest.fixture
 def tables(tmp_path):
-    paths = JobPaths(tmp_path)
-    paths.make()
-    return TableStore(paths)
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    return TableStore(folder)
 
 
 def assert_same(one, other):
@@ -150,7 +149,7 @@ def test_the_samples_come_back(tables, name):
     assert_same(tables.get(tables.put(frame)), frame)
 
 
-def test_filling_a_table_that_was_read_is_allowed(tables):
+def test_a_table_that_was_read_can_be_changed(tables):
     frame = tables.get(tables.put(pd.DataFrame({"a": [1.0, np.nan], "b": [1, 2]})))
     frame.loc[1, "a"] = 3.0
     frame.loc[0, "b"] = 7
@@ -177,8 +176,8 @@ class Text(str):
     ],
     ids=lambda column: str(column.dtype),
 )
-def test_what_cannot_be_kept_exactly_is_refused(tables, column):
-    with pytest.raises(JobError, match=r"cannot keep the column 'odd one' .* exactly: .*Turn it"):
+def test_what_cannot_be_stored_exactly_is_refused(tables, column):
+    with pytest.raises(StorageError, match=r"The column 'odd one' .* stored exactly: .*Convert"):
         tables.put(pd.DataFrame({"fine": [1, 2], "odd one": column}))
     assert list(tables.path("0" * 64).parent.iterdir()) == []
 
@@ -256,7 +255,7 @@ def base():
 
 CHANGES = {
     "value": lambda df: df.assign(a=[1.5, np.nan]),
-    "hole": lambda df: df.assign(a=[1.0, 2.0]),
+    "missing cell": lambda df: df.assign(a=[1.0, 2.0]),
     "zero's sign": lambda df: df.assign(a=[1.0, -0.0]),
     "dtype": lambda df: df.astype({"a": "float32"}),
     "text": lambda df: df.assign(b=["x", ""]),
@@ -320,7 +319,7 @@ def test_other_processes_find_the_same_digest(tables):
 # Files
 
 
-def test_the_same_table_is_kept_once(tables):
+def test_the_same_table_is_stored_once(tables):
     digest = tables.put(base())
     before = tables.path(digest).stat()
     assert tables.put(base()) == digest
@@ -330,11 +329,57 @@ def test_the_same_table_is_kept_once(tables):
 
 def test_what_is_not_there_is_a_sentence(tables):
     assert not tables.exists("0" * 64)
-    with pytest.raises(JobError, match="not kept here"):
+    with pytest.raises(StorageError, match="not stored here"):
         tables.get("0" * 64)
     for attempt in ("../../etc/passwd", "0" * 63, "0" * 64 + ".parquet"):
-        with pytest.raises(JobError, match="no digest"):
+        with pytest.raises(StorageError, match="not the digest"):
             tables.get(attempt)
+
+
+BAD_DIGESTS = [
+    *("", ".", "..", "../" + "0" * 64, "/etc/passwd", "A" * 64, "0" * 63, "0" * 65),
+    *("0" * 64 + "\n", "0" * 64 + "/..", "0" * 63 + "\0", "\u0660" * 64, None, 7),
+]
+
+
+@pytest.mark.parametrize("digest", BAD_DIGESTS)
+def test_a_malformed_digest_is_refused(tables, digest):
+    with pytest.raises(StorageError, match="not the digest"):
+        tables.path(digest)
+
+
+def test_links_out_of_the_folder_are_refused(tables, tmp_path):
+    (tables.folder / f"{'0' * 64}.parquet").symlink_to(tmp_path / "outside.parquet")
+    with pytest.raises(StorageError, match="leads elsewhere"):
+        tables.get("0" * 64)
+
+
+def test_a_linked_folder_is_refused_but_may_lie_behind_a_link(tables, tmp_path):
+    digest = tables.put(base())
+    (tmp_path / "above").mkdir()
+    (tmp_path / "above" / "tables").symlink_to(tables.folder)
+    with pytest.raises(StorageError, match="leads elsewhere"):
+        TableStore(tmp_path / "above" / "tables").get(digest)
+    (tmp_path / "link").symlink_to(tmp_path)
+    assert_same(TableStore(tmp_path / "link" / "tables").get(digest), base())
+
+
+def test_an_encoded_table_is_put_and_copied_without_encoding_it_again(
+    tables, tmp_path, monkeypatch
+):
+    storable = StorableTable.from_frame(base())
+    monkeypatch.setattr("pmae_core.storage.tables.to_arrow", None)
+    with monkeypatch.context() as patch:
+        patch.setattr("pmae_core.storage.tables.content_digest", None)
+        assert tables.put(storable) == storable.digest
+        (tmp_path / "others").mkdir()
+        others = TableStore(tmp_path / "others")
+        others.copy_from(tables, storable.digest)
+        others.copy_from(tables, storable.digest)  # it is there already
+    assert_same(others.get(storable.digest), base())
+    assert len(list(others.folder.iterdir())) == 1
+    with pytest.raises(StorageError, match="not stored here"):
+        others.copy_from(tables, "0" * 64)
 
 
 @pytest.mark.parametrize("damage", ["cut", "other bytes", "another table", "plain parquet"])
@@ -350,7 +395,7 @@ def test_a_damaged_file_is_noticed(tables, tmp_path, damage):
         path.write_bytes(tables.path(tables.put(pd.DataFrame({"a": [1]}))).read_bytes())
     else:
         base().to_parquet(path)
-    with pytest.raises(JobError, match="damaged"):
+    with pytest.raises(StorageError, match="damaged"):
         tables.get(digest)
 
 
@@ -358,7 +403,7 @@ def test_a_table_of_a_newer_release_is_refused(tables, monkeypatch):
     monkeypatch.setattr("pmae_core.storage.frames.FORMAT", 2)
     digest = tables.put(base())
     monkeypatch.setattr("pmae_core.storage.frames.FORMAT", 1)
-    with pytest.raises(JobError, match="newer release"):
+    with pytest.raises(StorageError, match="newer release"):
         tables.get(digest)
 
 
@@ -367,13 +412,13 @@ def test_a_failed_write_leaves_nothing(tables, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(JobError, match="disk full"):
+    with pytest.raises(StorageError, match="disk full"):
         tables.put(base())
     assert list(tables.path("0" * 64).parent.iterdir()) == []
 
 
 def _put_many(home):
-    tables = TableStore(JobPaths(home))
+    tables = TableStore(home / "tables")
     for number in range(20):
         tables.put(pd.DataFrame({"a": [number, number + 1]}))
 

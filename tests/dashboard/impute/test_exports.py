@@ -69,8 +69,8 @@ def make(table, tmp_path, monkeypatch):
 
 def opened(record, table, schema) -> Filling:
     result = record.folder / "result"
-    imputed = read_frame(result / "imputed.parquet")
-    filled = read_frame(result / "filled.parquet")
+    imputed = read_frame(result / "was_imputed.parquet")
+    filled = read_frame(result / "imputed.parquet")
     return Filling(record, table, schema, filled, imputed, imputed.sum())
 
 
@@ -101,13 +101,13 @@ def test_the_script_fills_the_same_table(make, tmp_path):
 
     run([sys.executable, "reproduce.py"], folder)
 
-    again = read_table(folder / "filled-again.parquet")
+    again = read_table(folder / "imputed-again.parquet")
     pd.testing.assert_frame_equal(again, filling.filled, check_exact=True)
     assert again["packs"].isna().any()
-    mask = read_table(folder / "imputed-again.parquet")
+    mask = read_table(folder / "was-imputed-again.parquet")
     pd.testing.assert_frame_equal(mask, filling.imputed)
     for number, draw in enumerate(filling.draws(list(filling.filled.columns)), start=1):
-        drawn = read_table(folder / f"filled-again-draw{number}.parquet")
+        drawn = read_table(folder / f"imputed-again-draw{number}.parquet")
         pd.testing.assert_frame_equal(drawn, draw, check_exact=True)
 
 
@@ -121,14 +121,14 @@ def test_script_and_command_repeat_a_trained_model(make, tmp_path):
     assert exports.recipe(filling).model_seed == 5
 
     run([sys.executable, "reproduce.py"], folder)
-    again = read_table(folder / "filled-again.parquet")
+    again = read_table(folder / "imputed-again.parquet")
     pd.testing.assert_frame_equal(again, filling.filled, check_exact=True)
 
     for made in folder.glob("*-again*.parquet"):
         made.unlink()
     command = (folder / "command.txt").read_text().split("pmae ", 1)[1].split()
     run([sys.executable, "-m", "pmae_core", *command], folder)
-    again = read_table(folder / "filled-again.parquet")
+    again = read_table(folder / "imputed-again.parquet")
     pd.testing.assert_frame_equal(again, filling.filled, check_exact=True)
 
 

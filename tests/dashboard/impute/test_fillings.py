@@ -13,7 +13,7 @@ TABLE = "0" * 64
 def filling(job_id, method, *, seed=0, table=TABLE, state=JobState.SUCCEEDED, kind=JobKind.IMPUTE):
     """As much of a job as the list of fillings asks for."""
     spec = SimpleNamespace(params={"method": method}, seed=seed, table=table)
-    result = {"method": method, "n_filled": 3} if state is JobState.SUCCEEDED else None
+    result = {"method": method, "n_imputed": 3} if state is JobState.SUCCEEDED else None
     return SimpleNamespace(id=job_id, spec=spec, state=state, result=result, kind=kind)
 
 

@@ -39,7 +39,7 @@ class InlineEngine:
     def resume(self, job_id):
         return self.store.resume(job_id)
 
-    def tend(self):
+    def supervise(self):
         pass
 
     def claim(self):
@@ -143,7 +143,7 @@ def test_a_trained_model_fills_other_rows(store, holes, tmp_path):
     filled = submitted("impute", holes, "--model", trained[:8], "--draws", 2, "--wait")
 
     assert store.job(filled).spec.params == {"model": trained, "draws": 2, "leave_alone": []}
-    run("result", filled, "--file", "draw-2.parquet", "-o", tmp_path / "draw.csv")
+    run("result", filled, "--file", "imputation-2.parquet", "-o", tmp_path / "draw.csv")
     assert not read_table(tmp_path / "draw.csv").isna().any(axis=None)
 
 
@@ -211,7 +211,7 @@ def test_the_same_document_gives_the_same_result(store, holes, tmp_path):
 
     assert second != first
     assert store.job(second).spec == store.job(first).spec
-    for name in ("filled.parquet", "imputed.parquet"):
+    for name in ("imputed.parquet", "was_imputed.parquet"):
         one, other = (store.job(job).folder / "result" / name for job in (first, second))
         assert one.read_bytes() == other.read_bytes()
 
@@ -248,7 +248,7 @@ def test_other_versions_than_those_of_a_document_are_told(store, holes, tmp_path
         (["submit", "train", "HOLES", "--method", "em"], 1, "has no model"),
         (["submit", "impute", "HOLES", "--method", "nobody"], 1, "no method 'nobody'"),
         (["submit", "impute", "HOLES", "--method", "em", "--model", "ab"], 2, "brings its method"),
-        (["submit", "impute", "HOLES", "--model", "ab"], 1, "no job that begins with ab"),
+        (["submit", "impute", "HOLES", "--model", "ab"], 1, "no job whose id begins with ab"),
         (["submit", "impute", "HOLES", "--param", "steps"], 2, "NAME=VALUE"),
         (["submit", "impute", "HOLES", "--role", "kind"], 2, "COLUMN=ROLE"),
         (["submit", "compare", "HOLES", "--methods", "em", "--param", "max=3"], 2, "METHOD.NAME"),
@@ -258,9 +258,9 @@ def test_other_versions_than_those_of_a_document_are_told(store, holes, tmp_path
             2,
             "Give one of these",
         ),
-        (["show", "ab"], 1, "no job that begins with ab"),
-        (["show", "../.."], 1, "no beginning of a job's id"),
-        (["list", "--state", "asleep"], 1, "none of: queued"),
+        (["show", "ab"], 1, "no job whose id begins with ab"),
+        (["show", "../.."], 1, "not the beginning of a job id"),
+        (["list", "--state", "asleep"], 1, "unknown. Choose queued"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(store, holes, arguments, code, sentence):
@@ -312,7 +312,7 @@ def test_jobs_of_other_workspaces_are_not_seen(store, holes):
 
     assert json.loads(run("list", "--json").stdout) == []
     for command in ("show", "logs", "cancel", "resume", "result"):
-        assert "no job that begins" in words(run(command, stranger.id, code=1).stderr)
+        assert "no job whose id begins" in words(run(command, stranger.id, code=1).stderr)
     assert store.job(stranger.id).state == "queued"
 
 
@@ -380,9 +380,9 @@ def test_a_result_is_asked_for_rightly(store, holes, tmp_path):
     assert "has no result: it is queued" in words(run("result", job_id, code=1).stderr)
     InlineEngine(store).wait(job_id)
 
-    assert json.loads(run("result", job_id, "--json").stdout)["n_filled"] > 0
-    assert "n_filled" in run("result", job_id).stdout
-    assert "--output" in run("result", job_id, "--file", "filled.parquet", code=2).output
+    assert json.loads(run("result", job_id, "--json").stdout)["n_imputed"] > 0
+    assert "n_imputed" in run("result", job_id).stdout
+    assert "--output" in run("result", job_id, "--file", "imputed.parquet", code=2).output
     assert "exists already" in words(run("result", job_id, "-o", holes, code=1).stderr)
     none = run("result", job_id, "--file", "../spec.json", "-o", tmp_path / "a.json", code=1)
     assert "has no file ../spec.json" in words(none.stderr)

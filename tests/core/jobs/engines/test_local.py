@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
@@ -12,9 +11,10 @@ import pytest
 from pmae_core.errors import JobError
 from pmae_core.jobs import JobSpec, JobState, ProcessId, Resources
 from pmae_core.jobs.engines import LocalEngine, local, make_engine
-from pmae_core.jobs.engines.gpus import take_gpus, visible_gpus
+from pmae_core.jobs.engines.gpus import reserve_gpus, visible_gpus
 from tests.support.paths import ROOT
 from tests.support.shell_engine import ShellEngine
+from tests.support.waiting import eventually
 
 
 @pytest.fixture
@@ -34,15 +34,6 @@ def kill(record):
             return
 
 
-def eventually(condition, seconds=20.0):
-    give_up_at = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > give_up_at:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 def states(store, records):
     return [store.job(record.id).state.value for record in records]
 
@@ -53,7 +44,7 @@ def test_as_many_run_as_there_is_room_for_and_the_others_wait_in_order(engine, s
     assert [store.queue_position(record.id) for record in records] == [None, None, 1, 2, 3]
 
     kill(store.job(records[0].id))
-    assert eventually(lambda: engine.tend() or store.job(records[2].id).state == "running")
+    assert eventually(lambda: engine.supervise() or store.job(records[2].id).state == "running")
     assert states(store, records) == ["interrupted", "running", "running", "queued", "queued"]
     assert "ended without a result" in store.job(records[0].id).error
 
@@ -116,7 +107,7 @@ def test_a_worker_that_will_not_stop_is_terminated_then_killed_with_all_it_start
     assert engine.cancel(record.id).state is JobState.RUNNING
     ended = engine.wait(record.id, timeout=20)
     assert ended.state is JobState.CANCELLED
-    assert ended.error == "It did not stop by itself and was ended."
+    assert ended.error == "The job did not stop by itself and was ended."
     assert (record.folder / "asked").exists()
     assert eventually(lambda: not any(is_running(pid) for pid in pids))
 
@@ -150,7 +141,7 @@ def test_a_number_that_another_process_has_now_is_neither_alive_nor_ended(engine
     stranger = subprocess.Popen(["sleep", "300"], start_new_session=True)
     created = psutil.Process(stranger.pid).create_time()
     store.register_worker(record.id, token, stranger.pid, created - 1000, local.HOST)
-    engine.tend()
+    engine.supervise()
     assert store.job(record.id).state is JobState.INTERRUPTED
     assert stranger.poll() is None
     stranger.kill()
@@ -171,7 +162,7 @@ def test_a_job_whose_starter_died_before_its_worker_was_there(engine, store, spe
     owner = ProcessId(dead.pid, psutil.Process(dead.pid).create_time(), local.HOST)
     dead.wait()
     record, token = claimed(store, spec, owner)
-    engine.tend()
+    engine.supervise()
     assert store.job(record.id).state is JobState.INTERRUPTED
     assert "did not start" in store.job(record.id).error
     # A worker that comes too late is turned away.
@@ -181,20 +172,20 @@ def test_a_job_whose_starter_died_before_its_worker_was_there(engine, store, spe
 
 def test_a_job_whose_worker_does_not_come(engine, store, spec, monkeypatch):
     record, _ = claimed(store, spec)
-    engine.tend()
+    engine.supervise()
     assert store.job(record.id).state is JobState.RUNNING
     monkeypatch.setattr(local, "START_SECONDS", 0.0)
-    engine.tend()
+    engine.supervise()
     assert store.job(record.id).state is JobState.INTERRUPTED
 
 
 def test_a_worker_of_another_machine_is_judged_by_its_silence(engine, store, spec, monkeypatch):
     record, token = claimed(store, spec)
     store.register_worker(record.id, token, 1, 0.0, "elsewhere")
-    engine.tend()
+    engine.supervise()
     assert store.job(record.id).state is JobState.RUNNING
     monkeypatch.setattr(local, "SILENCE_SECONDS", 0.0)
-    engine.tend()
+    engine.supervise()
     assert store.job(record.id).state is JobState.INTERRUPTED
     assert "elsewhere" in store.job(record.id).error
 
@@ -217,22 +208,23 @@ def test_a_worker_that_dies_at_once_is_missed(store, spec):
     assert (record.folder / "log.txt").read_text() == "no such module\n"
 
 
-TENDER = """
+SUPERVISOR = """
 import sys
 from tests.support.shell_engine import ShellEngine
+from tests.support.waiting import eventually
 from pmae_core.jobs import JobStore
 engine = ShellEngine(JobStore({home!r}), concurrency=8)
 engine.line = "echo once >> started; exec sleep 300"
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(30):
-    engine.tend()
+    engine.supervise()
 """
 
 
-def test_several_processes_that_tend_at_once_start_each_job_once(engine, store, spec, home):
-    script = TENDER.format(home=str(home))
-    tenders = [
+def test_several_processes_that_supervise_at_once_start_each_job_once(engine, store, spec, home):
+    script = SUPERVISOR.format(home=str(home))
+    supervisors = [
         subprocess.Popen(
             [sys.executable, "-c", script],
             cwd=ROOT,
@@ -242,16 +234,16 @@ def test_several_processes_that_tend_at_once_start_each_job_once(engine, store, 
         )
         for _ in range(3)
     ]
-    for tender in tenders:
-        assert tender.stdout.readline() == "ready\n"
+    for supervisor in supervisors:
+        assert supervisor.stdout.readline() == "ready\n"
     records = [store.submit(spec) for _ in range(12)]
-    for tender in tenders:
-        tender.stdin.write("go\n")
-        tender.stdin.flush()
-    assert [tender.wait(timeout=60) for tender in tenders] == [0, 0, 0]
+    for supervisor in supervisors:
+        supervisor.stdin.write("go\n")
+        supervisor.stdin.flush()
+    assert [supervisor.wait(timeout=60) for supervisor in supervisors] == [0, 0, 0]
 
     # Those who started them are gone; the workers are not, and nobody takes them for dead.
-    ShellEngine(store, concurrency=8).tend()
+    ShellEngine(store, concurrency=8).supervise()
     running = store.jobs(states=[JobState.RUNNING])
     assert len(running) == 8
     assert states(store, records) == ["running"] * 8 + ["queued"] * 4
@@ -262,14 +254,14 @@ def test_several_processes_that_tend_at_once_start_each_job_once(engine, store, 
     # Nor does any of two that look at once resume or start one twice.
     for record in running[:3]:
         kill(record)
-    assert eventually(lambda: engine.tend() or store.count(states=[JobState.INTERRUPTED]) == 3)
+    assert eventually(lambda: engine.supervise() or store.count(states=[JobState.INTERRUPTED]) == 3)
 
 
 def test_engines_are_chosen_by_name_or_environment(store, monkeypatch):
     monkeypatch.delenv("PMAE_ENGINE", raising=False)
     assert isinstance(make_engine(store), LocalEngine)
     monkeypatch.setenv("PMAE_ENGINE", "cloud")
-    with pytest.raises(JobError, match="There is no engine 'cloud'; choose one of: local, ray"):
+    with pytest.raises(JobError, match=r"There is no engine 'cloud'\. Choose local or ray"):
         make_engine(store)
 
 
@@ -314,17 +306,17 @@ def test_a_worker_that_starts_another_hands_on_the_machine_as_it_was(store, spec
 def test_gpus_are_shared_out_and_come_back_with_a_death(tmp_path):
     script = (
         f"import sys, time; sys.path.insert(0, {str(ROOT)!r})\n"
-        "from pathlib import Path; from pmae_core.jobs.engines.gpus import take_gpus\n"
-        f"print(take_gpus(Path({str(tmp_path)!r}), ('0', '1', '2'), 2), flush=True)\n"
+        "from pathlib import Path; from pmae_core.jobs.engines.gpus import reserve_gpus\n"
+        f"print(reserve_gpus(Path({str(tmp_path)!r}), ('0', '1', '2'), 2), flush=True)\n"
         "time.sleep(300)"
     )
     other = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     try:
         assert other.stdout.readline().strip() == "('0', '1')"
-        assert take_gpus(tmp_path, ("0", "1", "2"), 1) == ("2",)
+        assert reserve_gpus(tmp_path, ("0", "1", "2"), 1) == ("2",)
         other.kill()
         other.wait()
-        assert take_gpus(tmp_path, ("0", "1"), 2) == ("0", "1")
+        assert reserve_gpus(tmp_path, ("0", "1"), 2) == ("0", "1")
     finally:
         other.kill()
 

@@ -23,7 +23,7 @@ from pmae_core.jobs.engines import make_engine, ray_cluster
 from pmae_core.jobs.engines.ray import RayEngine
 from pmae_core.jobs.engines.ray_tasks import RayTaskPool
 from pmae_core.jobs.spec import JobSpec, JobState, Resources, installed_versions
-from pmae_core.jobs.store.store import JobStore
+from pmae_core.jobs.store import JobStore
 from pmae_core.jobs.worker.context import JobContext
 from pmae_core.jobs.worker.run import fit_and_impute
 from pmae_core.table import Schema
@@ -83,7 +83,7 @@ def wait_until(engine, job, condition):
     """Look after a job until a condition holds."""
     give_up_at = time.monotonic() + PATIENCE_SECONDS
     while not condition():
-        engine.tend()
+        engine.supervise()
         record = engine.store.job(job.id)
         assert not record.state.is_final, (record.state, record.error)
         assert time.monotonic() < give_up_at
@@ -164,7 +164,7 @@ def test_a_training_goes_on_after_a_crash_and_after_a_cancel(engine, cluster, ta
     out = tmp_path / "out"
     out.mkdir()
     fit_and_impute(spec, here, out)
-    for name in ("filled.parquet", "imputed.parquet"):
+    for name in ("imputed.parquet", "was_imputed.parquet"):
         assert (result / name).read_bytes() == (out / name).read_bytes(), name
     there, here = (load_file(folder / "model.safetensors") for folder in (result, out))
     assert there.keys() == here.keys()
@@ -247,5 +247,5 @@ def test_an_address_where_nobody_listens_is_refused_at_once(monkeypatch):
 
 def test_a_node_with_another_version_is_refused():
     versions = installed_versions() | {"numpy": "1.0"}
-    with pytest.raises(JobError, match=r"has numpy .* Install the same on all"):
-        ray_cluster.Line(None, ("em", 0), versions, None)
+    with pytest.raises(JobError, match=r"has numpy .* Install the same versions"):
+        ray_cluster.TaskReporter(None, ("em", 0), versions, None)

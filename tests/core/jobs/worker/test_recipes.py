@@ -26,7 +26,7 @@ def test_a_method_with_all_its_settings():
     hole = StructuralMissingness("age", Condition("zip", "is", (10115,)), 2)
     spec = spec_of(method="em", params={"max_iter": 9}, draws=3, leave_alone=[hole.to_dict()])
 
-    recipe = recipe_of(spec, {"method": "em", "n_filled": 1}, TABLE)
+    recipe = recipe_of(spec, {"method": "em", "n_imputed": 1}, TABLE)
 
     assert (recipe.method, recipe.params, recipe.seed) == ("em", {"max_iter": 9}, 4)
     assert (recipe.draws, recipe.threads, recipe.model) == (3, 2, None)
@@ -40,12 +40,12 @@ def test_a_method_with_all_its_settings():
 def test_a_training_is_repeated_and_a_model_is_loaded():
     trained = recipe_of(
         spec_of("train", method="pmae-mix", params={"preset": "fast"}),
-        {"method": "pmae-mix", "n_filled": 1},
+        {"method": "pmae-mix", "n_imputed": 1},
         TABLE,
     )
     assert (trained.model, trained.params, trained.seed) == (None, {"preset": "fast"}, 4)
 
-    result = {"method": "pmae-mix", "trained": {"params": {"a": 0.1}, "seed": 8}, "n_filled": 1}
+    result = {"method": "pmae-mix", "trained": {"params": {"a": 0.1}, "seed": 8}, "n_imputed": 1}
     loaded = recipe_of(spec_of(model="1" * 32), result, TABLE)
 
     assert (loaded.model, loaded.model_seed, loaded.seed) == (MODEL_FILE, 8, 4)
@@ -54,13 +54,13 @@ def test_a_training_is_repeated_and_a_model_is_loaded():
 
 def test_sentinels_of_any_type_are_words():
     day = datetime.date(1900, 1, 1)
-    result = {"method": "naive", "n_filled": 1}
+    result = {"method": "naive", "n_imputed": 1}
 
     recipe = recipe_of(spec_of(method="naive"), result, TABLE, sentinels=["?", -999, day])
 
     assert recipe.sentinels == ["?", -999, "1900-01-01"]
 
 
-def test_a_job_that_filled_nothing_has_no_recipe():
-    with pytest.raises(JobError, match="filled no table"):
+def test_a_job_that_imputed_nothing_has_no_recipe():
+    with pytest.raises(JobError, match="imputed no table"):
         recipe_of(spec_of("train", method="pmae-mix", fill=False), {"method": "pmae-mix"}, TABLE)

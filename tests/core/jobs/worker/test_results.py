@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from pmae_core.errors import JobError
+from pmae_core.errors import JobError, StorageError
 from pmae_core.jobs.worker.results import read_frame, write_frame
 
 
@@ -27,7 +27,7 @@ def test_some_columns_are_read_without_the_others(frame, columns, tmp_path):
 def test_what_is_not_there_is_a_sentence(frame, tmp_path):
     write_frame(frame, tmp_path / "t.parquet")
 
-    with pytest.raises(JobError, match="no column z"):
+    with pytest.raises(StorageError, match="no column z"):
         read_frame(tmp_path / "t.parquet", ["a", "z"])
     with pytest.raises(JobError, match=r"no result u\.parquet"):
         read_frame(tmp_path / "u.parquet", ["a"])

@@ -13,7 +13,7 @@ from pmae_core.explain import Condition, StructuralMissingness
 from pmae_core.imputers import PMAEImputer, load_imputer
 from pmae_core.inference import conclusion_stability
 from pmae_core.jobs.spec import JobSpec
-from pmae_core.jobs.worker.consequences import Consequences, judge_consequences, read_consequences
+from pmae_core.jobs.worker.consequences import Consequences, compute_consequences, read_consequences
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted
 from pmae_core.jobs.worker.results import read_frame
 from pmae_core.jobs.worker.run import run_job
@@ -63,34 +63,34 @@ def train_spec(**params):
     return JobSpec.make("train", params=given, table=DIGEST, seed=3)
 
 
-def test_training_gives_a_model_and_the_filled_table(tmp_path):
+def test_training_gives_a_model_and_the_imputed_table(tmp_path):
     listener = Listener()
     result = run_job(train_spec(), listener.context(tmp_path))
     out = tmp_path / "result"
     assert json.loads((out / "result.json").read_text()) == result
-    assert set(result["files"]) == {"model.safetensors", "filled.parquet", "imputed.parquet"}
+    assert set(result["files"]) == {"model.safetensors", "imputed.parquet", "was_imputed.parquet"}
     assert set(result["files"]) == {path.name for path in out.iterdir()} - {"result.json"}
 
     table = small_table()
-    filled = read_frame(out / "filled.parquet")
+    filled = read_frame(out / "imputed.parquet")
     expected = PMAEImputer(**QUICK, random_state=3).fit_transform(table)
     pd.testing.assert_frame_equal(filled, expected)
-    imputed = read_frame(out / "imputed.parquet")
+    imputed = read_frame(out / "was_imputed.parquet")
     pd.testing.assert_frame_equal(imputed, table.isna())
-    assert result["n_filled"] == int(table.isna().to_numpy().sum())
+    assert result["n_imputed"] == int(table.isna().to_numpy().sum())
     assert result["training"]["step"] == 60
     pd.testing.assert_frame_equal(
         load_imputer(out / "model.safetensors").transform(table), expected
     )
     phases = [event.phase for event in listener.events if isinstance(event, PhaseStarted)]
-    assert phases == ["fit", "fill"]
+    assert phases == ["fit", "impute"]
 
 
 def test_training_without_filling(tmp_path):
     quick = {**QUICK, "steps": 5}
     result = run_job(train_spec(fill=False, params=quick), Listener().context(tmp_path))
     assert result["files"] == ["model.safetensors"]
-    assert "n_filled" not in result
+    assert "n_imputed" not in result
 
 
 def test_a_cancelled_training_goes_on_to_the_same_bits(tmp_path):
@@ -110,7 +110,7 @@ def test_a_cancelled_training_goes_on_to_the_same_bits(tmp_path):
     [started] = [event for event in resumed.events if isinstance(event, TrainingStarted)]
     assert started.first_step == 30
     assert not (broken / "result.tmp").exists()
-    for name in ("filled.parquet", "model.safetensors"):
+    for name in ("imputed.parquet", "model.safetensors"):
         same = (whole / "result" / name).read_bytes() == (broken / "result" / name).read_bytes()
         assert same or name == "model.safetensors"  # which also keeps the seconds
 
@@ -118,8 +118,8 @@ def test_a_cancelled_training_goes_on_to_the_same_bits(tmp_path):
 def test_imputing_with_a_method_and_with_its_draws(tmp_path):
     spec = JobSpec.make("impute", params={"method": "em", "draws": 2}, table=DIGEST, seed=1)
     result = run_job(spec, Listener().context(tmp_path))
-    assert result["draws"] == 2
-    draws = [read_frame(tmp_path / "result" / f"draw-{i}.parquet") for i in (1, 2)]
+    assert result["n_imputations"] == 2
+    draws = [read_frame(tmp_path / "result" / f"imputation-{i}.parquet") for i in (1, 2)]
     table = small_table()
     assert not draws[0].equals(draws[1])
     for draw in draws:
@@ -134,7 +134,7 @@ def test_imputing_new_rows_with_a_trained_model(tmp_path):
     table = small_table(25)
     spec = JobSpec.make("impute", params={"model": "1" * 32, "draws": 1}, table=DIGEST)
     result = run_job(spec, Listener().context(tmp_path / "impute", table, model))
-    filled = read_frame(tmp_path / "impute" / "result" / "filled.parquet")
+    filled = read_frame(tmp_path / "impute" / "result" / "imputed.parquet")
     pd.testing.assert_frame_equal(filled, load_imputer(model).transform(table))
     assert result["model"] == "1" * 32
     assert not (tmp_path / "impute" / "checkpoint").exists()
@@ -166,12 +166,12 @@ def test_holes_that_are_none_stay_empty(tmp_path):
     result = run_job(spec, Listener().context(tmp_path, table))
 
     assert (result["n_left_alone"], result["still_missing"]) == (20, {})
-    for name in ("filled", "draw-1"):
+    for name in ("imputed", "imputation-1"):
         packs = read_frame(tmp_path / "result" / f"{name}.parquet")["packs"]
         assert packs.isna().tolist() == (table["smoker"] == "no").tolist()
-    imputed = read_frame(tmp_path / "result" / "imputed.parquet")
+    imputed = read_frame(tmp_path / "result" / "was_imputed.parquet")
     assert imputed["packs"].sum() == 1
-    assert result["n_filled"] == int(imputed.to_numpy().sum())
+    assert result["n_imputed"] == int(imputed.to_numpy().sum())
 
 
 def test_columns_that_stay_empty_are_named(tmp_path):
@@ -267,12 +267,12 @@ def test_work_can_be_done_elsewhere(tmp_path):
 
     def remote(spec, context, out):
         seen.append(spec.kind)
-        (out / "filled.parquet").write_bytes(b"far")
+        (out / "imputed.parquet").write_bytes(b"far")
         return {"kind": "train"}
 
     context = Listener().context(tmp_path)
     elsewhere = JobContext(**{**vars(context), "fit_remote": remote})
-    assert run_job(train_spec(), elsewhere)["files"] == ["filled.parquet"]
+    assert run_job(train_spec(), elsewhere)["files"] == ["imputed.parquet"]
     assert seen == ["train"]
 
 
@@ -369,6 +369,6 @@ def test_a_time_budget_ends_consequences_too(tmp_path):
         "seeds": [0],
         "target": "label",
     }
-    found = judge_consequences(spec.params, arguments, context, deadline=0.0)
+    found = compute_consequences(spec.params, arguments, context, deadline=0.0)
     assert found.downstream["error"].tolist() == ["not run: time budget"]
     assert not (tmp_path / "consequences").exists()

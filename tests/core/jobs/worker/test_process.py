@@ -8,21 +8,17 @@ import sys
 import threading
 import time
 
-import numpy as np
 import psutil
 import pytest
 
 from pmae_core.errors import JobError
-from pmae_core.events import FitProgress, TrainingProgress
 from pmae_core.jobs import JobSpec, JobState, ProcessId
 from pmae_core.jobs.engines import LocalEngine
 from pmae_core.jobs.engines.local import TOKEN_VARIABLE
 from pmae_core.jobs.worker import process as worker
-from pmae_core.jobs.worker.context import PhaseStarted
-from pmae_core.jobs.worker.progress import ProgressTracker, describe_event
-from pmae_core.jobs.worker.reporter import Reporter
 from pmae_core.jobs.worker.results import read_frame
 from tests.support.paths import ROOT
+from tests.support.waiting import eventually
 
 
 class ScriptEngine(LocalEngine):
@@ -53,15 +49,6 @@ def engine(store):
             os.killpg(record.worker.pid, signal.SIGKILL)
 
 
-def eventually(condition, seconds=60.0):
-    give_up_at = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > give_up_at:
-            return False
-        time.sleep(0.05)
-    return True
-
-
 def has_started(store, record):
     return lambda: any(event.kind == "WorkerStarted" for event in store.events(record.id))
 
@@ -85,7 +72,7 @@ def run_here(store, spec, monkeypatch, before=lambda record: None):
     assert record.id == job.id
     before(record)
     monkeypatch.setenv(TOKEN_VARIABLE, token)
-    monkeypatch.setattr(LocalEngine, "tend", lambda engine: None)
+    monkeypatch.setattr(LocalEngine, "supervise", lambda engine: None)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     code = worker.main([f"--home={store.home}", f"--job={record.id}"])
     assert TOKEN_VARIABLE not in os.environ
@@ -95,9 +82,9 @@ def run_here(store, spec, monkeypatch, before=lambda record: None):
 def test_a_job_succeeds(store, spec, small_table, monkeypatch):
     code, record = run_here(store, spec, monkeypatch)
     assert (code, record.state, record.error) == (0, JobState.SUCCEEDED, None)
-    assert record.result["n_filled"] == 10
+    assert record.result["n_imputed"] == 10
     assert record.worker.pid == os.getpid()
-    assert read_frame(record.folder / "result" / "filled.parquet")["y"].notna().all()
+    assert read_frame(record.folder / "result" / "imputed.parquet")["y"].notna().all()
     kinds = [event.kind for event in store.events(record.id)]
     assert kinds[:3] == ["state", "state", "WorkerStarted"]
     assert kinds[-1] == "state"
@@ -123,7 +110,7 @@ def test_a_job_that_breaks_says_so_and_leaves_the_traceback_to_the_log(
     monkeypatch.setattr(worker, "run_job", broken)
     _, record = run_here(store, spec, monkeypatch)
     assert record.state is JobState.FAILED
-    assert record.error == "The job broke: RuntimeError: cracked. Its log has the details."
+    assert record.error == "The job failed: RuntimeError: cracked. Its log has the details."
     assert 'raise RuntimeError("cracked")' in capfd.readouterr().err
 
 
@@ -169,7 +156,7 @@ def test_the_estimate_is_kept_beside_what_it_took(store, spec, monkeypatch):
     _, record = run_here(store, spec, monkeypatch)
     assert record.state is JobState.SUCCEEDED
     seconds = record.result["seconds"]
-    assert record.estimate["actual_seconds"] == pytest.approx(seconds["fit"] + seconds["fill"])
+    assert record.estimate["actual_seconds"] == pytest.approx(seconds["fit"] + seconds["impute"])
     assert "MethodProbed" in [event.kind for event in store.events(record.id)]
 
 
@@ -207,7 +194,7 @@ def test_work_that_does_not_stop_is_ended_with_all_it_started(engine, store, spe
     assert eventually(lambda: (record.folder / "busy").exists())
     [child] = psutil.Process(record.worker.pid).children()
     store.request_cancel(record.id)
-    # Nobody tends: the worker does it all by itself.
+    # Nothing else supervises: the worker does it all by itself.
     assert eventually(lambda: store.job(record.id).state is JobState.CANCELLED)
     assert eventually(lambda: is_gone(record.worker) and is_gone(child))
     assert store.job(record.id).error is None
@@ -242,7 +229,7 @@ def test_a_former_worker_that_still_works_is_waited_for(store, spec, monkeypatch
     monkeypatch.setattr(threading.Timer, "start", lambda timer: None)
     _, record = run_here(store, spec, monkeypatch, hold)
     assert record.state is JobState.FAILED
-    assert record.error == "Another process still works in the job's folder."
+    assert record.error.startswith("Another process still works in the job's folder.")
 
 
 def test_a_worker_that_lost_its_claim_ends_itself(engine, store, spec):
@@ -279,107 +266,12 @@ def test_jobs_outlive_the_server_and_start_one_another(store, home, small_table)
     assert (first.state, second.state) == (JobState.RUNNING, JobState.QUEUED)
 
     # A new server looks around, and leaves what runs alone.
-    LocalEngine(store, concurrency=1, estimate_seconds=0).tend()
+    LocalEngine(store, concurrency=1, estimate_seconds=0).supervise()
     assert store.job(first.id).attempt == 1
     assert store.job(first.id).error is None
-    # From here on nobody tends but the workers.
+    # From here on only the workers supervise.
     assert eventually(lambda: store.job(second.id).state.is_final, 200)
     for record in (store.job(first.id), store.job(second.id)):
         assert (record.state, record.attempt) == (JobState.SUCCEEDED, 1)
         assert eventually(lambda worker=record.worker: is_gone(worker))
     assert store.job(second.id).started_at >= store.job(first.id).finished_at
-
-
-# The voice.
-
-
-def test_of_the_same_progress_only_the_newest_is_written(store, spec):
-    store.submit(spec)
-    record, token = store.claim_next(
-        "local", running_limit=9, gpu_limit=0, owner=ProcessId.current()
-    )
-    reporter = Reporter(store, record.id, token, memory_mb=None, cancel_grace=9, tend=lambda: None)
-    reporter.emit(PhaseStarted(phase="fit"))
-    for done in range(1000):
-        reporter.emit(FitProgress(done=done, total=1000, unit="round", eta_seconds=np.nan))
-    reporter.emit(PhaseStarted(phase="fill"))
-    reporter.start()
-    reporter.stop()
-    events = store.events(record.id)[2:]
-    assert [event.kind for event in events] == ["PhaseStarted", "FitProgress", "PhaseStarted"]
-    assert events[1].data == {"done": 999, "total": 1000, "unit": "round", "eta_seconds": None}
-
-
-def test_a_busy_store_does_not_disturb_the_work(store, spec, monkeypatch):
-    import sqlite3
-
-    store.submit(spec)
-    record, token = store.claim_next(
-        "local", running_limit=9, gpu_limit=0, owner=ProcessId.current()
-    )
-    append, refused = store.append_events, []
-
-    def busy_at_first(*arguments):
-        if len(refused) < 2:
-            refused.append(1)
-            raise JobError("busy") from sqlite3.OperationalError("database is locked")
-        append(*arguments)
-
-    monkeypatch.setattr(store, "append_events", busy_at_first)
-    reporter = Reporter(store, record.id, token, memory_mb=None, cancel_grace=9, tend=lambda: None)
-    reporter.start()
-    reporter.emit(PhaseStarted(phase="fit"))
-    assert eventually(lambda: len(store.events(record.id)) == 3, 10)
-    reporter.stop()
-    assert len(refused) == 2
-
-
-def training(step):
-    return TrainingProgress(
-        step=step,
-        total_steps=100,
-        prediction_loss=float("inf"),
-        reconstruction_loss=0.1,
-        column_losses=[(0.5, None)],
-        validation_score=None,
-        learning_rate=1e-3,
-        rows_per_second=10.0,
-        eta_seconds=5.0,
-    )
-
-
-def test_progress_of_a_training():
-    tracker = ProgressTracker()
-    assert tracker.progress.fraction is None
-    kind, data = describe_event(training(25))
-    assert data["prediction_loss"] is None
-    assert data["column_losses"] == [[0.5, None]]
-    tracker.hear(kind, data)
-    assert (tracker.progress.fraction, tracker.progress.eta_seconds) == (0.25, 5.0)
-    tracker.hear("PhaseStarted", {"phase": "fill"})
-    assert tracker.progress.message == "Filling the holes"
-
-
-def test_progress_of_a_comparison():
-    tracker = ProgressTracker()
-    result = {"method": "naive", "seed": 0}
-    tracker.hear("TaskStarted", result)
-    tracker.hear("TaskFinished", dict(result=result, n_done=1, n_tasks=4, from_disk=False))
-    tracker.hear("TaskStarted", {"method": "pmae-mix", "seed": 0})
-    inner = {"event": "TrainingProgress", **describe_event(training(50))[1]}
-    tracker.hear("TaskProgress", {"method": "pmae-mix", "seed": 0, "progress": inner})
-    progress = tracker.progress
-    assert progress.fraction == pytest.approx(1.5 / 4)
-    assert progress.message == "1 of 4 done; pmae-mix (seed 0): step 50 of 100"
-    assert progress.eta_seconds >= 0
-
-
-def test_what_follows_a_comparison_has_a_progress_of_its_own():
-    tracker = ProgressTracker()
-    result = {"method": "naive", "seed": 0}
-    tracker.hear("TaskFinished", dict(result=result, n_done=1, n_tasks=1, from_disk=False))
-    tracker.hear("PhaseStarted", {"phase": "conclusions"})
-    assert tracker.progress.message == "Drawing conclusions from each filled table"
-    done = {"done": 1, "total": 2, "unit": "conclusions: method", "eta_seconds": 3.0}
-    tracker.hear("FitProgress", done)
-    assert (tracker.progress.fraction, tracker.progress.eta_seconds) == (0.5, 3.0)

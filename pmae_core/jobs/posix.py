@@ -1,0 +1,51 @@
+"""What background jobs need of a POSIX system: locks that end with their process, and groups.
+
+Nothing else in the library needs them, so they are imported inside functions: without them the
+library still works, only jobs do not run in the background.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from pmae_core.errors import JobError
+
+
+def require_posix() -> Any:
+    """Return the module ``fcntl``.
+
+    Raises
+    ------
+    JobError
+        If the operating system does not have it.
+    """
+    try:
+        import fcntl
+    except ImportError as error:
+        raise JobError(
+            "Background jobs need a POSIX system such as Linux, macOS or WSL. "
+            "Here, call the library directly, or use pmae impute and pmae compare.",
+            code="posix",
+        ) from error
+    return fcntl
+
+
+def hold_lock(path: Path) -> bool:
+    """Lock a file until this process ends, however it ends; False if another process holds it."""
+    fcntl = require_posix()
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return False
+    return True  # not closed on purpose: the lock lives as long as the descriptor
+
+
+def signal_group(pid: int, *, kill: bool = True) -> None:
+    """Kill a process and everything in its group, or ask it to terminate."""
+    require_posix()
+    os.killpg(pid, signal.SIGKILL if kill else signal.SIGTERM)

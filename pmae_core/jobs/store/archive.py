@@ -1,0 +1,142 @@
+"""The archive of jobs: finding them, their events, and removing them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import time
+from collections.abc import Iterable
+
+from pmae_core.errors import JobError
+from pmae_core.jobs.params import JobKind
+from pmae_core.jobs.spec import JobState
+from pmae_core.jobs.store import retention, rows
+from pmae_core.jobs.store.part import StorePart
+from pmae_core.jobs.store.records import GarbageReport, JobEvent, JobRecord
+
+_PREFIX = re.compile("[0-9a-f]{1,32}")
+
+
+class JobArchive(StorePart):
+    """What people do with jobs: list, find, follow and remove them."""
+
+    def find(self, prefix: str, workspace: str | None = None) -> JobRecord:
+        """Return the one job whose id begins with a prefix."""
+        if not _PREFIX.fullmatch(prefix):
+            raise JobError(
+                f"{prefix!r} is not the beginning of a job id. Use 1 to 32 characters of 0-9a-f."
+            )
+        where, values = rows.condition(workspace)
+        with self._database.reading() as connection:
+            found = connection.execute(
+                f"SELECT * FROM jobs WHERE {where} AND id >= ? AND id < ? LIMIT 2",
+                (*values, prefix, prefix + "g"),
+            ).fetchall()
+        if not found:
+            raise JobError(f"There is no job whose id begins with {prefix}.")
+        if len(found) > 1:
+            raise JobError(
+                f"More than one job has an id that begins with {prefix}. Give more characters."
+            )
+        return rows.to_record(found[0], self.paths)
+
+    def jobs(
+        self,
+        workspace: str | None = None,
+        states: Iterable[JobState | str] | None = None,
+        kinds: Iterable[JobKind | str] | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[JobRecord]:
+        """Return jobs, newest first; of every workspace, state and kind unless given."""
+        where, values = rows.condition(workspace, states, kinds)
+        with self._database.reading() as connection:
+            found = connection.execute(
+                "SELECT * FROM jobs WHERE number IN ("
+                f"SELECT number FROM jobs INDEXED BY jobs_listed WHERE {where} "
+                "ORDER BY number DESC LIMIT ? OFFSET ?) ORDER BY number DESC",
+                (*values, limit, offset),
+            ).fetchall()
+        return [rows.to_record(row, self.paths) for row in found]
+
+    def count(
+        self,
+        workspace: str | None = None,
+        states: Iterable[JobState | str] | None = None,
+        kinds: Iterable[JobKind | str] | None = None,
+    ) -> int:
+        """Return the number of jobs; of every workspace, state and kind unless given."""
+        where, values = rows.condition(workspace, states, kinds)
+        with self._database.reading() as connection:
+            query = f"SELECT count(*) FROM jobs INDEXED BY jobs_listed WHERE {where}"
+            return int(connection.execute(query, values).fetchone()[0])
+
+    def events(self, job_id: str, after: int = 0, limit: int | None = None) -> list[JobEvent]:
+        """Return the events of a job after the one with the number `after`, in order."""
+        self.paths.job(job_id)  # refuses a malformed id
+        with self._database.reading() as connection:
+            found = connection.execute(
+                "SELECT seq, time, attempt, kind, data FROM events "
+                "WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+                (job_id, after, -1 if limit is None else limit),
+            ).fetchall()
+        return [
+            JobEvent(row["seq"], row["time"], row["attempt"], row["kind"], json.loads(row["data"]))
+            for row in found
+        ]
+
+    def delete(self, job_id: str) -> None:
+        """Remove a job with all its files; not while it runs or a waiting job needs its model."""
+        folder = self.paths.job(job_id)
+        with self._database.writing() as connection:
+            if rows.find_job(connection, job_id)["state"] == JobState.RUNNING:
+                raise JobError(f"The job {job_id} is running. Cancel it first.")
+            if job_id in retention.awaited_models(connection):
+                raise JobError(
+                    f"The model of the job {job_id} is needed by a job that has not ended. "
+                    "Cancel that job or let it end first."
+                )
+            connection.execute("DELETE FROM jobs WHERE id = ?", (job_id,))
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def collect_garbage(
+        self,
+        *,
+        max_age_days: float | None = None,
+        max_bytes: int | None = None,
+        max_jobs: int | None = None,
+        now: float | None = None,
+        dry_run: bool = False,
+    ) -> GarbageReport:
+        """Remove old jobs, tables that no job needs, and leftovers of broken work.
+
+        Jobs that succeeded, failed or were cancelled are removed, the oldest first. Others are
+        removed only after four times the age without a sign of life. Without a limit no job is
+        removed.
+
+        Parameters
+        ----------
+        max_age_days : float, optional
+            Remove jobs that ended longer ago.
+        max_bytes : int, optional
+            Remove jobs until folders and tables together take no more.
+        max_jobs : int, optional
+            Remove jobs until at most so many of those that ended are left.
+        now : float, optional
+            The time to count from; the clock's by default.
+        dry_run : bool, default False
+            Only report what would be removed.
+        """
+        limits = retention.RetentionLimits(max_age_days, max_bytes, max_jobs)
+        collector = retention.Collector(self.paths, limits, time.time() if now is None else now)
+        with self._database.writing() as connection:
+            connection.execute("SAVEPOINT before")
+            report = collector.forget(connection)
+            if dry_run:
+                connection.execute("ROLLBACK TO before")
+            else:
+                collector.remove_shared(report)
+        if not dry_run:
+            collector.remove_folders(report)
+        return report
