@@ -689,7 +689,7 @@ def _history_row(run: JobRecord) -> dict[str, Any]:
         "State": jobs.STATE_WORDS[run.state].label,
         "Table": jobs.origin(run.spec.table or "").name,
         "Filled": result.get("n_filled"),
-        "Draws": run.spec.params.get("draws", 0),
+        "Draws": run.spec.params.get("imputations", 0),
         "Seed": run.spec.seed,
         "Took": None if taken is None else duration(taken),
         "Started": jobs.moment(run.created_at),

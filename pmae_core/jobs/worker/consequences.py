@@ -91,7 +91,7 @@ def judge_consequences(
     Parameters
     ----------
     params : mapping
-        Of the job: ``downstream``, ``conclusions`` and ``conclusion_draws`` say what is asked.
+        Of the job: ``downstream``, ``conclusions`` and ``conclusion_imputations``.
     arguments : mapping
         Of :func:`pmae_core.evaluation.compare`: the table, its roles, methods and seeds.
     context : JobContext
@@ -151,7 +151,7 @@ def _questions(
         estimands = [
             (kind, *map(from_json_value, columns)) for kind, *columns in params["conclusions"]
         ]
-        draws = params["conclusion_draws"]
+        draws = params["conclusion_imputations"]
         asked["conclusions"] = partial(
             conclusion_stability, frame, estimands, n_draws=draws, seed=seed, **same
         )

@@ -114,14 +114,14 @@ def fit_and_impute(spec: JobSpec, context: JobContext, out: Path) -> dict[str, A
             result |= _training_of(imputer)
         if hasattr(imputer, "save"):
             imputer.save(out / "model.safetensors")
-        if spec.kind is JobKind.IMPUTE or params["fill"]:
+        if spec.kind is JobKind.IMPUTE or params["impute"]:
             with _phase("fill", context, result):
                 filled = imputer.transform(frame)
             kept_empty = _kept_empty(spec, frame)
             result |= _write_filled(frame, filled, kept_empty, out)
-        if params.get("draws"):
+        if params.get("imputations"):
             with _phase("draw", context, result):
-                draws = imputer.sample(frame, n=params["draws"], random_state=spec.seed)
+                draws = imputer.sample(frame, n=params["imputations"], random_state=spec.seed)
             for number, draw in enumerate(draws, start=1):
                 write_frame(_emptied(draw, kept_empty), out / f"draw-{number}.parquet")
             result["draws"] = len(draws)
@@ -259,7 +259,7 @@ def _on_own_table(spec: JobSpec, context: JobContext) -> dict[str, Any]:
     """Return the arguments of a comparison on the user's table."""
     from pmae_core.storage.json_values import from_json_value
 
-    asked_afterwards = ("downstream", "conclusions", "conclusion_draws")
+    asked_afterwards = ("downstream", "conclusions", "conclusion_imputations")
     arguments = {
         name: value
         for name, value in spec.params.items()

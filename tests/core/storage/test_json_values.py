@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmae_core.errors import SchemaError
-from pmae_core.storage.json_values import from_json_value, is_json_value, to_json_value
+from pmae_core.storage.json_values import (
+    from_json_value,
+    is_json_value,
+    json_copy,
+    to_json_value,
+)
 
 
 def there_and_back(value):
@@ -71,3 +76,18 @@ def test_an_unknown_type_is_refused_with_a_sentence():
     assert not is_json_value(object())
     with pytest.raises(SchemaError, match="cannot be saved"):
         to_json_value(object())
+
+
+def test_a_json_copy_shares_nothing_with_its_source():
+    source = {"a": [1, {"b": (2.5, None)}], "c": True}
+
+    copied = json_copy(source, "params")
+    source["a"][1]["b"] = 3
+
+    assert copied == {"a": [1, {"b": [2.5, None]}], "c": True}
+
+
+@pytest.mark.parametrize("value", [np.int64(3), np.nan, {1, 2}, b"x", {1: 2}])
+def test_what_json_cannot_hold_is_refused_with_its_place(value):
+    with pytest.raises(SchemaError, match=r"params\.a\[0\]"):
+        json_copy({"a": [value]}, "params")
