@@ -153,7 +153,7 @@ def _wait_until_alone(folder: Path, cancel: Callable[[], bool]) -> None:
 
 def _estimate(store: JobStore, record: JobRecord, context: JobContext, seconds: float) -> None:
     """Say what the job will cost before it begins. A job does not fail for want of a forecast."""
-    from pmae_core.jobs.cost.estimate import estimate_job
+    from pmae_core.jobs.cost import estimate_job
 
     context.emit(PhaseStarted(phase="estimate"))
     try:
@@ -175,7 +175,7 @@ def _estimate(store: JobStore, record: JobRecord, context: JobContext, seconds: 
 
 def _note_actual_cost(store: JobStore, record: JobRecord, result: dict[str, Any]) -> None:
     """Put what the job took beside what was expected, if it was done in one go."""
-    from pmae_core.jobs.cost.estimate import CostEstimate
+    from pmae_core.jobs.cost import CostEstimate
 
     expected = store.job(record.id).estimate
     if expected is not None and record.attempt == 1:

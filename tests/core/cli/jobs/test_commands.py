@@ -13,7 +13,7 @@ from pmae_core.cli.jobs import submit as cli_submit
 from pmae_core.errors import Cancelled, PMAEError
 from pmae_core.evaluation import Comparison
 from pmae_core.jobs import JobProgress, JobSpec, JobState, JobStore, ProcessId, Resources
-from pmae_core.jobs.cost.estimate import CostEstimate, MethodCost
+from pmae_core.jobs.cost import CostEstimate, MethodCost
 from pmae_core.jobs.worker.context import JobContext
 from pmae_core.jobs.worker.run import run_job
 from pmae_core.table import read_table, write_table
