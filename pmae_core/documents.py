@@ -33,10 +33,8 @@ class Document(BaseModel):
 
     Examples
     --------
-    >>> from typing import Annotated
     >>> class Point(Document):
-    ...     document_name = "A point"
-    ...     x: Annotated[int, whole_number(0, 9)]
+    ...     x: int = whole_number(0, 9)
     >>> Point(x=10)
     Traceback (most recent call last):
     ...
@@ -146,8 +144,11 @@ def _wanted(document: type[Document], name: str, error: Mapping[str, Any]) -> st
     field = next(
         field for key, field in document.model_fields.items() if (field.alias or key) == name
     )
-    wanted = field.description or error.get("ctx", {}).get("expected") or error["msg"]
-    return f"{wanted} or null" if field.default is None else str(wanted)
+    # Where a field declares no words of its own, it is one of some fixed ones.
+    wanted = str(field.description or error.get("ctx", {}).get("expected") or error["msg"])
+    if field.default is not None:
+        return wanted
+    return f"{wanted if field.description else wanted.replace(' or ', ', ')} or null"
 
 
 def _shown(value: object) -> str:
