@@ -9,7 +9,7 @@ from typing import Any
 
 from pmae_core.errors import PMAEError
 from pmae_core.jobs import JobSpec, JobStore
-from pmae_core.jobs.cost.estimate import estimate_job
+from pmae_core.jobs.cost import estimate_job
 
 
 def main(home: str, workspace: str, seconds: str) -> None:

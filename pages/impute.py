@@ -690,7 +690,7 @@ def _history_row(run: JobRecord) -> dict[str, Any]:
         "State": jobs.STATE_WORDS[run.state].label,
         "Table": jobs.origin(run.spec.table or "").name,
         "Filled": result.get("n_imputed"),
-        "Draws": run.spec.params.get("draws", 0),
+        "Draws": run.spec.params.get("imputations", 0),
         "Seed": run.spec.seed,
         "Took": None if taken is None else duration(taken),
         "Started": jobs.browser_moment(run.created_at),

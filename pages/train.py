@@ -108,7 +108,7 @@ def plan_part(table: OpenTable) -> None:
     plan = TrainingPlan(
         table=table.name,
         preset=preset,
-        params={"method": METHODS[architecture], "params": params, "fill": fill},
+        params={"method": METHODS[architecture], "params": params, "impute": fill},
         seed=seed,
         resources=resources,
         problems=problems(settings, architecture),
@@ -505,7 +505,7 @@ def _show_curves(run: JobRecord, curves: Curves) -> None:
             st.caption(
                 "This run holds no cells back, as in the paper, so there is no validation score."
             )
-    names = column_names(run.spec.schema, curves.n_columns)
+    names = column_names(run.spec.table_schema, curves.n_columns)
     columns = curves.columns(names)
     if columns["now"].notna().any():
         _show_columns(curves, columns, names)

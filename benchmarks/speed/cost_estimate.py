@@ -31,7 +31,7 @@ from pmae_core.errors import Cancelled, PMAEError
 from pmae_core.evaluation import benchmark_table
 from pmae_core.evaluation.memory import PeakMemory
 from pmae_core.imputers import list_imputers, make_imputer
-from pmae_core.jobs.cost.estimate import MethodCost, estimate_cost
+from pmae_core.jobs.cost import MethodCost, estimate_cost
 from pmae_core.table import Schema
 
 DATASETS = ("diabetes", "obesity")

@@ -85,7 +85,7 @@ class ImputationPlan:
             else {"model": self.source.model.id}
         )
         left = [hole.to_dict() for hole in self.leave_alone]
-        return {**by, "draws": self.draws, "leave_alone": left}
+        return {**by, "imputations": self.draws, "left_alone": left}
 
     def name(self, table: str) -> str:
         """Return what to call the job."""

@@ -1,17 +1,18 @@
-"""A scenario: holes made on purpose, kept by name and made again wherever they are needed."""
+"""A scenario: simulated missing values, kept by name and made again where they are needed."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import ConfigDict, Field, field_serializer, field_validator
 
 from pmae_core.amputation import Amputation, ampute, ampute_like
 from pmae_core.amputation.patterns import Coupling, Mechanism, Pattern
+from pmae_core.documents import Document
 from pmae_core.errors import AmputationError
 from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table import Role, Schema
@@ -24,17 +25,16 @@ FEWEST_COMPLETE_ROWS = 30
 _BASE_SEED = 0
 
 
-@dataclass(frozen=True)
-class Scenario:
-    """How to make holes in a table.
+class Scenario(Document):
+    """How to simulate missing values in a table.
 
     Attributes
     ----------
     kind : {"pattern", "like-mine"}
         By pattern and mechanism, or by replaying the table's own missing patterns.
     base : {"complete-rows", "completed"}
-        What holes are made in where the table has holes of its own: its complete rows, or all
-        rows with each hole filled by a value drawn from its column.
+        Which rows lose cells where the table has missing cells of its own: its complete rows, or
+        all rows, with each missing cell imputed by a value drawn from its column.
     pattern, mechanism, coupling, columns, column_share, proportions, seed
         As in :func:`pmae_core.amputation.ampute`; "like-mine" uses the seed alone.
 
@@ -47,30 +47,62 @@ class Scenario:
     [0, 56]
     """
 
+    model_config = ConfigDict(extra="ignore")
+    error_class = AmputationError
+    document_name = "A scenario"
+
     kind: Kind = "pattern"
     base: Base = "complete-rows"
     pattern: Pattern = "general"
     mechanism: Mechanism = "MNAR"
     coupling: Coupling | None = None
-    columns: tuple[Any, ...] | None = None
-    column_share: float | None = None
-    proportions: float | Mapping[Any, float] | None = None
-    seed: int = 0
+    columns: Annotated[tuple[Any, ...] | None, Field(description="a list of columns")] = None
+    column_share: Annotated[float | None, Field(description="a number")] = None
+    proportions: Annotated[
+        float | dict[Any, float] | None,
+        Field(description="a number or a list of pairs of a column and a number"),
+    ] = None
+    seed: Annotated[int, Field(ge=0, description="a whole number that is not negative")] = 0
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _read_columns(cls, value: Any) -> Any:
+        return tuple(map(_column, value)) if isinstance(value, list | tuple) else value
+
+    @field_validator("proportions", mode="before")
+    @classmethod
+    def _read_proportions(cls, value: Any) -> Any:
+        if isinstance(value, list):
+            try:
+                return {_column(name): share for name, share in value}
+            except TypeError as error:  # no pair, or no name of a column
+                raise ValueError(str(error)) from error
+        return dict(value) if isinstance(value, Mapping) else value
+
+    @field_serializer("columns")
+    def _write_columns(self, columns: tuple[Any, ...] | None) -> list[Any] | None:
+        return None if columns is None else [to_json_value(name) for name in columns]
+
+    @field_serializer("proportions")
+    def _write_proportions(self, proportions: float | dict[Any, float] | None) -> Any:
+        if isinstance(proportions, dict):
+            return [[to_json_value(name), share] for name, share in proportions.items()]
+        return proportions
 
     def make(self, frame: pd.DataFrame, schema: Schema) -> Amputation:
-        """Make the holes in a table."""
+        """Simulate the missing values in a table."""
         return self.make_in(base_table(frame, schema, self.base), frame, schema)
 
     def make_in(self, truth: pd.DataFrame, frame: pd.DataFrame, schema: Schema) -> Amputation:
-        """Make the holes in rows whose truth is known; `frame` is the table with its own holes."""
+        """Simulate them in rows whose truth is known; `frame` is the table as it is."""
         if self.kind == "like-mine":
-            own_holes = frame[content_columns(schema)].isna()
-            if not own_holes.to_numpy().any():
+            own_missing = frame[content_columns(schema)].isna()
+            if not own_missing.to_numpy().any():
                 raise AmputationError(
-                    "The table has no holes that could be copied. Make holes by pattern and "
-                    "mechanism instead."
+                    "The table has no missing cells to copy. Simulate missing values by pattern "
+                    "and mechanism instead."
                 )
-            return ampute_like(truth, own_holes, seed=self.seed)
+            return ampute_like(truth, own_missing, seed=self.seed)
         return ampute(
             truth,
             self.pattern,
@@ -85,80 +117,30 @@ class Scenario:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scenario as JSON-able data."""
-        proportions: Any = self.proportions
-        if isinstance(proportions, Mapping):
-            proportions = [[to_json_value(name), share] for name, share in proportions.items()]
-        columns = None if self.columns is None else [to_json_value(name) for name in self.columns]
-        return {
-            "kind": self.kind,
-            "base": self.base,
-            "pattern": self.pattern,
-            "mechanism": self.mechanism,
-            "coupling": self.coupling,
-            "columns": columns,
-            "column_share": self.column_share,
-            "proportions": proportions,
-            "seed": self.seed,
-        }
+        return self.model_dump()
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Scenario:
         """Return the scenario that `to_dict` wrote; an unknown word or number is an error."""
         try:
-            return cls(
-                kind=_one_of(data.get("kind", "pattern"), Kind),
-                base=_one_of(data.get("base", "complete-rows"), Base),
-                pattern=_one_of(data.get("pattern", "general"), Pattern),
-                mechanism=_one_of(data.get("mechanism", "MNAR"), Mechanism),
-                coupling=_one_of(data["coupling"], Coupling) if data.get("coupling") else None,
-                columns=_names(data.get("columns")),
-                column_share=_share(data.get("column_share")),
-                proportions=_proportions(data.get("proportions")),
-                seed=_seed(data.get("seed", 0)),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError):
+            return cls.read(data)
+        except AmputationError as error:
             raise AmputationError(
-                "These settings of a scenario cannot be read. Make the scenario again in the "
-                "Amputation lab."
+                f"These settings of a scenario cannot be read: {error} Make the scenario again in "
+                "the Amputation lab."
             ) from None
 
 
-def _one_of(value: Any, words: Any) -> Any:
-    if value not in get_args(words):
-        raise ValueError(value)
-    return value
-
-
-def _names(value: Any) -> tuple[Any, ...] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list | tuple):
-        raise TypeError(value)
-    return tuple(from_json_value(name) for name in value)
-
-
-def _share(value: Any) -> float | None:
-    if value is None:
-        return None
-    if not math.isfinite(share := float(value)):
-        raise ValueError(value)
-    return share
-
-
-def _proportions(value: Any) -> float | dict[Any, float] | None:
-    if isinstance(value, list):
-        return {from_json_value(name): _share(share) for name, share in value}  # type: ignore[misc]
-    return _share(value)
-
-
-def _seed(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(value)
-    return value
+def _column(data: Any) -> Any:
+    """Return a column name as it is, or as `to_json_value` wrote it."""
+    try:
+        return from_json_value(data)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"no column name: {data!r}") from error
 
 
 def content_columns(schema: Schema) -> list[Any]:
-    """Return the columns that can get holes: no identifiers, ignored or empty ones."""
+    """Return the columns that can lose cells: no identifiers, ignored or empty ones."""
     return [
         column.name
         for column in schema
@@ -168,12 +150,12 @@ def content_columns(schema: Schema) -> list[Any]:
 
 @dataclass(frozen=True)
 class TableFacts:
-    """What the lab asks of a table before any hole is made: counts over its columns with content.
+    """Counts of a table over its columns with content, before any cell is lost.
 
     Attributes
     ----------
     columns : tuple of names
-        The columns that can get holes.
+        The columns that can lose cells.
     n_rows, n_complete, n_missing : int
         Rows, complete rows among them, and missing cells.
     """
@@ -196,19 +178,19 @@ class TableFacts:
 
     @property
     def default_base(self) -> Base:
-        """Complete rows where enough of them are left, else all rows completed."""
+        """Complete rows where there are enough of them, else all rows completed."""
         enough = min(self.n_rows, max(FEWEST_COMPLETE_ROWS, self.n_rows // 2))
         return "complete-rows" if self.n_complete >= enough else "completed"
 
     def n_base_rows(self, base: Base) -> int:
-        """Return in how many rows holes are made."""
+        """Return how many rows can lose cells."""
         return self.n_complete if base == "complete-rows" else self.n_rows
 
 
 def base_table(
     frame: pd.DataFrame, schema: Schema, base: Base, *, most_rows: int | None = None
 ) -> pd.DataFrame:
-    """Return a table whose truth is known everywhere: what holes are made in.
+    """Return the rows that lose cells, with a known value in every cell.
 
     Parameters
     ----------
@@ -225,34 +207,34 @@ def base_table(
         rows = np.flatnonzero(~missing.to_numpy().any(axis=1))
         if not len(rows):
             raise AmputationError(
-                "No row of the table is complete. Use all rows, with the holes filled first."
+                "No row of the table is complete. Use all rows, with missing cells imputed first."
             )
     rng = np.random.default_rng(_BASE_SEED)
     if most_rows is not None and len(rows) > most_rows:
         rows = np.sort(rng.choice(rows, most_rows, replace=False))
     truth = frame.iloc[rows]
     for name in missing.columns[missing.any()]:
-        holes = missing[name].to_numpy()
-        if holes[rows].any():
-            # Each hole takes the cell of a row drawn from those observed in this column; taking
-            # rows keeps the dtype, whatever it is.
-            donors = np.where(holes[rows], rng.choice(np.flatnonzero(~holes), len(rows)), rows)
+        absent = missing[name].to_numpy()
+        if absent[rows].any():
+            # Each missing cell takes the value of a row drawn from those observed in this column;
+            # taking rows keeps the dtype, whatever it is.
+            donors = np.where(absent[rows], rng.choice(np.flatnonzero(~absent), len(rows)), rows)
             truth = truth.assign(**{name: frame[name].take(donors).set_axis(truth.index)})
     return truth
 
 
 def base_sentence(facts: TableFacts, base: Base) -> str:
-    """Say in words what holes are made in."""
+    """Say in words which rows lose cells."""
     rows = count(facts.n_rows, "row")
     if not facts.n_missing:
-        return f"The table is complete: holes are made in its {rows}, and every truth is known."
+        return f"The table is complete: cells are removed from its {rows}, all with a known truth."
     if base == "complete-rows":
         return (
-            f"Holes are made in the {count(facts.n_complete)} complete of {rows}: every truth is "
-            "real, but complete rows may differ from the others."
+            f"Cells are removed from the {count(facts.n_complete)} complete of {rows}: every truth "
+            "is real, but complete rows may differ from the others."
         )
     return (
-        f"All {rows} are used: {count(facts.n_missing, 'hole was', 'holes were')} filled first, "
-        "each with a value drawn from its own column. Such a value fits the column, but not the "
-        "rest of its row."
+        f"All {rows} are used: {count(facts.n_missing, 'missing cell was', 'missing cells were')} "
+        "imputed first, each with a value drawn from its own column. Such a value fits the column, "
+        "but not the rest of its row."
     )

@@ -25,6 +25,7 @@ from pmae_core.imputers._contest import (
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.registry import list_imputers, make_imputer, register_imputer
 from pmae_core.imputers.run import ProgressMeter
+from pmae_core.imputers.work import WorkParts
 from pmae_core.masking import HeldOut, hold_out_cells
 from pmae_core.table import EncodedTable, Schema, TableEncoder
 
@@ -201,6 +202,14 @@ class AutoImputer(BaseImputer):
                 for name in names:
                     draw[name] = columns[name]
         return [self._like_input(draw, X) for draw in draws]
+
+    def work_parts(self) -> WorkParts:
+        """Return the methods to choose from; see :meth:`BaseImputer.work_parts`."""
+        given = self.method_params or {}
+        return WorkParts(
+            methods=tuple((name, given.get(name, {})) for name in self.methods),
+            n_comparisons=self.n_repeats if len(self.methods) > 1 else 0,
+        )
 
     def _check_settings(self) -> None:
         if isinstance(self.methods, str) or not len(self.methods):

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pmae_core.errors import ImputationError, ImputationWarning
 from pmae_core.imputers.run import FitRun
+from pmae_core.imputers.work import WorkParts, WorkProfile
 from pmae_core.table import EncodedTable, Schema, TableEncoder
 
 if TYPE_CHECKING:
@@ -175,6 +176,21 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if isinstance(X, pd.DataFrame):
             return filled
         return filled.to_numpy()
+
+    # ---------------------------------------------------------------- cost of a run
+
+    def work_profile(self, n_rows: int) -> WorkProfile:
+        """Say how short runs of this method relate to a run on a table of so many rows.
+
+        The default suits most methods; see :class:`~pmae_core.imputers.work.WorkProfile`.
+        """
+        return WorkProfile()
+
+    def work_parts(self) -> WorkParts | None:
+        """Return the methods that this one fits, None if it does its work itself."""
+        return None
+
+    # --------------------------------------------------------------------------------
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import copy
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
+from pydantic import Field
+
+from pmae_core.documents import Document, whole_number
 from pmae_core.errors import ImputationError, JobError, PMAEError, SchemaError
+from pmae_core.words import listed
 
 if TYPE_CHECKING:
     from pmae_core.explain import StructuralMissingness
 
-MAX_DRAWS = 1000
+MAX_IMPUTATIONS = 1000
 MAX_CONCLUSIONS = 20
 MAX_SEED = 2**32 - 1
-_REQUIRED = ...
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_JOB_ID = re.compile(r"[0-9a-f]{32}")
+_MAX_ROWS = 2**53
+_DIGEST = r"[0-9a-f]{64}"
+_JOB_ID = r"[0-9a-f]{32}"
 
 
 class JobKind(StrEnum):
@@ -38,158 +40,167 @@ class JobKind(StrEnum):
 
 def is_digest(value: object) -> bool:
     """Say whether a value has the form of a table's content digest."""
-    return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
+    return isinstance(value, str) and re.fullmatch(_DIGEST, value) is not None
 
 
 def is_job_id(value: object) -> bool:
     """Say whether a value has the form of a job's id."""
-    return isinstance(value, str) and _JOB_ID.fullmatch(value) is not None
+    return isinstance(value, str) and re.fullmatch(_JOB_ID, value) is not None
 
 
-def is_whole(value: object, least: int, most: int) -> bool:
-    """Say whether a value is a whole number within bounds; True and False are none."""
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-
-
-@dataclass(frozen=True)
-class _Parameter:
-    """One parameter: a check, the same in words, and what it is when not given."""
-
-    fits: Callable[[Any], bool]
-    wanted: str
-    default: Any = _REQUIRED
-
-
-def _optional(parameter: _Parameter) -> _Parameter:
-    return _Parameter(
-        lambda value: value is None or parameter.fits(value), f"{parameter.wanted} or null", None
+def digest_of_table() -> Any:
+    """Return the declaration of a table's content digest, for ``Annotated[str, ...]``."""
+    return Field(
+        pattern=rf"\A{_DIGEST}\z", description="the digest of a table (64 characters, 0-9 and a-f)"
     )
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _name_of(what: str) -> Any:
+    return Field(min_length=1, description=f"the name of a {what}")
 
 
-def _is_list_of(value: object, fits: Callable[[Any], bool]) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(fits, value))
+def _yes_or_no() -> Any:
+    return Field(description="true or false")
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value)
+_Seconds = Annotated[int | float | None, Field(gt=0, description="a positive number")]
+_Object = Annotated[dict[str, Any], Field(default_factory=dict, description="an object")]
+_Methods = Annotated[
+    list[Annotated[str, Field(min_length=1)]],
+    Field(min_length=1, description="a list of names of methods"),
+]
+_Seeds = Annotated[
+    list[Annotated[int, whole_number(0, MAX_SEED)]],
+    Field(min_length=1, description=f"a list of whole numbers from 0 to {MAX_SEED}"),
+]
 
 
-def _is_conclusion(value: object) -> bool:
-    return isinstance(value, list) and len(value) > 1 and _is_text(value[0])
+class JobParams(Document):
+    """Base of the parameters of all kinds of jobs."""
+
+    error_class = JobError
+    field_noun = "parameter"
 
 
-_TEXT = _Parameter(_is_text, "a text")
-_OBJECT = _Parameter(lambda value: isinstance(value, dict), "an object", {})
-_SECONDS = _optional(_Parameter(lambda value: _is_number(value) and value > 0, "a positive number"))
-_METHODS = _Parameter(lambda value: _is_list_of(value, _is_text), "a list of names of methods")
-_SEEDS = _Parameter(
-    lambda value: _is_list_of(value, lambda seed: is_whole(seed, 0, MAX_SEED)),
-    f"a list of whole numbers from 0 to {MAX_SEED}",
-)
-_DRAWS = _Parameter(
-    lambda value: is_whole(value, 0, MAX_DRAWS), f"a whole number from 0 to {MAX_DRAWS}", 0
-)
+class TrainParams(JobParams):
+    """Train a method that keeps a model, and impute the table with it unless told not to."""
 
-_TRAIN = {
-    "method": _TEXT,
-    "params": _OBJECT,
-    "fill": _Parameter(lambda value: isinstance(value, bool), "true or false", True),
-}
-_FILLING = {
-    "draws": _DRAWS,
-    "leave_alone": _Parameter(
-        lambda value: isinstance(value, list) and all(isinstance(one, dict) for one in value),
-        "a list of structural holes",
-        [],
-    ),
-}
-_IMPUTE_BY_METHOD = {"method": _TEXT, "params": _OBJECT, **_FILLING}
-_IMPUTE_BY_MODEL = {"model": _Parameter(is_job_id, "the id of a training job"), **_FILLING}
-_COMPARE = {
-    "methods": _METHODS,
-    "seeds": _SEEDS,
-    "holdout": _optional(_TEXT),
-    "amputation": _optional(_OBJECT),
-    "holdout_share": _Parameter(_is_number, "a number", 0.1),
-    "method_params": _OBJECT,
-    "budget_seconds": _SECONDS,
-    "method_budget_seconds": _SECONDS,
-    "target": _Parameter(lambda value: True, "a column name", None),
-    "truth": _optional(_Parameter(is_digest, "the digest of a table")),
-    "downstream": _Parameter(lambda value: isinstance(value, bool), "true or false", False),
-    "conclusions": _optional(
-        _Parameter(
-            lambda value: _is_list_of(value, _is_conclusion) and len(value) <= MAX_CONCLUSIONS,
-            f"a list of at most {MAX_CONCLUSIONS} lists such as [mean, column]",
-        )
-    ),
-    "conclusion_draws": _Parameter(
-        lambda value: is_whole(value, 2, MAX_DRAWS), f"a whole number from 2 to {MAX_DRAWS}", 20
-    ),
-}
-_BENCHMARK = {
-    "dataset": _TEXT,
-    "pattern": _Parameter(_is_text, "a text", "general"),
-    "mechanism": _Parameter(_is_text, "a text", "MNAR"),
-    "coupling": _optional(_TEXT),
-    "methods": _METHODS,
-    "seeds": _SEEDS,
-    "max_rows": _optional(
-        _Parameter(lambda value: is_whole(value, 1, 2**53), "a positive whole number")
-    ),
-    "method_params": _OBJECT,
-    "method_budget_seconds": _SECONDS,
-}
+    document_name = "A job of the kind train"
+
+    method: Annotated[str, _name_of("method")]
+    params: _Object
+    impute: Annotated[bool, _yes_or_no()] = True
+
+
+class _ImputationOptions(JobParams):
+    """How many imputations are drawn, and which missing cells stay as they are."""
+
+    document_name = "A job of the kind impute"
+
+    imputations: Annotated[int, whole_number(0, MAX_IMPUTATIONS)] = 0
+    left_alone: Annotated[
+        list[dict[str, Any]],
+        Field(default_factory=list, description="a list of structurally missing cells"),
+    ]
+
+
+class ImputeByMethodParams(_ImputationOptions):
+    """Fit a method to the table and impute it."""
+
+    method: Annotated[str, _name_of("method")]
+    params: _Object
+
+
+class ImputeByModelParams(_ImputationOptions):
+    """Impute the table with the model of a training job."""
+
+    model: Annotated[str, Field(pattern=rf"\A{_JOB_ID}\z", description="the id of a training job")]
+
+
+class CompareParams(JobParams):
+    """Compare methods on held-out cells of the table.
+
+    ``target`` is a column name as `to_json_value` writes it, and so are the columns of
+    ``conclusions``. ``conclusion_imputations`` are drawn for each of them.
+    """
+
+    document_name = "A job of the kind compare"
+
+    methods: _Methods
+    seeds: _Seeds
+    holdout: Annotated[str | None, _name_of("holdout")] = None
+    amputation: Annotated[dict[str, Any] | None, Field(description="an object")] = None
+    holdout_share: Annotated[int | float, Field(description="a number")] = 0.1
+    method_params: _Object
+    budget_seconds: _Seconds = None
+    method_budget_seconds: _Seconds = None
+    target: Any = None
+    truth: Annotated[str | None, digest_of_table()] = None
+    downstream: Annotated[bool, _yes_or_no()] = False
+    conclusions: Annotated[
+        list[Annotated[list[Any], Field(min_length=2)]] | None,
+        Field(
+            min_length=1,
+            max_length=MAX_CONCLUSIONS,
+            description=f"a list of at most {MAX_CONCLUSIONS} lists such as [mean, column]",
+        ),
+    ] = None
+    conclusion_imputations: Annotated[int, whole_number(2, MAX_IMPUTATIONS)] = 20
+
+
+class BenchmarkParams(JobParams):
+    """Compare methods on a dataset of the library with simulated missing values."""
+
+    document_name = "A job of the kind benchmark"
+
+    dataset: Annotated[str, _name_of("dataset")]
+    pattern: Annotated[str, _name_of("pattern")] = "general"
+    mechanism: Annotated[str, _name_of("mechanism")] = "MNAR"
+    coupling: Annotated[str | None, _name_of("coupling")] = None
+    methods: _Methods
+    seeds: _Seeds
+    max_rows: Annotated[
+        int | None, Field(ge=1, le=_MAX_ROWS, description="a positive whole number")
+    ] = None
+    method_params: _Object
+    method_budget_seconds: _Seconds = None
 
 
 def complete_params(kind: JobKind, params: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Return parameters with the defaults of those not given.
 
-    Without ``seeds``, a comparison or benchmark takes three from the job's own seed on.
+    Without ``seeds``, a comparison or benchmark takes three, starting at the job's own seed.
 
     Raises
     ------
     JobError
-        If one is unknown, lacking, or of the wrong form.
+        If one is unknown, missing, or of the wrong form.
 
     Examples
     --------
     >>> complete_params(JobKind.TRAIN, {"method": "pmae-mix"}, seed=0)
-    {'method': 'pmae-mix', 'params': {}, 'fill': True}
+    {'method': 'pmae-mix', 'params': {}, 'impute': True}
     """
-    known = _known_params(kind, params)
-    unknown = sorted(set(params) - set(known))
-    if unknown:
-        raise JobError(
-            f"A job of the kind {kind} has no parameter {', '.join(unknown)}; "
-            f"it has {', '.join(known)}."
-        )
-    defaults = {name: copy.copy(parameter.default) for name, parameter in known.items()}
-    if "seeds" in known:
-        defaults["seeds"] = [seed, seed + 1, seed + 2]
-    completed = {name: params.get(name, default) for name, default in defaults.items()}
-    for name, value in completed.items():
-        if value is _REQUIRED:
-            raise JobError(f"A job of the kind {kind} needs the parameter {name}.")
-        if not known[name].fits(value):
-            raise JobError(f"The parameter {name} must be {known[name].wanted}, not {value!r}.")
-    return completed
+    model = _params_model(kind, params)
+    if "seeds" in model.model_fields:
+        params = {"seeds": [seed, seed + 1, seed + 2], **params}
+    return model.read(params).model_dump()
 
 
-def _known_params(kind: JobKind, params: Mapping[str, Any]) -> dict[str, _Parameter]:
-    if kind is JobKind.IMPUTE:
-        if "model" in params and "method" in params:
-            raise JobError("Name either a method or a trained model to impute with, not both.")
-        return _IMPUTE_BY_MODEL if "model" in params else _IMPUTE_BY_METHOD
-    return {JobKind.TRAIN: _TRAIN, JobKind.COMPARE: _COMPARE, JobKind.BENCHMARK: _BENCHMARK}[kind]
+def _params_model(kind: JobKind, params: Mapping[str, Any]) -> type[JobParams]:
+    if kind is JobKind.TRAIN:
+        return TrainParams
+    if kind is JobKind.COMPARE:
+        return CompareParams
+    if kind is JobKind.BENCHMARK:
+        return BenchmarkParams
+    if "model" in params and "method" in params:
+        raise JobError("Name either a method or a trained model to impute with, not both.")
+    return ImputeByModelParams if "model" in params else ImputeByMethodParams
 
 
 def check_names(kind: JobKind, params: Mapping[str, Any]) -> None:
-    """Refuse methods, parameters of methods, datasets and words that do not exist.
+    """Refuse methods, parameters of methods, datasets and options that do not exist.
 
     Parameters
     ----------
@@ -201,12 +212,12 @@ def check_names(kind: JobKind, params: Mapping[str, Any]) -> None:
     Raises
     ------
     JobError
-        Saying what there is instead.
+        Naming the choices there are.
     """
     for method, method_params in _methods(params).items():
         _check_method(kind, method, method_params)
-    if kind is JobKind.IMPUTE and "method" in params and params["draws"]:
-        _check_draws(params["method"])
+    if kind is JobKind.IMPUTE and "method" in params and params["imputations"]:
+        _check_imputations(params["method"])
     if kind is JobKind.IMPUTE:
         left_alone(params)
     if kind is JobKind.COMPARE:
@@ -225,17 +236,17 @@ def check_names(kind: JobKind, params: Mapping[str, Any]) -> None:
 
 
 def left_alone(params: Mapping[str, Any]) -> list[StructuralMissingness]:
-    """Return the holes that a job leaves empty.
+    """Return the structurally missing cells that a job does not impute.
 
     Raises
     ------
     JobError
-        If they are written in another form than ``StructuralMissingness.to_dict()``.
+        If they do not have the form of ``StructuralMissingness.to_dict()``.
     """
     from pmae_core.explain import StructuralMissingness
 
     try:
-        return [StructuralMissingness.from_dict(hole) for hole in params.get("leave_alone", ())]
+        return [StructuralMissingness.from_dict(one) for one in params.get("left_alone", ())]
     except SchemaError as error:
         raise JobError(str(error)) from error
 
@@ -244,9 +255,13 @@ def _methods(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the methods of a job with their parameters."""
     if "methods" not in params:
         return {params["method"]: params["params"]} if "method" in params else {}
-    strangers = sorted(set(params["method_params"]) - set(params["methods"]))
-    if strangers:
-        raise JobError(f"There are parameters for {', '.join(strangers)}, which is not compared.")
+    unused = sorted(set(params["method_params"]) - set(params["methods"]))
+    if unused:
+        raise JobError(
+            f"method_params has parameters for {listed(unused)}, which "
+            f"{'is' if len(unused) == 1 else 'are'} not compared. Add the method or leave its "
+            "parameters out."
+        )
     return {name: params["method_params"].get(name, {}) for name in params["methods"]}
 
 
@@ -258,26 +273,24 @@ def _check_method(kind: JobKind, method: str, params: Any) -> None:
     reserved = sorted({"schema", "random_state"} & set(params))
     if reserved:
         raise JobError(
-            f"Leave {' and '.join(reserved)} out of the parameters of {method}: "
-            "the job has a schema and a seed of its own."
+            f"Leave {listed(reserved)} out of the parameters of {method}: "
+            "the job has its own schema and seed."
         )
     try:
         imputer = make_imputer(method, **params)
     except ImputationError as error:
         raise JobError(str(error)) from error
     if kind is JobKind.TRAIN and not hasattr(imputer, "save"):
-        raise JobError(
-            f"{method} has no model that could be kept for later; use a job of the kind impute."
-        )
+        raise JobError(f"{method} has no model to keep; use a job of the kind impute instead.")
 
 
-def _check_draws(method: str) -> None:
+def _check_imputations(method: str) -> None:
     from pmae_core.imputers import list_imputers
 
     able = [info.name for info in list_imputers() if info.draws_samples]
     if method not in able:
         raise JobError(
-            f"{method} has one filling only; several draws come from: {', '.join(able)}."
+            f"{method} gives one imputation only. For several, use one of: {', '.join(able)}."
         )
 
 
@@ -296,5 +309,5 @@ def _check_consequences(params: Mapping[str, Any]) -> None:
 
 def _check_choice(name: str, value: Any, choices: Any) -> None:
     if value not in choices:
-        listed = ", ".join(str(choice) for choice in choices if choice is not None)
-        raise JobError(f"There is no {name} {value!r}; choose one of: {listed}.")
+        known = ", ".join(str(choice) for choice in choices if choice is not None)
+        raise JobError(f"There is no {name} {value!r}; choose one of: {known}.")

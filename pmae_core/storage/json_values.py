@@ -131,3 +131,54 @@ def without_nan(value: Any) -> Any:
     if hasattr(value, "item"):  # a number of numpy
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+MAX_DEPTH = 32
+
+
+def json_copy(value: Any, where: str) -> Any:
+    """Return a deep copy of data that JSON can hold as they are.
+
+    Tuples become lists. Unlike `to_json_value`, nothing else is rewritten: what JSON cannot hold
+    is refused.
+
+    Parameters
+    ----------
+    value : object
+        The data.
+    where : str
+        How the data are called in error messages.
+
+    Raises
+    ------
+    SchemaError
+        Naming the place of a value that JSON cannot hold, or that is nested too deeply.
+
+    Examples
+    --------
+    >>> json_copy({"a": (1, 2.5)}, "params")
+    {'a': [1, 2.5]}
+    """
+    return _json_copy(value, where, 0)
+
+
+def _json_copy(value: Any, where: str, depth: int) -> Any:
+    if value is None or type(value) in (str, int, bool):
+        return value
+    if depth > MAX_DEPTH:
+        raise SchemaError(f"{where[:80]}... is nested more than {MAX_DEPTH} times.")
+    if isinstance(value, Mapping):
+        names = [name for name in value if not isinstance(name, str)]
+        if names:
+            raise SchemaError(f"Names in {where} must be text, not {names[0]!r}.")
+        return {str(name): _json_copy(value[name], f"{where}.{name}", depth + 1) for name in value}
+    if isinstance(value, list | tuple):
+        return [_json_copy(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, int | str):
+        return int(value) if isinstance(value, int) else str(value)
+    raise SchemaError(
+        f"{where} is {value!r}, which JSON cannot hold. Use text, finite numbers, true, false, "
+        "null, lists and objects."
+    )

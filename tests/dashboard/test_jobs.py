@@ -47,7 +47,7 @@ def test_a_job_is_on_the_open_table_of_the_workspace(workspace, job):
     assert job.workspace == workspace.id
     assert job.name == "a run"
     pd.testing.assert_frame_equal(jobs.store().get_table(job.spec.table, workspace.id), table.frame)
-    assert job.spec.schema == table.schema.to_dict()
+    assert job.spec.table_schema == table.schema.to_dict()
     assert job.spec.resources == jobs.engine().default_resources()
 
 
@@ -57,7 +57,7 @@ def test_another_table_can_be_given(workspace):
     job = jobs.submit("impute", {"method": "naive"}, name="x", frame=frame)
 
     assert job.spec.table == jobs.put_table(frame)
-    assert job.spec.schema is None
+    assert job.spec.table_schema is None
 
 
 def test_jobs_of_other_workspaces_do_not_exist(workspace, job):

@@ -159,7 +159,7 @@ def test_the_rows_that_holes_are_made_in_can_be_chosen(fill, open_page):
 
     app.radio(key="amputation_lab:base").set_value("completed").run()
 
-    assert "All 150 rows are used: 60 holes were filled first" in text_of(app)
+    assert "All 150 rows are used: 60 missing cells were imputed first" in text_of(app)
 
 
 def test_the_column_looked_at_is_the_one_with_most_holes_until_one_is_chosen(fill, open_page):

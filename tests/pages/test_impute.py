@@ -16,7 +16,7 @@ from tests.support.seen import buttons, calm, press, questions, shown
 from tests.support.seen import text as words
 
 PAGE = "impute.py"
-EM = {"method": "em", "draws": 4}
+EM = {"method": "em", "imputations": 4}
 QUICK = {"preset": "fast", "steps": 5, "device": "cpu"}
 
 
@@ -94,7 +94,7 @@ def test_start_hands_in_what_is_set(fill, table, open_page, store, workspace):
 
     (job,) = store.jobs(workspace.id)
     assert job.name == "Expectation maximization on mine.csv, 3 draws, seed 7"
-    assert job.spec.params == {"method": "em", "params": {}, "draws": 3, "leave_alone": []}
+    assert job.spec.params == {"method": "em", "params": {}, "imputations": 3, "left_alone": []}
     assert job.spec.seed == 7
     pd.testing.assert_frame_equal(store.get_table(job.spec.table, workspace.id), table)
     assert "It is the next in the queue" in words(app)
@@ -109,7 +109,7 @@ def test_a_method_with_one_answer_makes_no_draws(fill, table, open_page, store, 
     calm(press(app, "Start filling"))
 
     (job,) = store.jobs(workspace.id)
-    assert job.spec.params["draws"] == 0
+    assert job.spec.params["imputations"] == 0
 
 
 def test_holes_that_are_none_are_offered_to_be_left(fill, table, open_page, store, workspace):
@@ -124,7 +124,7 @@ def test_holes_that_are_none_are_offered_to_be_left(fill, table, open_page, stor
     calm(press(app, "Start filling"))
 
     (job,) = store.jobs(workspace.id)
-    (left,) = job.spec.params["leave_alone"]
+    (left,) = job.spec.params["left_alone"]
     assert left["column"] == "packs"
     assert left["condition"]["column"] == "smoker"
 
@@ -294,7 +294,7 @@ def test_a_chosen_cell_and_view_survive_a_reload(fill, table, open_page, add_fil
 def test_what_stays_empty_is_told(fill, table, open_page, add_filling):
     fill(table.assign(nothing=np.nan))
     (hole,) = find_structural_missingness(table)
-    add_filling({"method": "naive", "leave_alone": [hole.to_dict()]})
+    add_filling({"method": "naive", "left_alone": [hole.to_dict()]})
 
     app = calm(open_page(PAGE))
 

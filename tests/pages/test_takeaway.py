@@ -11,7 +11,7 @@ from tests.support.seen import calm
 from tests.support.seen import text as words
 
 PAGE = "takeaway.py"
-EM = {"method": "em", "draws": 3}
+EM = {"method": "em", "imputations": 3}
 QUICK = {"preset": "fast", "steps": 5, "device": "cpu"}
 
 
@@ -104,7 +104,7 @@ def test_a_trained_model_can_be_taken_along(fill, table, open_page, add_filling)
 def test_holes_left_alone_are_in_words_and_script(fill, table, open_page, add_filling):
     fill(table)
     (hole,) = find_structural_missingness(table)
-    add_filling({"method": "em", "leave_alone": [hole.to_dict()]})
+    add_filling({"method": "em", "left_alone": [hole.to_dict()]})
 
     app = calm(open_page(PAGE))
 

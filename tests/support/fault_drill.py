@@ -40,7 +40,7 @@ TRAINING = {"steps": 120, "width": 8, "encoder_depth": 1, "batch_size": 16, "pat
 WORK = [
     ("train", {"method": "pmae-mix", "params": TRAINING}),
     ("compare", {"methods": ["naive", "em"], "seeds": [0, 1]}),
-    ("impute", {"method": "em", "draws": 2}),
+    ("impute", {"method": "em", "imputations": 2}),
     ("train", {"method": "remasker", "params": {**TRAINING, "decoder_depth": 1}}),
     ("compare", {"methods": ["knn", "softimpute"], "seeds": [2]}),
 ]

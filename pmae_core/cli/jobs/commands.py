@@ -59,7 +59,7 @@ from pmae_core.errors import JobError
 
 if TYPE_CHECKING:
     from pmae_core.jobs import JobRecord, JobStore
-    from pmae_core.jobs.cost.estimate import CostEstimate
+    from pmae_core.jobs.cost import CostEstimate
 
 app = typer.Typer(
     name="jobs",
@@ -394,7 +394,7 @@ def estimate(
     as_json: AsJson = False,
 ) -> None:
     """Estimate the cost of methods."""
-    from pmae_core.jobs.cost.estimate import estimate_cost
+    from pmae_core.jobs.cost import estimate_cost
 
     budget_seconds = read_seconds(budget, "--budget")
     frame, schema = read_input(table, sentinel, role)

@@ -199,7 +199,7 @@ def train(
     as_json: AsJson = False,
 ) -> None:
     """Submit a training."""
-    params = {"method": method, "params": read_params(param), "fill": fill}
+    params = {"method": method, "params": read_params(param), "impute": fill}
     frame, schema = read_input(table, sentinel, role)
     store = open_store()
     spec = _make_spec(
@@ -242,7 +242,7 @@ def impute(
             "A trained model brings its method and settings with it.", param_hint="--model"
         )
     store = open_store()
-    params: dict[str, Any] = {"draws": draws}
+    params: dict[str, Any] = {"imputations": draws}
     if model:
         params["model"] = store.find(model, WORKSPACE).id
     else:
@@ -380,12 +380,11 @@ def _make_spec(
     frame: pd.DataFrame | None = None,
     schema: Schema | None = None,
 ) -> JobSpec:
-    from dataclasses import replace
 
     from pmae_core.jobs import JobSpec
 
     usual = engine_of(store, engine).default_resources()
-    resources = replace(usual, **given(threads=threads, gpus=gpus, memory_mb=memory))
+    resources = usual.changed(**given(threads=threads, gpus=gpus, memory_mb=memory))
     return JobSpec.make(
         kind,
         params=params,

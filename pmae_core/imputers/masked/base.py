@@ -13,6 +13,7 @@ from pmae_core.errors import ImputationError
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.masked.presets import MOST_COORDINATES, SETTINGS, resolve_settings
 from pmae_core.imputers.run import FitRun
+from pmae_core.imputers.work import WorkProfile
 from pmae_core.masking import Sampler
 from pmae_core.table import EncodedTable, Schema, TableEncoder
 
@@ -57,6 +58,18 @@ class MaskedAutoencoderImputer(BaseImputer):
         settings = resolve_settings(self.preset, given | self._fixed_settings(), n_rows)
         machine = {name: getattr(self, name) for name in ("device", "precision", "compiled")}
         return settings | machine
+
+    def work_profile(self, n_rows: int) -> WorkProfile:
+        """Say how many steps a training takes; see :meth:`BaseImputer.work_profile`."""
+        settings = self.settings_for(n_rows)
+        steps = settings["steps"] and int(settings["steps"])
+        stops_early = settings["patience"] and settings["validation_share"]
+        return WorkProfile(
+            # More rows may mean more steps; a training of epochs has none to set.
+            params={"steps": steps},
+            earliest_end=settings["patience"] * settings["validate_every"] if stops_early else None,
+            growth=0.0 if steps else 1.0,
+        )
 
     def fit(
         self,

@@ -12,6 +12,7 @@ from pmae_core.imputers.parameters import check_positive
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.imputers.run import FitRun
 from pmae_core.imputers.transductive import TransductiveImputer
+from pmae_core.imputers.work import WorkProfile
 from pmae_core.table import EncodedTable, Schema
 
 
@@ -111,6 +112,10 @@ class IGRMImputer(TransductiveImputer):
         self.device = device
         self.schema = schema
         self.random_state = random_state
+
+    def work_profile(self, n_rows: int) -> WorkProfile:
+        """Say that the training usually ends early; see :meth:`BaseImputer.work_profile`."""
+        return WorkProfile(usual_share=0.5)
 
     def _complete(self, encoded: EncodedTable, run: FitRun) -> np.ndarray:
         from pmae_core.imputers.neural._igrm_network import complete_graph

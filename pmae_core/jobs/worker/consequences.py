@@ -92,7 +92,8 @@ def compute_consequences(
     Parameters
     ----------
     params : mapping
-        Of the job: ``downstream``, ``conclusions`` and ``conclusion_draws`` say what to compute.
+        Of the job: ``downstream``, ``conclusions`` and ``conclusion_imputations`` say what to
+        compute.
     arguments : mapping
         Of :func:`pmae_core.evaluation.compare`: the table, its roles, methods and seeds.
     context : JobContext
@@ -152,7 +153,7 @@ def _evaluators(
         estimands = [
             (kind, *map(from_json_value, columns)) for kind, *columns in params["conclusions"]
         ]
-        draws = params["conclusion_draws"]
+        draws = params["conclusion_imputations"]
         evaluators["conclusions"] = partial(
             conclusion_stability, frame, estimands, n_draws=draws, seed=seed, **same
         )

@@ -160,7 +160,7 @@ def _wait_until_alone(folder: Path, cancel: Callable[[], bool]) -> None:
 
 def _estimate(store: JobStore, record: JobRecord, context: JobContext, seconds: float) -> None:
     """Estimate the cost of the job before it begins; the job runs even if that fails."""
-    from pmae_core.jobs.cost.estimate import estimate_job
+    from pmae_core.jobs.cost import estimate_job
 
     context.emit(PhaseStarted(phase="estimate"))
     try:
@@ -182,7 +182,7 @@ def _estimate(store: JobStore, record: JobRecord, context: JobContext, seconds: 
 
 def _note_actual_cost(store: JobStore, record: JobRecord, result: dict[str, Any]) -> None:
     """Store the actual cost beside the estimate, if the job needed only one attempt."""
-    from pmae_core.jobs.cost.estimate import CostEstimate
+    from pmae_core.jobs.cost import CostEstimate
 
     expected = store.job(record.id).estimate
     if expected is not None and record.attempt == 1:

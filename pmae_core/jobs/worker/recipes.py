@@ -65,7 +65,7 @@ def recipe_of(
         seed=spec.seed,
         model=MODEL_FILE if by_model else None,
         model_seed=trained.get("seed"),
-        draws=spec.params.get("draws", 0),
+        draws=spec.params.get("imputations", 0),
         left_alone=left_alone(spec.params),
         output=IMPUTED_AGAIN_FILE,
         imputed_output=WAS_IMPUTED_AGAIN_FILE,

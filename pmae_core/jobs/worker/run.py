@@ -112,13 +112,13 @@ def fit_and_impute(spec: JobSpec, context: JobContext, out: Path) -> dict[str, A
         if hasattr(imputer, "save"):
             imputer.save(out / MODEL_FILE)
         kept_missing = _kept_missing(spec, frame)
-        if spec.kind is JobKind.IMPUTE or params["fill"]:
+        if spec.kind is JobKind.IMPUTE or params["impute"]:
             with _phase("impute", context, result):
                 imputed = imputer.transform(frame)
             result |= _write_imputed(frame, imputed, kept_missing, out)
-        if params.get("draws"):
+        if params.get("imputations"):
             with _phase("sample", context, result):
-                imputations = imputer.sample(frame, n=params["draws"], random_state=spec.seed)
+                imputations = imputer.sample(frame, n=params["imputations"], random_state=spec.seed)
             for number, one in enumerate(imputations, start=1):
                 write_frame(_with_missing(one, kept_missing), out / imputation_file(number))
             result["n_imputations"] = len(imputations)
@@ -267,7 +267,7 @@ def _on_own_table(spec: JobSpec, context: JobContext) -> dict[str, Any]:
     """Return the arguments of a comparison on the user's table."""
     from pmae_core.storage.json_values import from_json_value
 
-    used_afterwards = ("downstream", "conclusions", "conclusion_draws")
+    used_afterwards = ("downstream", "conclusions", "conclusion_imputations")
     arguments = {
         name: value
         for name, value in spec.params.items()

@@ -20,10 +20,10 @@ JOB = "0123456789abcdef" * 2
 
 GOOD = [
     ("train", {"method": "pmae-mix", "params": {"steps": 10}}),
-    ("train", {"method": "remasker", "fill": False}),
+    ("train", {"method": "remasker", "impute": False}),
     ("impute", {"method": "knn"}),
-    ("impute", {"method": "mice", "draws": 3}),
-    ("impute", {"model": JOB, "draws": 5}),
+    ("impute", {"method": "mice", "imputations": 3}),
+    ("impute", {"model": JOB, "imputations": 5}),
     ("compare", {"methods": ["naive", "knn"]}),
     (
         "compare",
@@ -60,22 +60,22 @@ def test_a_document_comes_back(kind, params):
 
 
 BAD = [
-    ("dance", {}, "no kind of job 'dance'"),
+    ("dance", {}, "kind must be one of train, .* not 'dance'"),
     ("train", {}, "needs the parameter method"),
     ("train", {"method": "pmae-mix", "fast": True}, "no parameter fast"),
     ("train", {"method": "knn"}, "use a job of the kind impute"),
-    ("train", {"method": "pmae-mix", "fill": "yes"}, "fill must be true or false"),
+    ("train", {"method": "pmae-mix", "impute": "yes"}, "impute must be true or false"),
     ("train", {"method": "pmae-mix", "params": {"stepz": 3}}, "no parameter stepz"),
     ("train", {"method": "pmae-mix", "params": {"random_state": 3}}, "Leave random_state out"),
     ("train", {"method": "pmae-mix", "params": [1]}, "params must be an object"),
     ("impute", {"method": "magic"}, "no method 'magic'"),
-    ("impute", {"method": "knn", "draws": 3}, "knn has one filling only"),
-    ("impute", {"method": "mice", "draws": -1}, "draws must be a whole number"),
-    ("impute", {"method": "mice", "draws": True}, "draws must be a whole number"),
+    ("impute", {"method": "knn", "imputations": 3}, "knn gives one imputation only"),
+    ("impute", {"method": "mice", "imputations": -1}, "imputations must be a whole number"),
+    ("impute", {"method": "mice", "imputations": True}, "imputations must be a whole number"),
     ("impute", {"method": "knn", "model": JOB}, "not both"),
     ("impute", {"model": "../../x"}, "the id of a training job"),
-    ("impute", {"method": "knn", "leave_alone": "packs"}, "must be a list of structural holes"),
-    ("impute", {"model": JOB, "leave_alone": [{"column": "x"}]}, "no saved structural hole"),
+    ("impute", {"method": "knn", "left_alone": "packs"}, "must be a list of structurally"),
+    ("impute", {"model": JOB, "left_alone": [{"column": "x"}]}, "no saved structural hole"),
     ("compare", {"methods": []}, "methods must be a list"),
     ("compare", {"methods": "knn"}, "methods must be a list"),
     ("compare", {"methods": ["knn"], "seeds": [-1]}, "seeds must be a list"),
@@ -111,7 +111,7 @@ def test_deep_nesting_is_refused():
         nested = [nested]
     with pytest.raises(JobError, match="nested"):
         make("train", {"method": "pmae-mix", "params": {"a": nested}})
-    with pytest.raises(JobError, match="no JSON"):
+    with pytest.raises(JobError, match="not JSON"):
         JobSpec.from_json("[" * 100_000)
 
 
@@ -121,7 +121,7 @@ def test_a_document_that_is_not_small_is_refused():
 
 
 def test_tables_are_named_by_digest_where_they_belong():
-    with pytest.raises(JobError, match="by its digest"):
+    with pytest.raises(JobError, match="table must be the digest"):
         make("impute", {"method": "knn"}, table="../x")
     with pytest.raises(JobError, match="needs a table"):
         make("impute", {"method": "knn"}, table=None)
@@ -132,16 +132,16 @@ def test_tables_are_named_by_digest_where_they_belong():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ("[]", "must be an object"),
-        ("{}", "has no kind"),
-        ('{"kind": "train"}', "has no params"),
+        ("{}", "needs the field kind"),
+        ('{"kind": "train"}', "needs the field params"),
         ('{"kind": "train", "params": [], "table": null}', "params must be an object"),
-        ('{"kind": "train", "params": {}, "color": "red"}', "no place for color"),
-        ('{"kind": "train", "params": {}, "resources": {"ram": 1}}', "no place for ram"),
+        ('{"kind": "train", "params": {}, "color": "red"}', "no field color"),
+        ('{"kind": "train", "params": {}, "resources": {"ram": 1}}', "no field ram"),
         ('{"kind": "train", "params": {}, "resources": {"threads": 0}}', "threads must be"),
         ('{"kind": "train", "params": {}, "seed": "1"}', "seed must be a whole number"),
-        ('{"kind": ["train"], "params": {}}', "no kind of job"),
+        ('{"kind": ["train"], "params": {}}', "kind must be one of"),
         ('{"kind": "train", "params": {"method": NaN}}', "JSON cannot hold"),
     ],
 )
@@ -157,7 +157,7 @@ def test_a_schema_that_is_none_is_refused():
 
 def test_defaults_are_part_of_the_document():
     short = make("impute", {"method": "knn"})
-    long = make("impute", {"method": "knn", "params": {}, "draws": 0})
+    long = make("impute", {"method": "knn", "params": {}, "imputations": 0})
     assert short == long
     assert short.digest == long.digest
 

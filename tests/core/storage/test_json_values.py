@@ -13,6 +13,7 @@ from pmae_core.errors import SchemaError
 from pmae_core.storage.json_values import (
     from_json_value,
     is_json_value,
+    json_copy,
     to_json_value,
     without_nan,
 )
@@ -83,3 +84,18 @@ def test_numbers_that_json_lacks_become_none():
     plain = without_nan(figures)
     assert plain == {"a": None, "b": [None, [1, 2]], "3": "three"}
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+
+
+def test_a_json_copy_shares_nothing_with_its_source():
+    source = {"a": [1, {"b": (2.5, None)}], "c": True}
+
+    copied = json_copy(source, "params")
+    source["a"][1]["b"] = 3
+
+    assert copied == {"a": [1, {"b": [2.5, None]}], "c": True}
+
+
+@pytest.mark.parametrize("value", [np.int64(3), np.nan, {1, 2}, b"x", {1: 2}])
+def test_what_json_cannot_hold_is_refused_with_its_place(value):
+    with pytest.raises(SchemaError, match=r"params\.a\[0\]"):
+        json_copy({"a": [value]}, "params")

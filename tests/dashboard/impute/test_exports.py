@@ -93,7 +93,7 @@ def run(command: list[str], folder: Path) -> None:
 
 def test_the_script_fills_the_same_table(make, tmp_path):
     (hole,) = find_structural_missingness(make(method="naive").frame)
-    filling = make(method="em", draws=2, leave_alone=[hole.to_dict()])
+    filling = make(method="em", imputations=2, left_alone=[hole.to_dict()])
     folder = unpacked(
         exports.everything(filling, exports.recipe(filling), None, escaped=True),
         tmp_path / "bundle",
@@ -113,7 +113,7 @@ def test_the_script_fills_the_same_table(make, tmp_path):
 
 def test_script_and_command_repeat_a_trained_model(make, tmp_path):
     trained = make("train", method="pmae-mix", params=QUICK, seed=5)
-    filling = make(model=trained.record.id, draws=1, seed=9)
+    filling = make(model=trained.record.id, imputations=1, seed=9)
     folder = unpacked(
         exports.everything(filling, exports.recipe(filling), None, escaped=False),
         tmp_path / "bundle",
@@ -133,7 +133,7 @@ def test_script_and_command_repeat_a_trained_model(make, tmp_path):
 
 
 def test_the_zip_holds_everything(make, tmp_path):
-    filling = make(method="em", draws=1)
+    filling = make(method="em", imputations=1)
 
     folder = unpacked(
         exports.everything(filling, exports.recipe(filling), None, escaped=True),

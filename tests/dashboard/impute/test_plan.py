@@ -35,7 +35,7 @@ def test_a_plan_is_a_job_that_the_store_takes():
 
     spec = JobSpec.make("impute", params=plan.params, table="0" * 64, seed=plan.seed)
 
-    assert spec.params["leave_alone"] == [holes[0].to_dict()]
+    assert spec.params["left_alone"] == [holes[0].to_dict()]
     assert plan.name("my table") == "Expectation maximization on my table, 2 draws, seed 4"
 
 

@@ -1,3 +1,6 @@
+import datetime
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +14,7 @@ COMPLETE = pd.DataFrame(
 )
 
 
-def with_holes():
+def incomplete_table():
     frame = COMPLETE.assign(kind=pd.Categorical(["x", "y"] * 100), id=np.arange(200))
     frame.loc[:39, "a"] = np.nan
     frame.loc[20:59, "kind"] = np.nan
@@ -45,6 +48,10 @@ def test_a_scenario_comes_back_from_json(scenario):
         {"column_share": "much"},
         {"column_share": float("nan")},
         {"proportions": [["a"]]},
+        {"proportions": [3]},
+        {"proportions": [[["a"], 0.5]]},
+        {"proportions": {"a": True}},
+        {"columns": [{"decade": 1}]},
     ],
 )
 def test_settings_that_make_no_sense_are_refused_with_a_sentence(settings):
@@ -52,7 +59,33 @@ def test_settings_that_make_no_sense_are_refused_with_a_sentence(settings):
         Scenario.from_dict(settings)
 
 
-def test_the_same_scenario_makes_the_same_holes():
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"seed": -1}, "seed must be a whole number that is not negative, not -1."),
+        ({"column_share": "0.5"}, "column_share must be a number or null, not '0.5'."),
+        ({"columns": [{"date": "no"}]}, "columns must be a list of columns or null, not [{"),
+        ({"coupling": "loose"}, "coupling must be 'nested', 'independent' or null, not 'loose'."),
+    ],
+)
+def test_the_sentence_names_the_setting_and_what_it_must_be(settings, sentence):
+    with pytest.raises(AmputationError) as raised:
+        Scenario.from_dict(settings)
+
+    assert f"cannot be read: {sentence}" in str(raised.value)
+    assert str(raised.value).endswith("Make the scenario again in the Amputation lab.")
+
+
+def test_columns_with_names_other_than_text_come_back_from_json():
+    day = datetime.date(2024, 2, 29)
+    scenario = Scenario(columns=(day, ("a", 1)), proportions={day: 0.5, ("a", 1): 1})
+
+    data = json.loads(json.dumps(scenario.to_dict()))
+
+    assert Scenario.from_dict({**data, "added later": 3}) == scenario
+
+
+def test_the_same_scenario_removes_the_same_cells():
     schema = Schema.infer(COMPLETE)
     first, second = (Scenario(seed=5).make(COMPLETE, schema) for _ in range(2))
 
@@ -62,7 +95,7 @@ def test_the_same_scenario_makes_the_same_holes():
 
 
 def test_facts_count_columns_with_content_only():
-    frame, schema = with_holes()
+    frame, schema = incomplete_table()
 
     facts = TableFacts.of(frame, schema)
 
@@ -80,8 +113,8 @@ def test_few_complete_rows_make_completion_the_default():
     assert TableFacts(("a",), n_rows=3, n_complete=3, n_missing=0).default_base == "complete-rows"
 
 
-def test_complete_rows_are_those_without_holes_in_columns_with_content():
-    frame, schema = with_holes()
+def test_complete_rows_are_those_without_missing_cells_in_columns_with_content():
+    frame, schema = incomplete_table()
 
     truth = base_table(frame, schema, "complete-rows")
 
@@ -89,8 +122,8 @@ def test_complete_rows_are_those_without_holes_in_columns_with_content():
     assert truth["empty"].isna().all()
 
 
-def test_completion_fills_only_holes_with_values_of_the_column_and_keeps_dtypes():
-    frame, schema = with_holes()
+def test_completion_imputes_missing_cells_only_and_keeps_dtypes():
+    frame, schema = incomplete_table()
 
     truth = base_table(frame, schema, "completed")
 
@@ -126,8 +159,8 @@ def test_of_many_rows_some_are_taken_in_their_order():
     assert truth.index.is_monotonic_increasing
 
 
-def test_holes_like_mine_replay_the_table_s_own_patterns():
-    frame, schema = with_holes()
+def test_a_scenario_like_mine_replays_the_table_s_own_patterns():
+    frame, schema = incomplete_table()
 
     made = Scenario(kind="like-mine", base="completed").make(frame, schema)
 
@@ -135,16 +168,16 @@ def test_holes_like_mine_replay_the_table_s_own_patterns():
     assert made.missing[["a", "kind"]].value_counts().to_dict() == own.to_dict()
 
 
-def test_no_holes_to_copy_is_a_sentence():
-    with pytest.raises(AmputationError, match="no holes that could be copied"):
+def test_no_missing_cells_to_copy_is_a_sentence():
+    with pytest.raises(AmputationError, match="no missing cells to copy"):
         Scenario(kind="like-mine").make(COMPLETE, Schema.infer(COMPLETE))
 
 
 def test_the_base_in_words():
-    frame, schema = with_holes()
+    frame, schema = incomplete_table()
     facts = TableFacts.of(frame, schema)
 
     assert "140 complete of 200 rows" in base_sentence(facts, "complete-rows")
-    assert "80 holes were filled first" in base_sentence(facts, "completed")
+    assert "80 missing cells were imputed first" in base_sentence(facts, "completed")
     complete = TableFacts.of(COMPLETE, Schema.infer(COMPLETE))
     assert "The table is complete" in base_sentence(complete, "complete-rows")

@@ -13,7 +13,7 @@ from pmae_core.cli.jobs import submit as cli_submit
 from pmae_core.errors import Cancelled, PMAEError
 from pmae_core.evaluation import Comparison
 from pmae_core.jobs import JobProgress, JobSpec, JobState, JobStore, ProcessId, Resources
-from pmae_core.jobs.cost.estimate import CostEstimate, MethodCost
+from pmae_core.jobs.cost import CostEstimate, MethodCost
 from pmae_core.jobs.worker.context import JobContext
 from pmae_core.jobs.worker.run import run_job
 from pmae_core.table import read_table, write_table
@@ -125,10 +125,10 @@ def test_roles_sentinels_and_settings_reach_the_document(store, holes):
     assert spec.params == {
         "method": "knn",
         "params": {"n_neighbors": 2},
-        "draws": 0,
-        "leave_alone": [],
+        "imputations": 0,
+        "left_alone": [],
     }
-    assert [column["role"] for column in spec.schema["columns"]][-1] == "ignored"
+    assert [column["role"] for column in spec.table_schema["columns"]][-1] == "ignored"
     assert spec.resources == Resources(threads=3, memory_mb=900)
     assert store.get_table(spec.table)["kind"].isna().any()
 
@@ -142,7 +142,7 @@ def test_a_trained_model_fills_other_rows(store, holes, tmp_path):
 
     filled = submitted("impute", holes, "--model", trained[:8], "--draws", 2, "--wait")
 
-    assert store.job(filled).spec.params == {"model": trained, "draws": 2, "leave_alone": []}
+    assert store.job(filled).spec.params == {"model": trained, "imputations": 2, "left_alone": []}
     run("result", filled, "--file", "imputation-2.parquet", "-o", tmp_path / "draw.csv")
     assert not read_table(tmp_path / "draw.csv").isna().any(axis=None)
 

@@ -24,7 +24,7 @@ def spec_of(kind="impute", **params):
 
 def test_a_method_with_all_its_settings():
     hole = StructuralMissingness("age", Condition("zip", "is", (10115,)), 2)
-    spec = spec_of(method="em", params={"max_iter": 9}, draws=3, leave_alone=[hole.to_dict()])
+    spec = spec_of(method="em", params={"max_iter": 9}, imputations=3, left_alone=[hole.to_dict()])
 
     recipe = recipe_of(spec, {"method": "em", "n_imputed": 1}, TABLE)
 
@@ -63,4 +63,4 @@ def test_sentinels_of_any_type_are_words():
 
 def test_a_job_that_imputed_nothing_has_no_recipe():
     with pytest.raises(JobError, match="imputed no table"):
-        recipe_of(spec_of("train", method="pmae-mix", fill=False), {"method": "pmae-mix"}, TABLE)
+        recipe_of(spec_of("train", method="pmae-mix", impute=False), {"method": "pmae-mix"}, TABLE)

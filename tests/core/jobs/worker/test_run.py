@@ -88,7 +88,7 @@ def test_training_gives_a_model_and_the_imputed_table(tmp_path):
 
 def test_training_without_filling(tmp_path):
     quick = {**QUICK, "steps": 5}
-    result = run_job(train_spec(fill=False, params=quick), Listener().context(tmp_path))
+    result = run_job(train_spec(impute=False, params=quick), Listener().context(tmp_path))
     assert result["files"] == ["model.safetensors"]
     assert "n_imputed" not in result
 
@@ -116,7 +116,7 @@ def test_a_cancelled_training_goes_on_to_the_same_bits(tmp_path):
 
 
 def test_imputing_with_a_method_and_with_its_draws(tmp_path):
-    spec = JobSpec.make("impute", params={"method": "em", "draws": 2}, table=DIGEST, seed=1)
+    spec = JobSpec.make("impute", params={"method": "em", "imputations": 2}, table=DIGEST, seed=1)
     result = run_job(spec, Listener().context(tmp_path))
     assert result["n_imputations"] == 2
     draws = [read_frame(tmp_path / "result" / f"imputation-{i}.parquet") for i in (1, 2)]
@@ -132,7 +132,7 @@ def test_imputing_new_rows_with_a_trained_model(tmp_path):
     run_job(train_spec(params=quick), Listener().context(tmp_path / "train"))
     model = tmp_path / "train" / "result" / "model.safetensors"
     table = small_table(25)
-    spec = JobSpec.make("impute", params={"model": "1" * 32, "draws": 1}, table=DIGEST)
+    spec = JobSpec.make("impute", params={"model": "1" * 32, "imputations": 1}, table=DIGEST)
     result = run_job(spec, Listener().context(tmp_path / "impute", table, model))
     filled = read_frame(tmp_path / "impute" / "result" / "imputed.parquet")
     pd.testing.assert_frame_equal(filled, load_imputer(model).transform(table))
@@ -160,7 +160,7 @@ def test_holes_that_are_none_stay_empty(tmp_path):
     table = small_table().assign(smoker=["no", "yes"] * 20, packs=[np.nan, 1.5] * 20)
     table.loc[table.index[1], "packs"] = np.nan
     hole = StructuralMissingness("packs", Condition("smoker", "is", ("no",)), 20)
-    params = {"method": "em", "draws": 1, "leave_alone": [hole.to_dict()]}
+    params = {"method": "em", "imputations": 1, "left_alone": [hole.to_dict()]}
     spec = JobSpec.make("impute", params=params, table=DIGEST)
 
     result = run_job(spec, Listener().context(tmp_path, table))
@@ -288,7 +288,7 @@ CONSEQUENCES = {
     "target": "label",
     "downstream": True,
     "conclusions": [["mean", "y"], ["slope", "y", "x"]],
-    "conclusion_draws": 2,
+    "conclusion_imputations": 2,
 }
 
 
