@@ -92,7 +92,7 @@ class Recipe:
     def draw_outputs(self) -> list[str]:
         """Names of the files for the draws: those of the output with a number."""
         path = PurePath(self.output)
-        stems = (f"{path.stem}-draw{number}" for number in range(1, self.draws + 1))
+        stems = (f"{path.stem}-{number}" for number in range(1, self.draws + 1))
         return [str(path.with_stem(stem)) for stem in stems]
 
     def to_dict(self) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def command_line(recipe: Recipe) -> str:
         words += _repeated("--param", settings)
     words += ["--seed", str(recipe.seed)]
     if recipe.draws:
-        words += ["--draws", str(recipe.draws)]
+        words += ["--imputations", str(recipe.draws)]
     if recipe.imputed_output is not None:
         words += ["--mask-out", _path(recipe.imputed_output)]
     threads = f"OMP_NUM_THREADS={recipe.threads} " if recipe.threads else ""

@@ -80,7 +80,7 @@ def test_a_finished_filling_can_be_taken_in_every_form(fill, table, open_page, a
     }
     script, command = codes(app)
     assert "make_imputer('em', random_state=7)" in script
-    assert "--method em --seed 7 --draws 3" in command
+    assert "--method em --seed 7 --imputations 3" in command
     assert "Missing cells were imputed with Expectation maximization" in words(app)
     assert "Dempster, Laird and Rubin" in words(app)
     assert "this method leaves no model" in words(app)

@@ -107,7 +107,7 @@ def test_the_script_fills_the_same_table(make, tmp_path):
     mask = read_table(folder / "was-imputed-again.parquet")
     pd.testing.assert_frame_equal(mask, filling.imputed)
     for number, draw in enumerate(filling.draws(list(filling.filled.columns)), start=1):
-        drawn = read_table(folder / f"imputed-again-draw{number}.parquet")
+        drawn = read_table(folder / f"imputed-again-{number}.parquet")
         pd.testing.assert_frame_equal(drawn, draw, check_exact=True)
 
 
