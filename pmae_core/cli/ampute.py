@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -40,8 +39,7 @@ HELP = with_examples(
 )
 
 
-@dataclass(frozen=True)
-class ProcessOptions:
+class ProcessOptions(NamedTuple):
     """Which cells become missing, and why."""
 
     pattern: Annotated[
@@ -85,8 +83,7 @@ class ProcessOptions:
         )
 
 
-@dataclass(frozen=True)
-class OutputOptions:
+class OutputOptions(NamedTuple):
     """What to write, and where."""
 
     output: OutputTable

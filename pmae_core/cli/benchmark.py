@@ -6,9 +6,9 @@ import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -25,11 +25,11 @@ from pmae_core.cli.options import (
 )
 from pmae_core.cli.terminal import say
 from pmae_core.errors import ImputationError
-from pmae_core.events import Event
 from pmae_core.words import count, duration, listed
 
 if TYPE_CHECKING:
     from pmae_core.evaluation.parallel import Pool
+    from pmae_core.events import Event
     from pmae_core.replication import ExperimentPlan, Runner, Selection
     from pmae_core.replication.run import RowsFinished
 
@@ -52,8 +52,7 @@ HELP = with_examples(
 )
 
 
-@dataclass(frozen=True)
-class SelectionOptions:
+class SelectionOptions(NamedTuple):
     """Which tasks of the experiments to run."""
 
     datasets: Annotated[
@@ -105,8 +104,7 @@ class SelectionOptions:
         }
 
 
-@dataclass(frozen=True)
-class ScaleOptions:
+class ScaleOptions(NamedTuple):
     """How large the experiments are."""
 
     seeds: Annotated[
@@ -147,8 +145,7 @@ class ScaleOptions:
         return {"seeds": self.seeds or PAPER_SEEDS, "max_rows": None, "budget_seconds": None}
 
 
-@dataclass(frozen=True)
-class RunOptions:
+class RunOptions(NamedTuple):
     """How the experiments run, and where their results go."""
 
     jobs: Annotated[

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -38,7 +37,6 @@ from pmae_core.cli.terminal import (
     text_table,
 )
 from pmae_core.errors import ImputationError
-from pmae_core.events import Event
 from pmae_core.words import listed
 
 if TYPE_CHECKING:
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
 
     from pmae_core.evaluation.comparison import Comparison
     from pmae_core.evaluation.tasks import TaskResult
+    from pmae_core.events import Event
 
 HELP = with_examples(
     "Compare methods on a table. All methods impute the same held-out cells; ranks show ties.\n\n"
@@ -69,8 +68,7 @@ _RESULT_HEADERS = ("Method", "Seed", "Imputation accuracy", "Seconds", "")
 _MOST_LIVE_ROWS = 30
 
 
-@dataclass(frozen=True)
-class RunOptions:
+class RunOptions(NamedTuple):
     """How the comparison runs, and what it writes."""
 
     budget: Budget = None

@@ -1,6 +1,6 @@
 """Options that belong together as one parameter of a command.
 
-A group is a dataclass whose fields are options. A command with `with_option_groups` takes it as
+A group is a named tuple whose fields are options. A command with `with_option_groups` takes it as
 one parameter; on the command line its fields are options like all others.
 """
 
@@ -9,9 +9,8 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
@@ -34,46 +33,56 @@ if TYPE_CHECKING:
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the fields of its option groups as options."""
     signature = inspect.signature(command, eval_str=True)
-    groups: dict[str, Any] = {
+    groups = {
         name: parameter.annotation
         for name, parameter in signature.parameters.items()
-        if is_dataclass(parameter.annotation)
+        if _is_group(parameter.annotation)
     }
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
         for name, group in groups.items():
-            options = {field.name: values.pop(field.name) for field in fields(group)}
-            values[name] = group(**options)
+            values[name] = group(**{field: values.pop(field) for field in group._fields})
         command(**values)
 
-    vars(run)["__signature__"] = signature.replace(parameters=list(_parameters(signature)))
+    options = list(_options(signature))
+    vars(run)["__signature__"] = signature.replace(parameters=options)
+    # Types instead of their names, which Typer would look up once more.
+    run.__annotations__ = {option.name: option.annotation for option in options}
     return run
 
 
-def _parameters(signature: inspect.Signature) -> Iterator[inspect.Parameter]:
+def _is_group(annotation: Any) -> bool:
+    return isinstance(annotation, type) and hasattr(annotation, "_fields")
+
+
+def _options(signature: inspect.Signature) -> Iterator[inspect.Parameter]:
     """Yield the parameters of a command, each group replaced by its fields."""
     for parameter in signature.parameters.values():
-        group = parameter.annotation
-        if not is_dataclass(group):
+        if _is_group(parameter.annotation):
+            yield from _options_of_group(parameter.annotation)
+        else:
             yield parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            continue
-        types = get_type_hints(group, include_extras=True)
-        for field in fields(group):
-            is_required = field.default is field.default_factory
-            yield inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if is_required else field.default,
-                annotation=types[field.name],
-            )
+
+
+@functools.cache
+def _options_of_group(group: Any) -> list[inspect.Parameter]:
+    types = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=group._field_defaults.get(field, inspect.Parameter.empty),
+            annotation=types[field],
+        )
+        for field in group._fields
+    ]
 
 
 # ---------------------------------------------------------------- groups that commands share
 
 
-@dataclass(frozen=True)
-class ReadingOptions:
+class ReadingOptions(NamedTuple):
     """How the cells and columns of a table are read."""
 
     sentinel: Sentinels = None
@@ -97,8 +106,7 @@ class ReadingOptions:
         return frame, Schema.infer(frame, roles=self.roles())
 
 
-@dataclass(frozen=True)
-class HoldoutOptions:
+class HoldoutOptions(NamedTuple):
     """Which cells a comparison scores."""
 
     share: Annotated[

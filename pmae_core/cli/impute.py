@@ -5,9 +5,8 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -44,8 +43,7 @@ HELP = with_examples(
 )
 
 
-@dataclass(frozen=True)
-class MethodOptions:
+class MethodOptions(NamedTuple):
     """The method and its settings."""
 
     method: Annotated[
@@ -82,8 +80,7 @@ class MethodOptions:
         return named | read_params(self.param)
 
 
-@dataclass(frozen=True)
-class OutputOptions:
+class OutputOptions(NamedTuple):
     """What to write, and where."""
 
     output: OutputTable

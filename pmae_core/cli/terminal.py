@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich import box
@@ -16,8 +16,10 @@ from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-from pmae_core.events import Event, FitProgress, TrainingProgress
 from pmae_core.words import duration
+
+if TYPE_CHECKING:
+    from pmae_core.events import Event, FitProgress, TrainingProgress
 
 EXIT_USER_ERROR = 1
 EXIT_CANCELLED = 130
@@ -141,6 +143,8 @@ def fit_progress(quiet: bool) -> Iterator[Callable[[Event], None]]:
     """Show a bar on stderr for the events of a fit, starting with the first event."""
     from rich.progress import BarColumn, Progress, TextColumn
 
+    from pmae_core.events import FitProgress, TrainingProgress
+
     columns = (
         TextColumn("Fitting"),
         BarColumn(bar_width=12),  # so that all fits into 80 characters
@@ -163,6 +167,8 @@ def fit_progress(quiet: bool) -> Iterator[Callable[[Event], None]]:
 
 
 def _bar_fields(event: TrainingProgress | FitProgress) -> dict[str, Any]:
+    from pmae_core.events import TrainingProgress
+
     remaining = {"remaining": f"{duration(event.eta_seconds)} left"}
     if isinstance(event, TrainingProgress):
         place = {"completed": event.step, "total": event.total_steps, "unit": "step"}

@@ -1,4 +1,4 @@
-"""What a method declares about its work, so that short runs can tell the cost of a whole one."""
+"""What a method declares about its work, from which short runs estimate the cost of a whole run."""
 
 from __future__ import annotations
 

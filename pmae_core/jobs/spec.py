@@ -16,13 +16,8 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, mo
 
 from pmae_core.documents import Document, collected, part_of, whole_number
 from pmae_core.errors import JobError, SchemaError
-from pmae_core.jobs.params import (
-    MAX_SEED,
-    JobKind,
-    check_names,
-    complete_params,
-    digest_of_table,
-)
+from pmae_core.jobs.checks import check_names
+from pmae_core.jobs.params import MAX_SEED, JobKind, complete_params, digest_of_table
 from pmae_core.storage.json_values import json_copy
 from pmae_core.table.schema import Schema
 from pmae_core.words import listed

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -23,8 +22,7 @@ Threads = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class SubmitOptions:
+class SubmitOptions(NamedTuple):
     """How a job is submitted, whatever it does."""
 
     name: Annotated[str | None, typer.Option(help="A name for the job.")] = None
@@ -42,8 +40,7 @@ class SubmitOptions:
         report(store, runner, record, wait=self.wait, as_json=self.as_json)
 
 
-@dataclass(frozen=True)
-class SpecOptions:
+class SpecOptions(NamedTuple):
     """The seed and the resources of a job."""
 
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")] = 0

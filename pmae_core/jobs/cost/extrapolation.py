@@ -47,8 +47,8 @@ class TimeRange:
 
 def largest_run(runs: Sequence[ShortRun]) -> ShortRun | None:
     """Return the run on the largest sample of those that show the speed, None if none does."""
-    telling = [run for run in runs if run.shows_speed]
-    return max(telling, key=lambda run: (run.n_columns, run.n_rows, run.done), default=None)
+    usable = [run for run in runs if run.shows_speed]
+    return max(usable, key=lambda run: (run.n_columns, run.n_rows, run.done), default=None)
 
 
 class Extrapolation:

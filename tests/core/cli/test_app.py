@@ -20,6 +20,17 @@ def test_help_names_every_command():
         assert command in output
 
 
+def test_help_needs_no_slow_library():
+    code = (
+        "import sys; from typer.testing import CliRunner; from pmae_core.cli.app import app;"
+        "assert CliRunner().invoke(app, ['jobs', 'submit', '--help']).exit_code == 0;"
+        "print(*{'numpy', 'pandas', 'scipy', 'sklearn', 'torch'} & set(sys.modules))"
+    )
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert result.stdout.split() == []
+
+
 def test_version_is_that_of_the_package():
     assert run("--version").stdout.strip() == pmae_core.__version__
 

@@ -1,7 +1,6 @@
 """Groups of options."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 from typer.testing import CliRunner
@@ -9,8 +8,7 @@ from typer.testing import CliRunner
 from pmae_core.cli.groups import with_option_groups
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(NamedTuple):
     height: Annotated[int, typer.Option("--height", "-h", min=1)]
     width: Annotated[int, typer.Option(help="How wide.")] = 2
 
