@@ -365,6 +365,12 @@ def test_a_compiled_step_drops_out_too(table, compiled):
     assert losses[1] > losses[0]
 
 
+def test_the_first_step_of_a_warm_up_in_steps_changes_the_weights(table):
+    untrained, _ = run(table, steps=0)
+    trained, _ = run(table, steps=1, warmup_steps=10)
+    assert not torch.equal(weights(untrained), weights(trained))
+
+
 def test_a_subclass_may_change_the_training_step(table):
     class Shrinking(Trainer):
         """Adds a penalty on the size of the weights."""
