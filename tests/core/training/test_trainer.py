@@ -154,6 +154,15 @@ def test_a_checkpoint_of_other_data_or_settings_is_refused(table, tmp_path):
         run(table, checkpoint_dir=tmp_path, checkpoint_every=5, masking="constant")
 
 
+def test_settings_may_be_numbers_of_numpy(table, tmp_path):
+    numbers = {"steps": np.int64(6), "batch_size": np.int64(32), "learning_rate": np.float32(1e-3)}
+    run(table, **numbers, checkpoint_dir=tmp_path, checkpoint_every=4)
+    events = []
+    plain = {"steps": 6, "batch_size": 32, "learning_rate": float(np.float32(1e-3))}
+    run(table, **plain, checkpoint_dir=tmp_path, checkpoint_every=4, callbacks=[events.append])
+    assert events[0].first_step == 4
+
+
 def test_events_report_all_of_a_training(table, tmp_path):
     events = []
     held_out = hold_out_cells(table[1], 0.5, np.random.default_rng(0))
