@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from pmae_core.storage.files import replacing
+from pmae_core.storage.json_values import to_json_value
 
 FORMAT_VERSION = 1
 
@@ -25,7 +26,7 @@ def write_tensors(path: Path, groups: TensorGroups, state: dict[str, Any]) -> No
         for group, tensors in groups.items()
         for name, tensor in tensors.items()
     }
-    metadata = {"state": json.dumps({"version": FORMAT_VERSION, **state})}
+    metadata = {"state": json.dumps({"version": FORMAT_VERSION, **state}, default=to_json_value)}
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as unfinished:
         save_file(flat, unfinished, metadata=metadata)
@@ -79,7 +80,8 @@ def load_optimizer_tensors(optimizer: torch.optim.Optimizer, tensors: dict[str, 
 
 def fingerprint(settings: dict[str, Any], *tables: np.ndarray) -> str:
     """Return a digest of settings and data: the same for the same training."""
-    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+    # Settings may be numbers of numpy, as from a grid search.
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=to_json_value).encode())
     for table in tables:
         digest.update(np.ravel(table).data)  # the bytes in place; tobytes would copy them
     return digest.hexdigest()

@@ -20,7 +20,8 @@ class TrainingConfig:
     learning_rate, final_learning_rate : float
         Peak of the schedule, and where its half cosine ends.
     warmup_steps, warmup_epochs : int
-        Length of the linear warm-up; the two are added.
+        Length of the linear warm-up; the two are added. With ``warmup_epochs`` it starts at 0, as
+        in the paper's release; with ``warmup_steps`` alone, the first step learns already.
     weight_decay, betas
         Settings of AdamW.
     loss : {"paper", "grouped", "remasker"}
@@ -86,10 +87,16 @@ class TrainingConfig:
         return (self.epochs or 0) * self.batches_per_epoch(n_rows)
 
     def learning_rate_at(self, step: int, n_rows: int) -> float:
-        """Return the learning rate of a step: linear warm-up, then half a cosine."""
+        """Return the learning rate of a step: linear warm-up, then half a cosine.
+
+        A warm-up in epochs starts at 0, as in the paper's release. A warm-up in steps starts above
+        0, so that the first step learns.
+        """
         warmup = self.warmup_steps + self.warmup_epochs * self.batches_per_epoch(n_rows)
-        if step < warmup:
+        if step < warmup and self.warmup_epochs:
             return self.learning_rate * step / warmup
+        if step < warmup:
+            return self.learning_rate * (step + 1) / (warmup + 1)
         done = (step - warmup) / max(1, self.total_steps(n_rows) - warmup)
         span = self.learning_rate - self.final_learning_rate
         return self.final_learning_rate + span * 0.5 * (1 + math.cos(math.pi * min(1.0, done)))

@@ -136,7 +136,7 @@ class Trainer:
         # There are two shapes only: a batch, and the last one of an epoch.
         self._compute = torch.compile(_compute, dynamic=False) if config.compiled else _compute
         self.step = self.first_step = self.rows_done = 0
-        self.batch_size = config.batch_size
+        self.batch_size = int(config.batch_size)  # torch takes no number of numpy
 
     def train(self, cancel: Callable[[], bool] | None = None) -> TrainingResult:
         """Take steps until the training is complete, stops early or is cancelled.

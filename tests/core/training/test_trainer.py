@@ -154,6 +154,15 @@ def test_a_checkpoint_of_other_data_or_settings_is_refused(table, tmp_path):
         run(table, checkpoint_dir=tmp_path, checkpoint_every=5, masking="constant")
 
 
+def test_settings_may_be_numbers_of_numpy(table, tmp_path):
+    numbers = {"steps": np.int64(6), "batch_size": np.int64(32), "learning_rate": np.float32(1e-3)}
+    run(table, **numbers, checkpoint_dir=tmp_path, checkpoint_every=4)
+    events = []
+    plain = {"steps": 6, "batch_size": 32, "learning_rate": float(np.float32(1e-3))}
+    run(table, **plain, checkpoint_dir=tmp_path, checkpoint_every=4, callbacks=[events.append])
+    assert events[0].first_step == 4
+
+
 def test_events_report_all_of_a_training(table, tmp_path):
     events = []
     held_out = hold_out_cells(table[1], 0.5, np.random.default_rng(0))
@@ -363,6 +372,12 @@ def test_a_compiled_step_drops_out_too(table, compiled):
         losses.append(progress[0].reconstruction_loss)
     assert np.isfinite(losses[1])
     assert losses[1] > losses[0]
+
+
+def test_the_first_step_of_a_warm_up_in_steps_changes_the_weights(table):
+    untrained, _ = run(table, steps=0)
+    trained, _ = run(table, steps=1, warmup_steps=10)
+    assert not torch.equal(weights(untrained), weights(trained))
 
 
 def test_a_subclass_may_change_the_training_step(table):
