@@ -110,8 +110,8 @@ def small_table(seed):
     table = pd.DataFrame(x, columns=["a", "b", "c"])
     table["b"] += table["a"]
     table["group"] = np.where(table["a"] + rng.normal(size=60) > 0, "yes", "no")
-    holes = rng.random(table.shape) < 0.2
-    return table.mask(pd.DataFrame(holes, columns=table.columns))
+    missing = rng.random(table.shape) < 0.2
+    return table.mask(pd.DataFrame(missing, columns=table.columns))
 
 
 def make_spec(number, digest):

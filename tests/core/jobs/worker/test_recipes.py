@@ -23,15 +23,16 @@ def spec_of(kind="impute", **params):
 
 
 def test_a_method_with_all_its_settings():
-    hole = StructuralMissingness("age", Condition("zip", "is", (10115,)), 2)
-    spec = spec_of(method="em", params={"max_iter": 9}, imputations=3, left_alone=[hole.to_dict()])
+    structural = StructuralMissingness("age", Condition("zip", "is", (10115,)), 2)
+    left_alone = [structural.to_dict()]
+    spec = spec_of(method="em", params={"max_iter": 9}, imputations=3, left_alone=left_alone)
 
     recipe = recipe_of(spec, {"method": "em", "n_imputed": 1}, TABLE)
 
     assert (recipe.method, recipe.params, recipe.seed) == ("em", {"max_iter": 9}, 4)
     assert (recipe.draws, recipe.threads, recipe.model) == (3, 2, None)
     assert recipe.roles == {"zip": "categorical"}
-    assert recipe.left_alone == (hole,)
+    assert recipe.left_alone == (structural,)
     assert recipe.table == TABLE_FILE
     assert recipe.versions == spec.versions
     assert Recipe.from_dict(recipe.to_dict()) == recipe

@@ -72,11 +72,11 @@ def test_training_gives_a_model_and_the_imputed_table(tmp_path):
     assert set(result["files"]) == {path.name for path in out.iterdir()} - {"result.json"}
 
     table = small_table()
-    filled = read_frame(out / "imputed.parquet")
+    imputed = read_frame(out / "imputed.parquet")
     expected = PMAEImputer(**QUICK, random_state=3).fit_transform(table)
-    pd.testing.assert_frame_equal(filled, expected)
-    imputed = read_frame(out / "was_imputed.parquet")
-    pd.testing.assert_frame_equal(imputed, table.isna())
+    pd.testing.assert_frame_equal(imputed, expected)
+    was_imputed = read_frame(out / "was_imputed.parquet")
+    pd.testing.assert_frame_equal(was_imputed, table.isna())
     assert result["n_imputed"] == int(table.isna().to_numpy().sum())
     assert result["training"]["step"] == 60
     pd.testing.assert_frame_equal(
@@ -86,7 +86,7 @@ def test_training_gives_a_model_and_the_imputed_table(tmp_path):
     assert phases == ["fit", "impute"]
 
 
-def test_training_without_filling(tmp_path):
+def test_training_without_imputing(tmp_path):
     quick = {**QUICK, "steps": 5}
     result = run_job(train_spec(impute=False, params=quick), Listener().context(tmp_path))
     assert result["files"] == ["model.safetensors"]
@@ -134,8 +134,8 @@ def test_imputing_new_rows_with_a_trained_model(tmp_path):
     table = small_table(25)
     spec = JobSpec.make("impute", params={"model": "1" * 32, "imputations": 1}, table=DIGEST)
     result = run_job(spec, Listener().context(tmp_path / "impute", table, model))
-    filled = read_frame(tmp_path / "impute" / "result" / "imputed.parquet")
-    pd.testing.assert_frame_equal(filled, load_imputer(model).transform(table))
+    imputed = read_frame(tmp_path / "impute" / "result" / "imputed.parquet")
+    pd.testing.assert_frame_equal(imputed, load_imputer(model).transform(table))
     assert result["model"] == "1" * 32
     assert not (tmp_path / "impute" / "checkpoint").exists()
 
@@ -156,11 +156,11 @@ def test_how_a_model_was_trained_outlives_its_job(tmp_path):
     )
 
 
-def test_holes_that_are_none_stay_empty(tmp_path):
+def test_structural_missingness_stays_missing(tmp_path):
     table = small_table().assign(smoker=["no", "yes"] * 20, packs=[np.nan, 1.5] * 20)
     table.loc[table.index[1], "packs"] = np.nan
-    hole = StructuralMissingness("packs", Condition("smoker", "is", ("no",)), 20)
-    params = {"method": "em", "imputations": 1, "left_alone": [hole.to_dict()]}
+    structural = StructuralMissingness("packs", Condition("smoker", "is", ("no",)), 20)
+    params = {"method": "em", "imputations": 1, "left_alone": [structural.to_dict()]}
     spec = JobSpec.make("impute", params=params, table=DIGEST)
 
     result = run_job(spec, Listener().context(tmp_path, table))
@@ -169,9 +169,9 @@ def test_holes_that_are_none_stay_empty(tmp_path):
     for name in ("imputed", "imputation-1"):
         packs = read_frame(tmp_path / "result" / f"{name}.parquet")["packs"]
         assert packs.isna().tolist() == (table["smoker"] == "no").tolist()
-    imputed = read_frame(tmp_path / "result" / "was_imputed.parquet")
-    assert imputed["packs"].sum() == 1
-    assert result["n_imputed"] == int(imputed.to_numpy().sum())
+    was_imputed = read_frame(tmp_path / "result" / "was_imputed.parquet")
+    assert was_imputed["packs"].sum() == 1
+    assert result["n_imputed"] == int(was_imputed.to_numpy().sum())
 
 
 def test_columns_that_stay_empty_are_named(tmp_path):
@@ -243,7 +243,7 @@ def test_comparing_with_roles_truth_and_target(tmp_path):
     assert (settings["holdout"], settings["target"]) == ("known-truth", "label")
 
 
-def test_a_benchmark_makes_its_holes(tmp_path):
+def test_a_benchmark_simulates_its_missing_values(tmp_path):
     params = {
         "dataset": "diabetes",
         "pattern": "monotone",
@@ -339,7 +339,7 @@ def test_consequences_are_taken_up_again(tmp_path):
     assert set(found.conclusions["method"]) == {"naive", "knn", "complete cases"}
 
 
-def test_consequences_of_holes_made_on_purpose_know_the_truth(tmp_path):
+def test_consequences_of_simulated_missingness_know_the_truth(tmp_path):
     table = consequences_table().assign(y=lambda t: t["x"] * 2)
     spec = compare_spec(
         amputation={"pattern": "monotone", "mechanism": "MCAR", "columns": ["y"]}, **CONSEQUENCES
