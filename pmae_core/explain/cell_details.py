@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pmae_core.evaluation._fillings import name_imputations
+from pmae_core.evaluation.sources import name_imputations
 from pmae_core.explain.donors import Neighborhood, Support
 from pmae_core.storage.json_values import to_json_value
 from pmae_core.table import Schema

@@ -153,7 +153,7 @@ def _questions(
         ]
         draws = params["conclusion_draws"]
         asked["conclusions"] = partial(
-            conclusion_stability, frame, estimands, n_draws=draws, seed=seed, **same
+            conclusion_stability, frame, estimands, n_imputations=draws, seed=seed, **same
         )
     return asked
 
