@@ -87,7 +87,10 @@ def tidy_rows(
             "method": method,
             "n_seeds": row["n_tasks"],
             "n_done": row["n_done"],
-            **{name: None if pd.isna(row[name]) else int(row[name]) for name in ("rank", "band")},
+            **{
+                name: None if pd.isna(row[name]) else int(row[name])
+                for name in ("rank", "tie_group")
+            },
             "imputation_accuracy_x100": round(ours, 2),
             "standard_error_x100": round(100 * row["imputation_accuracy_se"], 2),
             "paper_x100": printed,
@@ -104,7 +107,7 @@ def mean_ranks(tidy: pd.DataFrame) -> list[dict[str, Any]]:
     """Return for each method its mean rank over tables and patterns, best first.
 
     ``mean_rank`` is that of the accuracies (equal ones share the mean place), as the paper ranks;
-    ``mean_rank_with_ties`` lets methods within noise share the best place of their band. A method
+    ``mean_rank_with_ties`` lets tied methods share the best place of their group. A method
     without a result on all seeds has the last place.
     """
     n_methods = tidy["method"].nunique()

@@ -102,7 +102,8 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare methods on a table."""
-    from pmae_core.evaluation.comparison import compare as run_comparison
+    from pmae_core.evaluation.comparing import compare as run_comparison
+    from pmae_core.evaluation.report import write_comparison
     from pmae_core.table import read_table
 
     chosen = read_methods(methods)
@@ -137,7 +138,7 @@ def compare(
             n_jobs=jobs,
         )
     if output is not None:
-        comparison.write(output)
+        write_comparison(comparison, output)
     if as_json:
         typer.echo(comparison.to_json())
     else:

@@ -15,7 +15,7 @@ from typing import Literal
 import pandas as pd
 
 from pmae_core.errors import ImputationError, TableError
-from pmae_core.evaluation import Comparison
+from pmae_core.evaluation import Comparison, write_comparison
 from pmae_core.export.excel import IMPUTED_COLOR, write_imputed_excel
 from pmae_core.export.formulas import escape_formulas
 from pmae_core.export.methods_text import methods_paragraph
@@ -89,7 +89,7 @@ def write_bundle(
         if with_table:
             write_table(frame, folder / recipe.table)
         if comparison is not None:
-            comparison.write(folder / "comparison")
+            write_comparison(comparison, folder / "comparison")
         if model is not None:
             shutil.copyfile(model, folder / f"model{Path(model).suffix}")
         return _deliver(folder, Path(target))
