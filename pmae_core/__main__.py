@@ -1,6 +1,6 @@
 """Run the command line: ``python -m pmae_core``."""
 
-from pmae_core.cli.app import main
+from pmae_core.cli import main
 
 if __name__ == "__main__":
     main()

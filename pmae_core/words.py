@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from datetime import datetime, tzinfo
 from typing import Any
 
-import pandas as pd
-
 _UNITS = (("day", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
@@ -88,9 +86,12 @@ def cell_text(value: Any) -> str:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> cell_text(0.1 + 0.2), cell_text(3.0), cell_text(pd.Timestamp("2024-02-29")), cell_text(None)
     ('0.3', '3', '2024-02-29', 'missing')
     """
+    import pandas as pd  # slow to import, and the other words need none of it
+
     if pd.isna(value):
         return "missing"
     if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):

@@ -1,190 +1,202 @@
-"""``pmae compare``: which method fills this table best, and by more than noise.
-
-What the command needs is imported inside it, so that ``pmae --help`` answers at once.
-"""
+"""``pmae compare``: which method imputes this table best, and by more than noise."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.live import Live
-from rich.table import Table
 
+from pmae_core.cli.groups import HoldoutOptions, ReadingOptions, with_option_groups
 from pmae_core.cli.options import (
     AsJson,
-    CouplingName,
+    Budget,
     InputTable,
-    MechanismName,
+    MethodBudget,
     MethodParams,
     Methods,
-    PatternName,
-    Roles,
+    QuietUntilEnd,
     Seeds,
-    Sentinels,
-    as_text,
-    given,
+    Target,
     read_method_params,
     read_methods,
-    read_roles,
     read_seconds,
-    say,
-    show,
     with_examples,
+)
+from pmae_core.cli.terminal import (
+    as_text,
+    figure,
+    print_json_text,
+    print_table,
+    print_text,
+    say,
+    text_table,
 )
 from pmae_core.errors import ImputationError
 from pmae_core.events import Event
+from pmae_core.words import listed
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from rich.live import Live
+    from rich.table import Table
+
     from pmae_core.evaluation.comparison import Comparison
     from pmae_core.evaluation.tasks import TaskResult
 
 HELP = with_examples(
-    "Compare methods on a table: the same cells are hidden from all, ranks are given with ties.\n\n"
-    "Cells are hidden like those that miss already, unless a pattern or the truth is given. With "
-    "--output results are kept as they come, and the same command goes on where it was stopped.",
-    "pmae compare holes.csv --methods pmae-mix,knn,em --seeds 3 --budget 10m --output compared",
+    "Compare methods on a table. All methods impute the same held-out cells; ranks show ties.\n\n"
+    "Held-out cells resemble the cells that are missing already, unless you give a pattern, a "
+    "mechanism or the truth. With --output, results are saved as they arrive, and the same "
+    "command resumes where it stopped.",
+    "pmae compare survey.csv --methods pmae-mix,knn,em --seeds 3 --budget 10m --output compared",
     "pmae compare complete.csv --methods naive,em --pattern general --mechanism MNAR",
-    "pmae compare holes.csv --methods em,pmae-mix --param pmae-mix.steps=400 --jobs 2",
+    "pmae compare survey.csv --methods em,pmae-mix --param pmae-mix.steps=400 --jobs 2",
 )
+_SUMMARY_SCORES = {
+    "imputation_accuracy": "Imputation accuracy",
+    "r2_unclipped": "R²",
+    "accuracy": "Accuracy",
+    "rmse": "RMSE",
+    "energy": "Energy",
+}
+_RESULT_HEADERS = ("Method", "Seed", "Imputation accuracy", "Seconds", "")
+_MOST_LIVE_ROWS = 30
 
 
+@dataclass(frozen=True)
+class RunOptions:
+    """How the comparison runs, and what it writes."""
+
+    budget: Budget = None
+    method_budget: MethodBudget = None
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for results.csv, report.html and other files."),
+    ] = None
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Tasks that run at once, each in its own process.")
+    ] = 1
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Repeat what failed before in the same folder.")
+    ] = False
+    quiet: QuietUntilEnd = False
+    as_json: AsJson = False
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings of the library's comparison."""
+        return {
+            "budget_seconds": read_seconds(self.budget, "--budget"),
+            "method_budget_seconds": read_seconds(self.method_budget, "--method-budget"),
+            "results_dir": None if self.output is None else self.output / "tasks",
+            "retry_failed": self.retry_failed,
+            "n_jobs": self.jobs,
+        }
+
+
+@with_option_groups
 def compare(
+    *,
     table: InputTable,
     methods: Methods,
     seeds: Seeds = 3,
-    budget: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Time for all, as 90s, 10m or 1h30m.")
-    ] = None,
-    method_budget: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Time for each method and seed.")
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Folder for results.csv, report.html and the like."),
-    ] = None,
-    share: Annotated[
-        float | None,
-        typer.Option(min=0.0, max=0.5, help="Share of observed cells to hide; 0.1 by default."),
-    ] = None,
-    pattern: Annotated[
-        PatternName | None,
-        typer.Option(help="Make holes of this shape instead of holes like the table's own."),
-    ] = None,
-    mechanism: Annotated[
-        MechanismName | None,
-        typer.Option(help="What makes these cells missing."),
-    ] = None,
-    coupling: Annotated[
-        CouplingName | None,
-        typer.Option(help="How the holes of one row hang together."),
-    ] = None,
-    truth: Annotated[
-        Path | None, typer.Option(help="The complete table, to judge by the table's own holes.")
-    ] = None,
-    target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="A column that no method may see.")
-    ] = None,
+    holdout: HoldoutOptions,
+    target: Target = None,
     param: MethodParams = None,
-    sentinel: Sentinels = None,
-    role: Roles = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Tasks at a time, each in a process.")] = 1,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Run again what failed in the same folder.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only the end.")] = False,
-    as_json: AsJson = False,
+    reading: ReadingOptions,
+    running: RunOptions,
 ) -> None:
     """Compare methods on a table."""
-    from pmae_core.evaluation.comparing import compare as run_comparison
-    from pmae_core.evaluation.report import write_comparison
-    from pmae_core.table import read_table
-
     chosen = read_methods(methods)
-    params = read_method_params(param)
-    roles = read_roles(role) or None
-    budget_seconds = read_seconds(budget, "--budget")
-    method_budget_seconds = read_seconds(method_budget, "--method-budget")
-    amputation = given(pattern=pattern, mechanism=mechanism, coupling=coupling)
-    if sum(map(bool, (amputation, truth, share))) > 1:
-        raise typer.BadParameter(
-            "Give one of these: a pattern or mechanism, the truth, or a share of cells to hide.",
-            param_hint="--pattern, --truth, --share",
-        )
-    frame = read_table(table, sentinels=tuple(sentinel or ()))
-    true_frame = None if truth is None else read_table(truth)
-    with _standings(quiet) as show:
-        comparison = run_comparison(
-            frame,
-            chosen,
-            seeds=range(seeds),
-            schema=roles,
-            amputation=amputation or None,
-            holdout_share=0.1 if share is None else share,
-            truth=true_frame,
-            target=target,
-            method_params=params,
-            budget_seconds=budget_seconds,
-            method_budget_seconds=method_budget_seconds,
-            results_dir=None if output is None else output / "tasks",
-            retry_failed=retry_failed,
-            callbacks=(show,),
-            n_jobs=jobs,
-        )
-    if output is not None:
-        write_comparison(comparison, output)
-    if as_json:
-        typer.echo(comparison.to_json())
+    settings = {
+        "seeds": range(seeds),
+        "schema": reading.roles() or None,
+        "amputation": holdout.amputation(),
+        "holdout_share": 0.1 if holdout.share is None else holdout.share,
+        "target": target,
+        "method_params": read_method_params(param),
+        **running.settings(),
+    }
+    frame = reading.read(table)
+    settings["truth"] = None if holdout.truth is None else ReadingOptions().read(holdout.truth)
+    comparison = _run(frame, chosen, settings, running.quiet)
+    _report(comparison, running)
+
+
+def _run(
+    frame: pd.DataFrame, methods: Sequence[str], settings: dict[str, Any], quiet: bool
+) -> Comparison:
+    from pmae_core.evaluation.comparing import compare as run_comparison
+
+    with _live_results(quiet) as show_result:
+        return run_comparison(frame, methods, callbacks=(show_result,), **settings)
+
+
+def _report(comparison: Comparison, running: RunOptions) -> None:
+    """Write and print the results; a comparison without any is an error."""
+    from pmae_core.evaluation.report import write_comparison
+
+    if running.output is not None:
+        write_comparison(comparison, running.output)
+    if running.as_json:
+        print_json_text(comparison.to_json())
     else:
         _print_summary(comparison)
-    if output is not None and not quiet:
-        say(f"Wrote {as_text(str(output / 'report.html'))} and the results beside it.")
+    if running.output is not None and not running.quiet:
+        say(f"Wrote {running.output / 'report.html'} and the results beside it.")
     if not any(task.status == "done" for task in comparison.tasks):
-        raise ImputationError("No method gave a result; the reasons are above.")
+        raise ImputationError("No method gave a result. The reasons are above.")
 
 
 # ---------------------------------------------------------------- while it runs
 
 
 @contextmanager
-def _standings(quiet: bool) -> Iterator[Callable[[Event], None]]:
-    """Show results as they come: a table that grows on a terminal, lines in a pipe."""
+def _live_results(quiet: bool) -> Iterator[Callable[[Event], None]]:
+    """Show results as they arrive: a table that grows on a terminal, lines in a pipe."""
+    console = Console(stderr=True, highlight=False)
+    if quiet:
+        yield lambda event: None
+    elif not console.is_terminal:
+        yield _show_line
+    else:
+        from rich.live import Live
+
+        with Live(_results_table([], ""), console=console, transient=True) as live:
+            yield _table_updater(live)
+
+
+def _show_line(event: Event) -> None:
+    from pmae_core.evaluation.tasks import TaskFinished
+
+    if isinstance(event, TaskFinished):
+        cells = filter(None, _result_cells(event.result))
+        say(f"{event.n_done} of {event.n_tasks}: {', '.join(cells)}")
+
+
+def _table_updater(live: Live) -> Callable[[Event], None]:
     from pmae_core.evaluation.tasks import TaskFinished, TaskStarted
 
-    console = Console(stderr=True, highlight=False)
     finished: list[TaskResult] = []
-    if quiet or not console.is_terminal:
 
-        def show_line(event: Event) -> None:
-            if isinstance(event, TaskFinished) and not quiet:
-                count = f"{event.n_done} of {event.n_tasks}"
-                say(f"{count}: {as_text(', '.join(filter(None, _result_cells(event.result))))}")
+    def update(event: Event) -> None:
+        if isinstance(event, TaskFinished):
+            finished.append(event.result)
+            live.update(_results_table(finished, f"{event.n_done} of {event.n_tasks} done"))
+        elif isinstance(event, TaskStarted):
+            live.update(_results_table(finished, f"{event.method}, seed {event.seed} ..."))
 
-        yield show_line
-        return
-
-    with Live(_results_table(finished, ""), console=console, transient=True) as live:
-
-        def show_table(event: Event) -> None:
-            if isinstance(event, TaskFinished):
-                finished.append(event.result)
-                live.update(_results_table(finished, f"{event.n_done} of {event.n_tasks} done"))
-            elif isinstance(event, TaskStarted):
-                live.update(_results_table(finished, f"{event.method}, seed {event.seed} ..."))
-
-        yield show_table
+    return update
 
 
 def _results_table(results: Sequence[TaskResult], caption: str) -> Table:
-    headers = ["Method", "Seed", "Imputation accuracy", "Seconds", ""]
-    rows = [_result_cells(result) for result in results[-30:]]
-    table = _table(headers, rows, words={0, 4})
+    rows = [_result_cells(result) for result in results[-_MOST_LIVE_ROWS:]]
+    table = text_table(_RESULT_HEADERS, rows, figures={1, 2, 3})
     table.caption = as_text(caption)
     return table
 
@@ -193,7 +205,7 @@ def _result_cells(result: TaskResult) -> list[str]:
     if result.status != "done":
         return [result.method, f"seed {result.seed}", "", "", result.error or result.status]
     seconds = (result.fit_seconds or 0.0) + (result.impute_seconds or 0.0)
-    accuracy = _figure(result.scores["imputation_accuracy"])
+    accuracy = figure(result.scores["imputation_accuracy"])
     return [result.method, f"seed {result.seed}", accuracy, f"{seconds:.1f} s", ""]
 
 
@@ -201,41 +213,21 @@ def _result_cells(result: TaskResult) -> list[str]:
 
 
 def _print_summary(comparison: Comparison) -> None:
-    summary = comparison.summary()
-    scores = {
-        "imputation_accuracy": "Imputation accuracy",
-        "r2_unclipped": "R²",
-        "accuracy": "Accuracy",
-        "rmse": "RMSE",
-        "energy": "Energy",
-    }
-    rows = []
-    for method, row in summary.iterrows():
-        rank = str(row["rank"]) if row["n_done"] else ""
-        error = row["imputation_accuracy_se"]
-        figures = [_figure(row[name]) for name in scores]
-        if figures[0] and not math.isnan(error):
-            figures[0] += f" ± {error:.3f}"
-        seconds = _figure(row["fit_seconds"] + row["impute_seconds"], 1)
-        memory = _figure(row["peak_memory_mb"], 0)
-        rows.append([rank, str(method), *figures, seconds, memory, str(row["remark"])])
-    headers = ["Rank", "Method", *scores.values(), "Seconds", "Memory, MB", "Remark"]
-    show(_table(headers, rows, words={1, len(headers) - 1}))
-    hopeless = [
-        str(column) for column, row in comparison.column_winners().iterrows() if row["best"] is None
-    ]
+    rows = [_summary_cells(str(name), row) for name, row in comparison.summary().iterrows()]
+    headers = ["Rank", "Method", *_SUMMARY_SCORES.values(), "Seconds", "Memory, MB", "Remark"]
+    print_table(headers, rows, figures={0, *range(2, len(headers) - 1)})
+    winners = comparison.column_winners()["best"]
+    hopeless = [column for column, best in winners.items() if best is None]
     if hopeless:
-        typer.echo(f"No method beats the mean in: {', '.join(hopeless)}.")
+        print_text(f"No method beats the mean in {listed(hopeless, most=len(hopeless))}.")
 
 
-def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, words: set[int]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for place, header in enumerate(headers):
-        table.add_column(header, justify="left" if place in words else "right")
-    for row in rows:
-        table.add_row(*map(as_text, row))
-    return table
-
-
-def _figure(value: float, decimals: int = 3) -> str:
-    return "" if math.isnan(value) else f"{value:.{decimals}f}"
+def _summary_cells(method: str, row: pd.Series) -> list[str]:
+    rank = str(row["rank"]) if row["n_done"] else ""
+    figures = [figure(row[name]) for name in _SUMMARY_SCORES]
+    standard_error = row["imputation_accuracy_se"]
+    if figures[0] and not math.isnan(standard_error):
+        figures[0] += f" ± {standard_error:.3f}"
+    seconds = figure(row["fit_seconds"] + row["impute_seconds"], 1)
+    memory = figure(row["peak_memory_mb"], 0)
+    return [rank, method, *figures, seconds, memory, str(row["remark"])]

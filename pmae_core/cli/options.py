@@ -1,21 +1,15 @@
-"""What all commands of the shell share: options, reading values, writing to the terminal."""
+"""Options that several commands share, and the reading of their values."""
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console, RenderableType
-from rich.markup import escape
 
-WIDTH_OF_A_PIPE = 160
-# All but the tab and the line feed: some of them clear or rewrite what a terminal shows.
-_CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 # Those of pmae_core.amputation, which is too slow to import for `pmae --help`.
@@ -24,10 +18,19 @@ MechanismName = Literal["MCAR", "MAR", "MNAR", "self-masking"]
 CouplingName = Literal["nested", "independent"]
 
 InputTable = Annotated[Path, typer.Argument(metavar="TABLE", help="The table to read.")]
+OutputTable = Annotated[Path, typer.Option("--output", "-o", help="Where to write the table.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.")]
+QuietUntilEnd = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Show no progress, only the results.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
 Sentinels = Annotated[
     list[str] | None,
-    typer.Option("--sentinel", metavar="VALUE", help="A value that means missing, as -999 or ?."),
+    typer.Option(
+        "--sentinel", metavar="VALUE", help="A value that means missing, such as -999 or ?."
+    ),
 ]
 Roles = Annotated[
     list[str] | None,
@@ -37,18 +40,35 @@ Roles = Annotated[
         help="Role of a column: numerical, categorical, boolean, datetime, identifier or ignored.",
     ),
 ]
+Params = Annotated[
+    list[str] | None,
+    typer.Option("--param", metavar="NAME=VALUE", help="Another setting of the method."),
+]
 MethodParams = Annotated[
     list[str] | None,
     typer.Option("--param", metavar="METHOD.NAME=VALUE", help="A setting of one method."),
 ]
 Methods = Annotated[
-    str, typer.Option(metavar="NAME,NAME,...", help="Methods, as pmae-mix,knn,em; or: all.")
+    str,
+    typer.Option(
+        metavar="NAME,NAME,...", help="Names of methods, such as pmae-mix,knn,em; or: all."
+    ),
 ]
-Seeds = Annotated[int, typer.Option(min=1, help="How often to hide other cells.")]
+Seeds = Annotated[int, typer.Option(min=1, help="How many times to hold out other cells.")]
+Target = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="A column that no method may use.")
+]
+Budget = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Time for the whole comparison: 90s, 10m or 1h30m."),
+]
+MethodBudget = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Time per method and seed: 90s or 10m.")
+]
 
 
 def with_examples(sentence: str, *examples: str) -> str:
-    """Return a help text with examples, one a line."""
+    """Return a help text with examples, one per line."""
     keep_lines = "\b\n"
     return f"{sentence}\n\nExamples:\n\n{keep_lines}" + "\n".join(examples)
 
@@ -59,7 +79,7 @@ def given(**options: Any) -> dict[str, Any]:
 
 
 def read_roles(texts: Sequence[str] | None) -> dict[str, str]:
-    """Split ``column=role`` texts; the last ``=`` divides because column names may hold one."""
+    """Split ``column=role`` texts at the last ``=``, because column names may contain one."""
     roles = {}
     for text in texts or ():
         column, equals, role = text.rpartition("=")
@@ -98,79 +118,50 @@ def read_method_params(texts: Sequence[str] | None) -> dict[str, dict[str, Any]]
 
 
 def read_methods(text: str) -> list[str]:
-    """Return the methods named with commas between, or all of them."""
+    """Return the methods of a text with commas between them, or every method for ``all``."""
     if text.strip() == "all":
         from pmae_core.imputers import list_imputers
 
         return [info.name for info in list_imputers()]
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = read_names(text)
     if not names:
         raise typer.BadParameter("Name at least one method.", param_hint="--methods")
     return names
 
 
+def read_names(text: str) -> list[str]:
+    """Split a text at its commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def read_numbers(text: str, option: str) -> list[float]:
+    """Read numbers with commas between them."""
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is not a list of numbers with commas between them.", param_hint=option
+        ) from None
+
+
 def read_seconds(text: str | None, option: str) -> float | None:
-    """Read a time as ``90``, ``90s``, ``10m`` or ``1h30m``."""
+    """Read a time such as ``90``, ``90s``, ``10m`` or ``1h30m``."""
     if text is None:
         return None
     parts = re.findall(r"(\d+(?:\.\d+)?)([smh]?)", text.strip().lower())
     if not parts or "".join(map("".join, parts)) != text.strip().lower():
         raise typer.BadParameter(
-            f"{text!r} is no time; write it as 90s, 10m or 1h30m.", param_hint=option
+            f"{text!r} is not a time. Write it as 90s, 10m or 1h30m.", param_hint=option
         )
     seconds = sum(float(number) * _UNITS[unit or "s"] for number, unit in parts)
     if seconds <= 0:
-        raise typer.BadParameter("The time must be more than nothing.", param_hint=option)
+        raise typer.BadParameter("The time must be positive.", param_hint=option)
     return seconds
 
 
 def json_or_word(text: str) -> Any:
-    """Read a value as JSON (``3``, ``0.1``, ``true``) and, where it is none, as a plain word."""
+    """Read a value as JSON (``3``, ``0.1``, ``true``) or, if it is not JSON, as a plain word."""
     try:
         return json.loads(text)
     except json.JSONDecodeError:
         return text
-
-
-def as_text(text: str) -> str:
-    r"""Return a name or a value of a table so that a terminal shows it and obeys nothing in it.
-
-    Examples
-    --------
-    >>> print(as_text("[red]\x1b[2J"))
-    \[red]\x1b[2J
-    """
-    return escape(_CONTROL_CHARACTERS.sub(lambda found: f"\\x{ord(found[0]):02x}", text))
-
-
-def say(text: str) -> None:
-    """Write to stderr, which keeps stdout for results."""
-    Console(stderr=True, soft_wrap=True, highlight=False).print(text)
-
-
-def show(output: RenderableType) -> None:
-    """Print a result on stdout, wide enough for a table where no terminal sets the width."""
-    width = None if sys.stdout.isatty() else WIDTH_OF_A_PIPE
-    Console(width=width, highlight=False).print(output)
-
-
-def print_json(data: Any) -> None:
-    """Print a result on stdout for other programs."""
-    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
-    typer.echo(text)
-
-
-def _plain(value: Any) -> Any:
-    """Return NumPy's scalars as Python's, and what JSON does not know as text."""
-    return value.item() if hasattr(value, "item") else str(value)
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number of things in words.
-
-    Examples
-    --------
-    >>> count(1, "row"), count(1200, "row")
-    ('1 row', '1,200 rows')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

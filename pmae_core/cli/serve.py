@@ -15,21 +15,21 @@ from pmae_core.cli.options import with_examples
 from pmae_core.errors import PMAEError
 
 HELP = with_examples(
-    "Open the dashboard in the browser. Stop it with Ctrl+C; jobs go on.",
+    "Open the dashboard in the browser. Stop it with Ctrl+C; its jobs keep running.",
     "pmae serve",
     "pmae serve --port 8080 --no-browser",
-    "pmae serve --address 0.0.0.0    # others in the network can open it, too",
+    "pmae serve --address 0.0.0.0    # other computers in the network can open it, too",
 )
 
-_PACKAGE = Path(__file__).resolve().parent
-# Where the dashboard lies: inside the installed package, or beside it in a clone.
+_PACKAGE = Path(__file__).resolve().parents[1]
+# Where the dashboard is: inside the installed package, or beside it in a clone.
 _HOMES = (_PACKAGE / "_studio", _PACKAGE.parent)
 
 
 def serve(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8501,
     address: Annotated[
-        str, typer.Option(help="Address to listen on; the default is this machine alone.")
+        str, typer.Option(help="Address to listen on; by default only this computer connects.")
     ] = "localhost",
     browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
 ) -> None:
@@ -55,11 +55,11 @@ def _studio_folder() -> Path:
     for folder in _HOMES:
         if (folder / "dashboard" / "app.py").is_file():
             return folder
-    raise PMAEError("This installation has no dashboard: install pmae again, or run a clone.")
+    raise PMAEError("This installation has no dashboard. Install pmae again, or run it in a clone.")
 
 
 def _environment(studio: Path) -> dict[str, str]:
-    """Return the environment of the server: its own modules are found, and of all processes."""
+    """Return the server's environment, in which all its processes find the dashboard's modules."""
     paths = [str(studio), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 

@@ -61,7 +61,7 @@ class StructuralMissingness:
         rest = f"in {count(n_else, 'other row')}" if n_else else "nowhere else"
         found = f"{self.column} is missing in {rows} where {self.condition.words}, and {rest}."
         if self.condition.relation == "is missing":
-            found += " Both may simply be missing together, so this alone is no reason."
+            found += " Cells that are missing together may still have true values."
         return found
 
     def to_dict(self) -> dict[str, Any]:

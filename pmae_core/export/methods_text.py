@@ -147,11 +147,13 @@ def _missing(recipe: Recipe, frame: pd.DataFrame, write: Writer) -> Iterator[str
 
 def _method(recipe: Recipe, info: ImputerInfo, write: Writer) -> Iterator[str]:
     settings = [f"{write(name)} = {write(value)}" for name, value in recipe.params.items()]
-    chosen = f"{listed(settings, len(settings))}, otherwise " if settings else ""
     seed = recipe.seed if recipe.model is None else recipe.model_seed
     fitted = "" if recipe.model is None else ", using a previously trained model"
     if seed is not None:
-        fitted += f", with {chosen}default settings, and seed {seed}"
+        chosen = (
+            f"{listed(settings, len(settings))}, otherwise default settings," if settings else ""
+        )
+        fitted += f", with {chosen or 'default settings'} and seed {seed}"
     versions = [f"{write(name)} {write(version)}" for name, version in recipe.versions.items()]
     software = f" ({', '.join(versions)})" if versions else ""
     yield (

@@ -140,8 +140,8 @@ class Experiment:
         variants = self.make_variants(chosen["method"], chosen["preset"], selection)
         if not variants:
             raise ScoringError(
-                f"{self.name} runs {listed(self.methods, most=len(self.methods))} only. Name at least "
-                "one of these methods."
+                f"{self.name} runs {listed(self.methods, most=len(self.methods))} only. Name at "
+                "least one of these methods."
             )
         return ExperimentPlan(
             experiment=self,

@@ -42,8 +42,8 @@ REASONS = {
     "tdm": "Fewer iterations than the original's 10,000, which made it worse on diabetes.",
     "remasker": "1,000 steps of 64 rows here instead of 600 epochs of large batches.",
     "igrm": "Mostly the monotone pattern, in which most methods are below their printed figures "
-    "(see the notes); in the others probably our simplifications: friends are the nearest rows, and "
-    "training stops early.",
+    "(see the notes); in the others probably our simplifications: friends are the nearest rows, "
+    "and training stops early.",
 }
 """Why a method may differ from its printed figure, where we know or have a good guess."""
 

@@ -256,9 +256,9 @@ def test_the_biography_of_a_cell(fill, table, open_page, add_filling):
     app = calm(app.selectbox(key="impute:column").select("y").run())
 
     said = words(app)
-    assert "y of row 5 is missing; Expectation maximization says" in said
-    assert ", Mean / mode says" in said
-    assert "of 4 draws" in said
+    assert "y in row 5 is missing; Expectation maximization imputes" in said
+    assert ", Mean / mode imputes" in said
+    assert "of 4 imputations" in said
     assert "The most similar rows have" in said
     assert "Who says what about `y` of row 5?" in questions(app)
     assert len(shown(app, "Distance")) == 5
@@ -433,7 +433,7 @@ def test_a_shift_of_the_missing_ones(fill, table, open_page, add_filling):
     app = view(open_page(PAGE), "What if")
 
     assert "How far may the filled cells be off?" in questions(app)
-    assert "The mean of y" in words(app)
+    assert "confidence interval of the mean of y" in words(app)
     assert "pooled from 4 draws" in words(app)
     before = words(app)
 
@@ -451,7 +451,7 @@ def test_conclusions_of_two_columns(kind, fill, table, open_page, add_filling):
 
     app = calm(app.selectbox(key="impute:conclusion").select(kind).run())
 
-    assert f"The {kind} of y" in words(app)
+    assert f"confidence interval of the {kind} of y" in words(app)
     assert "which is too narrow" in words(app)
 
 

@@ -1,1 +1,1 @@
-"""The commands of background jobs."""
+"""``pmae jobs``: work that goes on when the terminal is closed."""

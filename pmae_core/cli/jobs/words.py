@@ -1,17 +1,13 @@
-"""Words and figures about jobs, as ``pmae jobs`` prints them."""
+"""Words about jobs, as ``pmae jobs`` prints them."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.table import Table
-
-from pmae_core.cli.options import as_text, show
+from pmae_core.words import count, duration, listed, percent
 
 if TYPE_CHECKING:
     from pmae_core.jobs import JobRecord, JobStore
@@ -25,38 +21,69 @@ def is_over(record: JobRecord) -> bool:
 def state_sentence(store: JobStore, record: JobRecord) -> str:
     """Say in which state a job is, and where in the queue."""
     if record.state == "queued":
-        return f"Queued, number {store.queue_position(record.id)} in the queue."
+        position = store.queue_position(record.id)
+        return "Queued." if position is None else f"Queued, number {count(position)} in the queue."
     if record.state == "running" and record.cancel_requested_at is not None:
         return "Running, asked to stop."
     return f"{str(record.state).capitalize()}."
 
 
 def progress_text(record: JobRecord) -> str:
-    """Say how far a job is, and when it will end."""
+    """Say how far a job is, and how long it will take."""
     if record.state != "running" or record.progress is None:
         return "" if is_over(record) else str(record.state)
     progress = record.progress
     parts = [progress.message]
     if progress.fraction is not None:
-        parts.append(f"{progress.fraction:.0%}")
+        parts.append(percent(progress.fraction))
     if progress.eta_seconds is not None:
         parts.append(f"{duration(progress.eta_seconds)} left")
     return ", ".join(filter(None, parts))
 
 
 def estimate_sentence(estimate: Mapping[str, Any]) -> str:
-    """Say what a job will cost, and what it did cost if that is known."""
-    low, high = duration(estimate["total_low"]), duration(estimate["total_high"])
-    text = f"About {duration(estimate['total_seconds'])} ({low} to {high})"
+    """Say what a job will cost and, once it is known, what it did cost."""
+    text = _about(estimate["total_seconds"])
+    span = range_text(estimate["total_low"], estimate["total_high"])
+    if span:
+        text += f" ({span})"
     unknown = [cost["method"] for cost in estimate["per_method"] if cost["seconds"] is None]
     if unknown:
-        text += f", without {', '.join(unknown)}"
+        text += f", without {listed(unknown, most=len(unknown))}"
     if estimate["memory_mb"] is not None:
-        text += f", {estimate['memory_mb']:,.0f} MB"
+        text += f", {megabytes(estimate['memory_mb'])}"
     if estimate.get("ratio") is not None:
         actual = duration(estimate["actual_seconds"])
-        text += f"; in fact {actual}, {estimate['ratio']:.2g} times the estimate"
+        text += f"; it took {actual}, {estimate['ratio']:.2g} times the estimate"
     return f"{text}."
+
+
+def _about(seconds: float) -> str:
+    text = duration(seconds)
+    return text.capitalize() if text.startswith("less") else f"About {text}"
+
+
+def range_text(low: float | None, high: float | None) -> str:
+    """Return a range of times; nothing where both ends read the same.
+
+    Examples
+    --------
+    >>> range_text(50, 8000), range_text(0.1, 0.2), range_text(None, None)
+    ('50 s to 2 h 13 min', '', '')
+    """
+    ends = duration(low), duration(high)
+    return "" if ends[0] == ends[1] else " to ".join(ends)
+
+
+def megabytes(number: float | None) -> str:
+    """Return an amount of memory; nothing for an unknown one.
+
+    Examples
+    --------
+    >>> megabytes(1234.5), megabytes(None)
+    ('1,234 MB', '')
+    """
+    return "" if number is None else f"{count(round(number))} MB"
 
 
 def seconds_taken(record: JobRecord) -> float | None:
@@ -66,36 +93,8 @@ def seconds_taken(record: JobRecord) -> float | None:
     return (record.finished_at or time.time()) - record.started_at
 
 
-def duration(seconds: float | None) -> str:
-    """Write seconds for people."""
-    if seconds is None:
-        return ""
-    if seconds < 9.95:
-        return f"{seconds:.2g} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes == 0:
-        return f"{rest} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
-
-
-def moment(timestamp: float) -> str:
-    """Write a time stamp in the local time."""
-    return datetime.fromtimestamp(timestamp).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-
-
-def plain_text(value: Any) -> str:
-    """Write a value of a result as one text."""
+def value_text(value: Any) -> str:
+    """Return a value of a result as text; nothing for an empty one."""
     if isinstance(value, str):
         return value
     return "" if value in (None, [], {}) else json.dumps(value, ensure_ascii=False)
-
-
-def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows of text under their headers."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for header in headers:
-        table.add_column(header, overflow="fold")
-    for row in rows:
-        table.add_row(*map(as_text, row))
-    show(table)

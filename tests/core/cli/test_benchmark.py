@@ -1,3 +1,5 @@
+"""``pmae benchmark``, from the command to the files."""
+
 import json
 
 import pytest
@@ -29,7 +31,7 @@ def test_results_have_rows_and_how_they_came_about(run, tmp_path):
     outcome = run("table2", *SMALL, "--methods", "naive,em", "--tasks-dir", str(tmp_path / "t"))
     assert outcome.exit_code == 0, outcome.output
     assert "diabetes, general, em, seed 0: " in outcome.stderr
-    assert "2 of 2 tasks have a result" in outcome.stderr
+    assert "2 of 2 tasks gave a result" in outcome.stderr
     content = results(tmp_path)
     (made,) = content["runs"]
     assert made["command"] == (
@@ -47,7 +49,7 @@ def test_the_second_time_nothing_is_run(run, tmp_path):
     assert "seed 0" in run(*arguments).stderr
     again = run(*arguments)
     assert "seed 0" not in again.stderr
-    assert "1 of 1 tasks have a result" in again.stderr
+    assert "1 of 1 task gave a result" in again.stderr
 
 
 def test_several_experiments_and_settings_of_methods(run, tmp_path):
@@ -63,13 +65,13 @@ def test_several_experiments_and_settings_of_methods(run, tmp_path):
     ("arguments", "exit_code", "words"),
     [
         (["table9"], 2, "no experiment 'table9'"),
-        (["table2", "--full", "--max-rows", "200"], 2, "no cap on rows"),
-        (["grid", "--a", "much"], 2, "are no numbers"),
-        (["table2", "--budget", "soon"], 2, "is no time"),
+        (["table2", "--full", "--max-rows", "200"], 2, "no limit on rows"),
+        (["grid", "--a", "much"], 2, "is not a list of numbers"),
+        (["table2", "--budget", "soon"], 2, "is not a time"),
         (["table2", "--datasets", "titanic"], 1, "no dataset 'titanic'"),
     ],
 )
-def test_what_cannot_be_is_said_before_anything_runs(run, tmp_path, arguments, exit_code, words):
+def test_wrong_usage_is_refused_before_anything_runs(run, tmp_path, arguments, exit_code, words):
     outcome = run(*arguments)
     assert outcome.exit_code == exit_code
     assert words in " ".join(outcome.stderr.replace("│", " ").split())

@@ -6,18 +6,18 @@ import pytest
 import typer
 
 from pmae_core.amputation.patterns import Coupling, Mechanism, Pattern
-from pmae_core.cli import options as cli_common
+from pmae_core.cli import options
 
 
 @pytest.mark.parametrize(
     ("offered", "known"),
     [
-        (cli_common.PatternName, Pattern),
-        (cli_common.MechanismName, Mechanism),
-        (cli_common.CouplingName, Coupling),
+        (options.PatternName, Pattern),
+        (options.MechanismName, Mechanism),
+        (options.CouplingName, Coupling),
     ],
 )
-def test_all_ways_to_make_holes_are_offered(offered, known):
+def test_all_ways_to_simulate_missingness_are_offered(offered, known):
     assert get_args(offered) == get_args(known)
 
 
@@ -35,31 +35,37 @@ def test_all_ways_to_make_holes_are_offered(offered, known):
     ],
 )
 def test_times_are_read(text, seconds):
-    assert cli_common.read_seconds(text, "--budget") == seconds
+    assert options.read_seconds(text, "--budget") == seconds
 
 
 @pytest.mark.parametrize("text", ["", "soon", "0", "-5", "10x", "nan"])
-def test_what_is_no_time_is_refused(text):
+def test_what_is_not_a_time_is_refused(text):
     with pytest.raises(typer.BadParameter):
-        cli_common.read_seconds(text, "--budget")
+        options.read_seconds(text, "--budget")
 
 
 def test_all_methods_have_a_name():
-    assert {"naive", "pmae-mix"} <= set(cli_common.read_methods("all"))
-    assert cli_common.read_methods("em, knn,") == ["em", "knn"]
+    assert {"naive", "pmae-mix"} <= set(options.read_methods("all"))
+    assert options.read_methods("em, knn,") == ["em", "knn"]
     with pytest.raises(typer.BadParameter, match="at least one"):
-        cli_common.read_methods(" , ")
+        options.read_methods(" , ")
 
 
 def test_params_are_json_or_words():
-    params = cli_common.read_method_params(["em.max_iter=3", "em.tol=0.1", "pmae-mix.loss=paper"])
+    params = options.read_method_params(["em.max_iter=3", "em.tol=0.1", "pmae-mix.loss=paper"])
     assert params == {"em": {"max_iter": 3, "tol": 0.1}, "pmae-mix": {"loss": "paper"}}
     for text in ("steps=3", "em.=3", "em.steps"):
         with pytest.raises(typer.BadParameter):
-            cli_common.read_method_params([text])
+            options.read_method_params([text])
 
 
 def test_a_column_name_may_hold_an_equals_sign():
-    assert cli_common.read_roles(["a=b=categorical"]) == {"a=b": "categorical"}
+    assert options.read_roles(["a=b=categorical"]) == {"a=b": "categorical"}
     with pytest.raises(typer.BadParameter):
-        cli_common.read_roles(["a="])
+        options.read_roles(["a="])
+
+
+def test_numbers_are_read():
+    assert options.read_numbers("0.1, 2", "--a") == [0.1, 2.0]
+    with pytest.raises(typer.BadParameter, match="not a list of numbers"):
+        options.read_numbers("much", "--a")

@@ -6,7 +6,7 @@ import os
 import pytest
 from typer.testing import CliRunner
 
-from pmae_core.cli import serve as cli_serve
+from pmae_core.cli import serve
 from pmae_core.cli.app import app
 
 
@@ -59,7 +59,7 @@ def test_without_streamlit_a_sentence_says_what_to_install(started, monkeypatch)
 
 
 def test_without_a_dashboard_a_sentence_says_so(started, monkeypatch, tmp_path):
-    monkeypatch.setattr(cli_serve, "_HOMES", (tmp_path,))
+    monkeypatch.setattr(serve, "_HOMES", (tmp_path,))
 
     result = CliRunner().invoke(app, ["serve"])
 

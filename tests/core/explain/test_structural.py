@@ -153,7 +153,7 @@ def test_columns_missing_together_are_reported_on_request_with_a_warning(survey)
 
     assert (first.column, first.condition.words) == ("packs", "income is missing")
     assert (second.column, second.condition.words) == ("income", "packs is missing")
-    assert "left out together" in first.sentence
+    assert "missing together" in first.sentence
 
 
 @pytest.mark.parametrize("share", [0.03, 0.3, 0.9])

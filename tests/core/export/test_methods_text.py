@@ -61,7 +61,7 @@ def test_a_single_imputation_comes_with_a_warning(frame):
 
     assert "standard errors computed from it are too small" in text.plain
     assert len(text.references) == 1
-    assert "with default settings, and seed 0" in text.plain
+    assert "with default settings and seed 0" in text.plain
 
 
 def test_what_stays_missing_is_said(frame):

@@ -107,7 +107,7 @@ def test_the_script_fills_the_same_table(make, tmp_path):
     mask = read_table(folder / "imputed-again.parquet")
     pd.testing.assert_frame_equal(mask, filling.imputed)
     for number, draw in enumerate(filling.draws(list(filling.filled.columns)), start=1):
-        drawn = read_table(folder / f"filled-again-draw{number}.parquet")
+        drawn = read_table(folder / f"filled-again-{number}.parquet")
         pd.testing.assert_frame_equal(drawn, draw, check_exact=True)
 
 
@@ -141,12 +141,13 @@ def test_the_zip_holds_everything(make, tmp_path):
     )
 
     assert {path.name for path in folder.iterdir()} == {
-        *("filled.csv", "filled.xlsx", "filled.parquet", "imputed.csv", "imputed.parquet"),
-        *("filled-draw1.parquet", "table.parquet", "reproduce.py", "command.txt"),
+        *("imputed.csv", "imputed.xlsx", "imputed.parquet", "was_imputed.csv"),
+        *("was_imputed.parquet", "imputation-1-of-1.parquet", "table.parquet"),
+        *("reproduce.py", "command.txt"),
         *("methods.txt", "methods.md", "settings.json"),
     }
     words = (folder / "methods.txt").read_text()
-    assert "The values -999 counted as missing." in words
+    assert "Treated as missing: -999." in words
     assert "seed 3" in words
     assert "-999" not in (folder / "reproduce.py").read_text()
 

@@ -1,0 +1,133 @@
+"""Options that belong together as one parameter of a command.
+
+A group is a dataclass whose fields are options. A command with `with_option_groups` takes it as
+one parameter; on the command line its fields are options like all others.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from pmae_core.cli.options import (
+    CouplingName,
+    MechanismName,
+    PatternName,
+    Roles,
+    Sentinels,
+    given,
+    read_roles,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pmae_core.table import Schema
+
+
+def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the fields of its option groups as options."""
+    signature = inspect.signature(command, eval_str=True)
+    groups: dict[str, Any] = {
+        name: parameter.annotation
+        for name, parameter in signature.parameters.items()
+        if is_dataclass(parameter.annotation)
+    }
+
+    @functools.wraps(command)
+    def run(**values: Any) -> None:
+        for name, group in groups.items():
+            options = {field.name: values.pop(field.name) for field in fields(group)}
+            values[name] = group(**options)
+        command(**values)
+
+    vars(run)["__signature__"] = signature.replace(parameters=list(_parameters(signature)))
+    return run
+
+
+def _parameters(signature: inspect.Signature) -> Iterator[inspect.Parameter]:
+    """Yield the parameters of a command, each group replaced by its fields."""
+    for parameter in signature.parameters.values():
+        group = parameter.annotation
+        if not is_dataclass(group):
+            yield parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            continue
+        types = get_type_hints(group, include_extras=True)
+        for field in fields(group):
+            is_required = field.default is field.default_factory
+            yield inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if is_required else field.default,
+                annotation=types[field.name],
+            )
+
+
+# ---------------------------------------------------------------- groups that commands share
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How the cells and columns of a table are read."""
+
+    sentinel: Sentinels = None
+    role: Roles = None
+
+    def read(self, path: Path) -> pd.DataFrame:
+        """Read a table, its sentinels as missing values."""
+        from pmae_core.table import read_table
+
+        return read_table(path, sentinels=tuple(self.sentinel or ()))
+
+    def roles(self) -> dict[str, str]:
+        """Return the roles that the user gave."""
+        return read_roles(self.role)
+
+    def read_with_schema(self, path: Path) -> tuple[pd.DataFrame, Schema]:
+        """Read a table and infer the roles that the user did not give."""
+        from pmae_core.table import Schema
+
+        frame = self.read(path)
+        return frame, Schema.infer(frame, roles=self.roles())
+
+
+@dataclass(frozen=True)
+class HoldoutOptions:
+    """Which cells a comparison scores."""
+
+    share: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=0.5, help="Share of observed cells to hold out; default 0.1."),
+    ] = None
+    pattern: Annotated[
+        PatternName | None,
+        typer.Option(help="Simulate missingness with this pattern instead."),
+    ] = None
+    mechanism: Annotated[
+        MechanismName | None,
+        typer.Option(help="Simulate missingness with this mechanism instead."),
+    ] = None
+    coupling: Annotated[
+        CouplingName | None,
+        typer.Option(help="How simulated missingness is related within a row."),
+    ] = None
+    truth: Annotated[
+        Path | None, typer.Option(help="The complete table, to score the table's missing cells.")
+    ] = None
+
+    def amputation(self) -> dict[str, Any] | None:
+        """Return the settings of simulated missingness, None if there is none to simulate."""
+        settings = given(pattern=self.pattern, mechanism=self.mechanism, coupling=self.coupling)
+        if sum(map(bool, (settings, self.truth, self.share))) > 1:
+            raise typer.BadParameter(
+                "Give only one of these: a pattern or mechanism, the truth, or a share of cells "
+                "to hold out.",
+                param_hint="--pattern, --truth, --share",
+            )
+        return settings or None

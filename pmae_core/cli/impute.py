@@ -1,0 +1,218 @@
+"""``pmae impute``: impute the missing cells of a table."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from pmae_core.cli.files import check_outputs, write_tables
+from pmae_core.cli.groups import ReadingOptions, with_option_groups
+from pmae_core.cli.options import (
+    Force,
+    InputTable,
+    OutputTable,
+    Params,
+    Quiet,
+    Seed,
+    given,
+    read_params,
+    with_examples,
+)
+from pmae_core.cli.terminal import fit_progress, say
+from pmae_core.errors import Cancelled, ImputationError, PMAEError
+from pmae_core.words import count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pmae_core.imputers import BaseImputer
+
+DEFAULT_METHOD = "pmae-mix"
+HELP = with_examples(
+    "Impute the missing cells of a table. Observed cells stay as they are.",
+    "pmae impute survey.csv -o imputed.csv",
+    "pmae impute survey.xlsx -o imputed.parquet --preset fast --sentinel -999",
+    "pmae impute survey.csv -o imputed.csv --role zip=categorical --mask-out was_imputed.csv",
+    "pmae impute survey.csv -o imputed.csv --imputations 5 --save-model model",
+    "pmae impute new_rows.csv -o imputed.csv --model model",
+)
+
+
+@dataclass(frozen=True)
+class MethodOptions:
+    """The method and its settings."""
+
+    method: Annotated[
+        str | None,
+        typer.Option(help="pmae-mix (the default), pmae-trf, ...; an unknown name lists all."),
+    ] = None
+    preset: Annotated[
+        Literal["fast", "balanced", "paper"] | None,
+        typer.Option(help="How much effort to spend; balanced by default."),
+    ] = None
+    architecture: Annotated[
+        Literal["mixer", "transformer"] | None, typer.Option(help="Architecture of the network.")
+    ] = None
+    masking: Annotated[
+        str | None, typer.Option(help="Masking function: logit, constant, linear, ...")
+    ] = None
+    a: Annotated[float | None, typer.Option("--a", help="Slope of the masking function.")] = None
+    b: Annotated[float | None, typer.Option("--b", help="Level of the masking function.")] = None
+    steps: Annotated[int | None, typer.Option(min=1, help="Maximum number of training steps.")] = (
+        None
+    )
+    param: Params = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that the user gave."""
+        named = given(
+            preset=self.preset,
+            architecture=self.architecture,
+            masking=self.masking,
+            a=self.a,
+            b=self.b,
+            steps=self.steps,
+        )
+        return named | read_params(self.param)
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """What to write, and where."""
+
+    output: OutputTable
+    imputations: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Also write this many plausible imputations, as OUTPUT-1, OUTPUT-2, ..."
+        ),
+    ] = 0
+    mask_out: Annotated[
+        Path | None, typer.Option(help="Write a table that is true where a cell was imputed.")
+    ] = None
+    save_model: Annotated[Path | None, typer.Option(help="Save the trained model here.")] = None
+    force: Force = False
+    quiet: Quiet = False
+
+    def imputation_paths(self) -> list[Path]:
+        """Return where each of several imputations goes."""
+        numbers = range(1, self.imputations + 1)
+        return [self.output.with_stem(f"{self.output.stem}-{number}") for number in numbers]
+
+    def check(self) -> None:
+        """Refuse at once what could not be written later."""
+        tables = [self.output, self.mask_out, *self.imputation_paths()]
+        check_outputs(tables, others=[self.save_model], force=self.force)
+
+    def check_abilities(self, name: str, imputer: BaseImputer) -> None:
+        """Refuse before the work what the method cannot do after it."""
+        from pmae_core.imputers import list_imputers
+
+        by_name = {info.name: info for info in list_imputers()}
+        if self.imputations and not by_name[name].draws_samples:
+            raise ImputationError(f"{name} gives only one imputation. Leave out --imputations.")
+        if self.save_model and not hasattr(imputer, "save"):
+            raise ImputationError(f"{name} has no model to save. Leave out --save-model.")
+
+
+@with_option_groups
+def impute(
+    *,
+    table: InputTable,
+    outputs: OutputOptions,
+    chosen: MethodOptions,
+    model: Annotated[
+        Path | None, typer.Option(help="Use a model that --save-model saved; nothing is trained.")
+    ] = None,
+    seed: Seed = 0,
+    reading: ReadingOptions,
+) -> None:
+    """Impute the missing cells of a table."""
+    from pmae_core.imputers import load_imputer
+
+    settings = given(schema=reading.roles() or None) | chosen.settings()
+    if model and (chosen.method or settings or outputs.save_model):
+        raise typer.BadParameter(
+            "A saved model already has its method and settings. Leave out all others.",
+            param_hint="--model",
+        )
+    outputs.check()
+    frame = reading.read(table)
+    with fit_progress(outputs.quiet) as show, _interruptible() as stop, _explained(settings):
+        if model:
+            imputer = load_imputer(model)
+        else:
+            imputer = _make(chosen.method, {"random_state": seed, **settings}, outputs)
+            imputer.fit(frame, callbacks=(show,), cancel=stop)
+        imputed = imputer.transform(frame)
+        n = outputs.imputations
+        imputations = imputer.sample(frame, n, random_state=seed) if n else []
+        if stop():
+            raise Cancelled("Imputation was stopped.")
+
+    if outputs.save_model:
+        imputer.save(outputs.save_model)
+    _write(frame, imputed, imputations, outputs)
+
+
+def _make(method: str | None, settings: Mapping[str, Any], outputs: OutputOptions) -> BaseImputer:
+    from pmae_core.imputers import make_imputer
+
+    name = method or DEFAULT_METHOD
+    imputer = make_imputer(name, **settings)
+    outputs.check_abilities(name, imputer)
+    return imputer
+
+
+def _write(
+    frame: pd.DataFrame,
+    imputed: pd.DataFrame,
+    imputations: Sequence[pd.DataFrame],
+    outputs: OutputOptions,
+) -> None:
+    was_imputed = frame.isna() & imputed.notna()
+    several = zip(imputations, outputs.imputation_paths(), strict=True)
+    write_tables([(imputed, outputs.output), *several, (was_imputed, outputs.mask_out)])
+    if not outputs.quiet:
+        n_missing, n_imputed = int(frame.isna().sum().sum()), int(was_imputed.sum().sum())
+        say(
+            f"Imputed {count(n_imputed)} of {count(n_missing, 'missing cell')} in "
+            f"{count(int(was_imputed.any().sum()), 'column')}; wrote {outputs.output}."
+        )
+
+
+@contextmanager
+def _explained(settings: Mapping[str, Any]) -> Iterator[None]:
+    """Say in a sentence what Python and scikit-learn raise when settings are unusable."""
+    try:
+        yield
+    except PMAEError:
+        raise
+    except (ValueError, TypeError) as error:
+        named = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+        given = f" with {named}" if named else ""
+        raise ImputationError(f"The method cannot impute this table{given}: {error}") from error
+
+
+@contextmanager
+def _interruptible() -> Iterator[Callable[[], bool]]:
+    """Let training end cleanly after the first Ctrl-C; the second stops at once."""
+    interrupted = False
+
+    def on_interrupt(*_: Any) -> None:
+        nonlocal interrupted
+        if interrupted:
+            raise KeyboardInterrupt
+        interrupted = True
+
+    previous = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield lambda: interrupted
+    finally:
+        signal.signal(signal.SIGINT, previous)
