@@ -87,7 +87,10 @@ def tidy_rows(
             "method": method,
             "n_seeds": row["n_tasks"],
             "n_done": row["n_done"],
-            **{name: None if pd.isna(row[name]) else int(row[name]) for name in ("rank", "band")},
+            **{
+                name: None if pd.isna(row[name]) else int(row[name])
+                for name in ("rank", "tie_group")
+            },
             "imputation_accuracy_x100": round(ours, 2),
             "standard_error_x100": round(100 * row["imputation_accuracy_se"], 2),
             "paper_x100": printed,
@@ -104,7 +107,7 @@ def mean_ranks(tidy: pd.DataFrame) -> list[dict[str, Any]]:
     """Return for each method its mean rank over tables and patterns, best first.
 
     ``mean_rank`` ranks accuracies as the paper does (equal ones share their mean rank);
-    ``mean_rank_with_ties`` gives tied methods the best rank of their band. A method without a
+    ``mean_rank_with_ties`` gives tied methods the best rank of their group. A method without a
     result on all seeds has the last rank.
     """
     n_methods = tidy["method"].nunique()

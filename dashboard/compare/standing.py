@@ -205,8 +205,8 @@ def board_data(comparison: Comparison, metric: str = "imputation_accuracy") -> p
     Returns
     -------
     DataFrame
-        ``method``, ``rank``, ``band``, ``score``, and ``low`` and ``high``: where the score may
-        lie by the 95% interval of its paired difference to the leader of its band (the score
+        ``method``, ``rank``, ``tie_group``, ``score``, and ``low`` and ``high``: where the score
+        may lie by the 95% interval of its paired difference to the leader of its group (the score
         itself for leaders). Methods that failed on some seeds come after all others, those
         without any result last, without a rank.
     """
@@ -223,10 +223,10 @@ def board_data(comparison: Comparison, metric: str = "imputation_accuracy") -> p
     )
     # How far behind is positive for worse, whatever the metric; on the axis worse may be right.
     worse = 1 if metric in ("rmse", "mae", "wasserstein") else -1
-    leaders = ranks.groupby("band")["score"].transform("first")
+    leaders = ranks.groupby("tie_group")["score"].transform("first")
     ends = pd.DataFrame({end: leaders + worse * ranks[f"behind_{end}"] for end in ("low", "high")})
-    is_leader = ~ranks["band"].duplicated()
-    board = ranks[["rank", "band", "score"]].assign(
+    is_leader = ~ranks["tie_group"].duplicated()
+    board = ranks[["rank", "tie_group", "score"]].assign(
         low=ends.min(axis=1).where(~is_leader, ranks["score"]),
         high=ends.max(axis=1).where(~is_leader, ranks["score"]),
     )
@@ -243,7 +243,7 @@ def board_data(comparison: Comparison, metric: str = "imputation_accuracy") -> p
     for name in ("imputation_accuracy", "r2_unclipped", "accuracy", "rmse", "wasserstein"):
         board[name] = done[name].mean().reindex(order)
     board.index.name = "method"
-    return board.reset_index().astype({"rank": "Int64", "band": "Int64"})
+    return board.reset_index().astype({"rank": "Int64", "tie_group": "Int64"})
 
 
 def seed_scores(comparison: Comparison, metric: str = "imputation_accuracy") -> pd.DataFrame:

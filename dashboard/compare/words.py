@@ -18,7 +18,7 @@ def verdict(board: pd.DataFrame, comparison: Comparison, titles: Mapping[str, st
     ranked = board[board["rank"].notna()]
     if ranked.empty:
         return "No method gave a result."
-    first = ranked[ranked["band"] == 1]["method"].tolist()
+    first = ranked[ranked["tie_group"] == 1]["method"].tolist()
     names = [f"**{plain(titles.get(name, name))}**" for name in first]
     if len(ranked) == 1:
         return f"{names[0]} is the only method with a result: there is nothing to compare it with."

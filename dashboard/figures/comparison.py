@@ -62,10 +62,10 @@ def board_figure(
     shown = board[board["rank"].notna()].reset_index(drop=True)
     places = {method: place for place, method in enumerate(shown["method"])}
     words, _ = METRIC_WORDS[metric]
-    colors = [IMPUTED if band == 1 else NEUTRAL for band in shown["band"]]
+    colors = [IMPUTED if band == 1 else NEUTRAL for band in shown["tie_group"]]
     low, high = _visible(shown, seeds)
     figure = go.Figure()
-    for band, methods in shown.groupby("band"):
+    for band, methods in shown.groupby("tie_group"):
         first, last = methods.index.min(), methods.index.max()
         if band % 2:
             figure.add_hrect(

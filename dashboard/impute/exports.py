@@ -123,7 +123,7 @@ def everything(
             how,
             filling.frame,
             filling.filled,
-            draws=_Draws(filling),
+            imputations=_Draws(filling),
             comparison=comparison,
             model=filling.model_file,
             formats=("csv", "parquet") if excel_objection(filling) else ("csv", "excel", "parquet"),

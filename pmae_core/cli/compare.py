@@ -129,7 +129,7 @@ def compare(
 def _run(
     frame: pd.DataFrame, methods: Sequence[str], settings: dict[str, Any], quiet: bool
 ) -> Comparison:
-    from pmae_core.evaluation.comparison import compare as run_comparison
+    from pmae_core.evaluation.comparing import compare as run_comparison
 
     with _live_results(quiet) as show_result:
         return run_comparison(frame, methods, callbacks=(show_result,), **settings)
@@ -137,8 +137,10 @@ def _run(
 
 def _report(comparison: Comparison, running: RunOptions) -> None:
     """Write and print the results; a comparison without any is an error."""
+    from pmae_core.evaluation.report import write_comparison
+
     if running.output is not None:
-        comparison.write(running.output)
+        write_comparison(comparison, running.output)
     if running.as_json:
         print_json_text(comparison.to_json())
     else:

@@ -1,6 +1,7 @@
-"""Judging imputations: scores, comparison of methods, and what becomes of conclusions."""
+"""Judging imputations: scores on held-out cells, comparison of methods, predictions."""
 
-from pmae_core.evaluation.comparison import Comparison, compare
+from pmae_core.evaluation.comparing import compare
+from pmae_core.evaluation.comparison import Comparison
 from pmae_core.evaluation.distribution import energy_score
 from pmae_core.evaluation.downstream import Downstream, downstream_scores
 from pmae_core.evaluation.holdout import Holdout, HoldoutPlan
@@ -13,6 +14,7 @@ from pmae_core.evaluation.protocol import (
     released_diabetes,
 )
 from pmae_core.evaluation.ranking import column_winners, rank_methods
+from pmae_core.evaluation.report import comparison_report, write_comparison
 from pmae_core.evaluation.tasks import (
     Task,
     TaskFinished,
@@ -39,6 +41,7 @@ __all__ = [
     "benchmark_table",
     "column_winners",
     "compare",
+    "comparison_report",
     "downstream_scores",
     "energy_score",
     "prepare_benchmark_table",
@@ -46,4 +49,5 @@ __all__ = [
     "released_diabetes",
     "run_task",
     "score_imputation",
+    "write_comparison",
 ]

@@ -1,4 +1,4 @@
-"""Whether filled rows look like true rows: the energy distance between the two."""
+"""Do imputed rows resemble true rows? The energy distance between the two."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.spatial.distance import cdist
 
 from pmae_core.errors import ScoringError
-from pmae_core.evaluation.metrics import _comparable_numbers
+from pmae_core.evaluation.metrics import comparable_numbers
 from pmae_core.table.schema import Role, Schema
 
 FloatArray = npt.NDArray[np.float64]
@@ -24,38 +24,38 @@ def energy_score(
     max_rows: int = MAX_ROWS,
     seed: int = 0,
 ) -> float:
-    """Return the energy distance between filled rows and true rows; 0 is best.
+    """Return the energy distance between imputed rows and true rows; 0 is best.
 
-    A method that fills every hole with the mean is punished here, even where its errors are
-    small: its rows are less spread, and hang together in another way, than true rows.
+    Imputing the mean scores badly here even if its errors are small: the imputed rows vary less
+    than true rows, and their columns are related differently.
 
     Parameters
     ----------
     truth, imputed : DataFrame
-        The complete and the filled table.
+        The complete and the imputed table.
     missing : DataFrame of bool
-        True where a cell was filled; only rows with such a cell count.
+        True where a cell was imputed; only rows with such a cell count.
     schema : Schema, optional
         Roles of the columns; inferred from `truth` if not given.
     max_rows : int, default 1000
-        If more rows count, a random sample of that many does. Time and memory grow with its
-        square.
+        If there are more such rows, a random sample of this size is used. Time and memory grow
+        with its square.
     seed : int, default 0
         Seed of that sample.
 
     Returns
     -------
     float
-        ``sqrt(2 E|X − Y| − E|X − X'| − E|Y − Y'|)`` over all pairs of true rows X and filled
-        rows Y.
+        ``sqrt(2 E|X − Y| − E|X − X'| − E|Y − Y'|)`` over all pairs of true rows X and
+        imputed rows Y.
 
     Notes
     -----
     Rows are whole rows, cells that were observed included. Numbers and dates are scaled by the
     minimum and maximum of the true column, categories are one-hot and scaled so that two
-    different ones are at distance 1. A cell whose truth is unknown counts as its column's mean
-    (no category for a categorical one) on both sides. Identifiers, ignored and empty columns do
-    not count.
+    different ones are at distance 1. A cell whose true value is unknown counts as its column's
+    mean (no category for a categorical one) on both sides. Identifiers, ignored and empty columns
+    do not count.
     """
     schema = Schema.infer(truth) if schema is None else schema
     rows = np.flatnonzero(missing.to_numpy(dtype=bool).any(axis=1))
@@ -70,8 +70,8 @@ def energy_score(
         for name in truth.columns
         if schema.role(name) not in (Role.IDENTIFIER, Role.IGNORED) and truth[name].notna().any()
     ]
-    true_rows, filled_rows = (np.hstack(side) for side in zip(*blocks, strict=True))
-    return energy_distance(true_rows, filled_rows)
+    true_rows, imputed_rows = (np.hstack(side) for side in zip(*blocks, strict=True))
+    return energy_distance(true_rows, imputed_rows)
 
 
 def energy_distance(x: FloatArray, y: FloatArray) -> float:
@@ -95,7 +95,7 @@ def energy_distance(x: FloatArray, y: FloatArray) -> float:
 def _numbers(
     truth: pd.Series, imputed: pd.Series, rows: npt.NDArray[np.intp]
 ) -> tuple[FloatArray, FloatArray]:
-    true_numbers, filled_numbers = _comparable_numbers(truth, imputed)
+    true_numbers, imputed_numbers = comparable_numbers(truth, imputed)
     known = np.isfinite(true_numbers)
     low, high = true_numbers[known].min(), true_numbers[known].max()
     scale = high - low if high > low else 1.0
@@ -104,19 +104,19 @@ def _numbers(
     def scaled(numbers: FloatArray) -> FloatArray:
         return ((np.where(known, numbers, middle) - low) / scale)[rows, None]
 
-    return scaled(true_numbers), scaled(filled_numbers)
+    return scaled(true_numbers), scaled(imputed_numbers)
 
 
 def _one_hot(
     truth: pd.Series, imputed: pd.Series, rows: npt.NDArray[np.intp]
 ) -> tuple[FloatArray, FloatArray]:
     known = truth.notna().to_numpy()[rows]
-    true_labels, filled_labels = (
+    true_labels, imputed_labels = (
         column.iloc[rows].astype(object).where(known, None) for column in (truth, imputed)
     )
-    labels = pd.unique(pd.concat([true_labels, filled_labels]).dropna())
+    labels = pd.unique(pd.concat([true_labels, imputed_labels]).dropna())
 
     def indicators(cells: pd.Series) -> FloatArray:
         return (cells.to_numpy()[:, None] == labels[None, :]).astype(float) / np.sqrt(2)
 
-    return indicators(true_labels), indicators(filled_labels)
+    return indicators(true_labels), indicators(imputed_labels)

@@ -1,4 +1,4 @@
-"""Cells set aside to judge methods by: hidden from them, known to us."""
+"""Cells held out to score methods: removed from the table, their values kept."""
 
 from __future__ import annotations
 
@@ -14,29 +14,30 @@ import pandas as pd
 from pmae_core.amputation import ampute, ampute_like
 from pmae_core.errors import ScoringError
 from pmae_core.table.schema import Role, Schema
+from pmae_core.words import listed
 
 BoolArray = npt.NDArray[np.bool_]
 HoldoutKind = Literal["like-mine", "amputation", "known-truth"]
 
 # Below this many cells a column's score is mostly noise ...
 MIN_CELLS = 30
-# ... but a column with few cells keeps at least three quarters of them to learn from.
+# ... but a column with few cells keeps at least three quarters of them for training.
 MIN_CELLS_SHARE = 0.25
 MAX_SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Holdout:
-    """One table with hidden cells.
+    """One table with held-out cells.
 
     Attributes
     ----------
     truth : DataFrame
-        The table before cells were hidden.
+        The table before cells were held out.
     incomplete : DataFrame
-        What the methods see.
+        The table that methods impute.
     missing : DataFrame of bool
-        True where a cell is hidden and its truth known: the cells that are scored.
+        True where a cell is held out and its true value known: the cells that are scored.
     """
 
     truth: pd.DataFrame
@@ -46,18 +47,19 @@ class Holdout:
 
 @dataclass(frozen=True, kw_only=True)
 class HoldoutPlan:
-    """How cells are set aside; with a seed it gives the same cells to every method.
+    """How cells are held out; with the same seed, every method gets the same cells.
 
     Attributes
     ----------
     kind : {"like-mine", "amputation", "known-truth"}
         - like-mine: observed cells of the user's own table, see :func:`hold_out_like_mine`;
-        - amputation: holes made by :func:`pmae_core.amputation.ampute`;
-        - known-truth: the table's own holes, whose truth is given. The same for all seeds.
+        - amputation: cells removed by :func:`pmae_core.amputation.ampute`;
+        - known-truth: the table's own missing cells, whose true values are given. The same for
+          all seeds.
     share : float
-        For "like-mine": about which share of the observed cells to hide.
+        For "like-mine": about which share of the observed cells to hold out.
     amputation : dict
-        For "amputation": settings of ``ampute`` besides seed and schema.
+        For "amputation": settings of ``ampute`` other than seed and schema.
     """
 
     kind: HoldoutKind = "like-mine"
@@ -67,8 +69,8 @@ class HoldoutPlan:
     def __post_init__(self) -> None:
         if self.kind not in get_args(HoldoutKind):
             raise ScoringError(
-                f"There is no hold-out {self.kind!r}; choose one of: "
-                f"{', '.join(get_args(HoldoutKind))}."
+                f"There is no hold-out {self.kind!r}. Choose "
+                f"{listed(get_args(HoldoutKind), last='or')}."
             )
         if not 0 < self.share <= MAX_SHARE:
             raise ScoringError(
@@ -78,19 +80,19 @@ class HoldoutPlan:
         reserved = sorted({"seed", "schema"} & set(self.amputation))
         if reserved:
             raise ScoringError(
-                f"Leave {' and '.join(reserved)} out of the amputation's settings: the comparison "
-                "brings its own seeds and schema."
+                f"Leave {listed(reserved)} out of the settings of the amputation: the comparison "
+                "sets them itself."
             )
 
     @property
     def varies_with_seed(self) -> bool:
-        """Whether another seed hides other cells."""
+        """Whether another seed holds out different cells."""
         return self.kind != "known-truth"
 
     def make(
         self, table: pd.DataFrame, schema: Schema, seed: int, truth: pd.DataFrame | None = None
     ) -> Holdout:
-        """Hide cells of a table.
+        """Hold out cells of a table.
 
         Parameters
         ----------
@@ -99,22 +101,28 @@ class HoldoutPlan:
         schema : Schema
             Its roles.
         seed : int
-            The same seed hides the same cells.
+            The same seed holds out the same cells.
         truth : DataFrame, optional
             The complete table, for "known-truth".
         """
         if self.kind == "amputation":
-            holes = ampute(table, **self.amputation, seed=seed, schema=schema)
-            return Holdout(holes.truth, holes.incomplete, holes.missing)
+            made = ampute(table, **self.amputation, seed=seed, schema=schema)
+            return Holdout(made.truth, made.incomplete, made.missing)
         if self.kind == "known-truth":
             if truth is None:
-                raise ScoringError("To judge by a known truth the complete table is needed.")
+                raise ScoringError("The hold-out 'known-truth' needs `truth`, the complete table.")
             return known_truth_holdout(table, truth)
         return hold_out_like_mine(table, schema, share=self.share, seed=seed)
 
 
 def known_truth_holdout(table: pd.DataFrame, truth: pd.DataFrame) -> Holdout:
-    """Take the holes of a table as the cells to score, against the complete table."""
+    """Score the missing cells of a table against the complete table.
+
+    Parameters
+    ----------
+    table, truth : DataFrame
+        The table with its missing values, and the complete one.
+    """
     if not table.index.equals(truth.index):
         raise ScoringError(
             f"The table and its truth have different rows ({len(table)} and {len(truth)}, "
@@ -122,74 +130,77 @@ def known_truth_holdout(table: pd.DataFrame, truth: pd.DataFrame) -> Holdout:
         )
     absent = [str(name) for name in table.columns if name not in truth.columns]
     if absent:
-        raise ScoringError(f"The truth lacks the column(s) {', '.join(absent)}.")
+        raise ScoringError(f"The truth lacks the column(s) {listed(absent)}.")
     truth = truth[list(table.columns)]
     missing = table.isna() & truth.notna()
     if not missing.to_numpy().any():
-        raise ScoringError("There is nothing to score: the truth fills no hole of the table.")
+        raise ScoringError(
+            "There is nothing to score: the truth has no value for any missing cell of the table."
+        )
     return Holdout(truth, table, missing)
 
 
 def hold_out_like_mine(
     table: pd.DataFrame, schema: Schema, *, share: float = 0.1, seed: int = 0
 ) -> Holdout:
-    """Hide observed cells of a table in the way in which its own cells are missing.
+    """Hold out observed cells of a table in the patterns of its own missing values.
 
-    Random rows, one after the other, get the missing pattern of another random row that has
-    holes, until about `share` of the observed cells in columns with holes are hidden. So what is
-    hidden together is what tends to miss together, and only columns that need filling are judged.
+    Random rows get, one after the other, the missing pattern of another random row that has
+    missing values, until about `share` of the observed cells in incomplete columns are held out.
+    So cells are held out together if they are often missing together, and only columns that
+    need imputation are scored.
 
-    - A column with holes has at least ``MIN_CELLS`` hidden cells (or a quarter of its
+    - An incomplete column has at least ``MIN_CELLS`` held-out cells (or a quarter of its
       observed ones if these are few), and at most twice `share` or half of them.
-    - No row loses its last cell.
-    - Where the table has no holes at all, cells are hidden at random in every column.
-    - Identifiers, ignored, empty and constant columns are left alone.
+    - Every row keeps at least one cell.
+    - If nothing is missing in the table, cells are held out at random in every column.
+    - Identifiers, ignored, empty and constant columns are left out.
 
     Parameters
     ----------
     table : DataFrame
-        The table with its holes.
+        The table with its missing values.
     schema : Schema
         Its roles.
     share : float, default 0.1
-        About which share of the observed cells to hide.
+        About which share of the observed cells to hold out.
     seed : int, default 0
-        The same seed hides the same cells.
+        The same seed holds out the same cells.
 
     Returns
     -------
     Holdout
-        The table, the table with more holes, and the cells hidden.
+        The table, the table with fewer observed cells, and the cells held out.
 
     Raises
     ------
     ScoringError
-        If there is no cell that could be hidden.
+        If no cell can be held out.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> table = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
     >>> table.loc[:39, ["b", "c"]] = np.nan
-    >>> hidden = hold_out_like_mine(table, Schema.infer(table), seed=1).missing
-    >>> hidden.sum().tolist(), bool((hidden["b"] == hidden["c"]).all())
+    >>> held_out = hold_out_like_mine(table, Schema.infer(table), seed=1).missing
+    >>> held_out.sum().tolist(), bool((held_out["b"] == held_out["c"]).all())
     ([0, 30, 30], True)
     """
     names = _learnable_columns(table, schema)
     rng = np.random.default_rng(seed)
     missing = table[names].isna().to_numpy()
     if missing.any():
-        hidden = _copy_patterns(missing, share, rng)
+        held_out = _copy_patterns(missing, share, rng)
     else:
-        hidden = _random_cells(missing.shape, share, rng)
-    if not hidden.any():
+        held_out = _random_cells(missing.shape, share, rng)
+    if not held_out.any():
         raise ScoringError(
             "No cell can be held out: the table needs a column with at least two observed cells, "
-            "in rows that have others. Add rows, or judge by a table whose truth is known."
+            "in rows that have others. Add rows, or use a table whose true values are known."
         )
-    cells = pd.DataFrame(hidden, index=table.index, columns=names)
-    holes = ampute_like(table, cells, shuffle=False, drop_empty_rows=False)
-    return Holdout(holes.truth, holes.incomplete, holes.missing)
+    cells = pd.DataFrame(held_out, index=table.index, columns=names)
+    made = ampute_like(table, cells, shuffle=False, drop_empty_rows=False)
+    return Holdout(made.truth, made.incomplete, made.missing)
 
 
 def _learnable_columns(table: pd.DataFrame, schema: Schema) -> list[Any]:
@@ -200,67 +211,67 @@ def _learnable_columns(table: pd.DataFrame, schema: Schema) -> list[Any]:
     ]
     if not names:
         raise ScoringError(
-            "No column can be judged: all are empty, constant, identifiers or ignored."
+            "No column can be scored: all are empty, constant, identifiers or ignored."
         )
     return names
 
 
 def _copy_patterns(missing: BoolArray, share: float, rng: np.random.Generator) -> BoolArray:
     observed = ~missing
-    with_holes = missing.any(axis=0)
+    incomplete = missing.any(axis=0)
     n_observed = observed.sum(axis=0)
-    least = np.where(with_holes, _least_cells(n_observed), 0)
+    least = np.where(incomplete, _least_cells(n_observed), 0)
     most = np.minimum(np.ceil(2 * share * n_observed).astype(int), n_observed // 2)
     most = np.maximum(least, most)
     donors = np.flatnonzero(missing.any(axis=1))
 
     rows = rng.permutation(len(missing))
     copied = observed[rows] & missing[rng.choice(donors, size=len(rows))]
-    wanted = share * n_observed[with_holes].sum()
+    wanted = share * n_observed[incomplete].sum()
     enough = int(np.searchsorted(np.cumsum(copied.sum(axis=1)), wanted)) + 1
-    hidden = np.zeros_like(missing)
-    hidden[rows[:enough]] = copied[:enough]
+    held_out = np.zeros_like(missing)
+    held_out[rows[:enough]] = copied[:enough]
 
-    _give_back_surplus(hidden, most, rng)
-    _give_back_last_cells(hidden, observed, rng)
+    _return_surplus(held_out, most, rng)
+    _return_last_cells(held_out, observed, rng)
     for column in np.flatnonzero(least).tolist():
-        _hide_more(hidden, missing, column, least=int(least[column]), most=most, rng=rng)
-    return hidden
+        _hold_out_more(held_out, missing, column, least=int(least[column]), most=most, rng=rng)
+    return held_out
 
 
 def _random_cells(shape: tuple[int, ...], share: float, rng: np.random.Generator) -> BoolArray:
     n_rows, n_columns = shape
     size = max(int(_least_cells(np.array(n_rows))), math.ceil(share * n_rows))
-    hidden = np.zeros(shape, dtype=bool)
+    held_out = np.zeros(shape, dtype=bool)
     for column in range(n_columns):
-        hidden[rng.choice(n_rows, size=size, replace=False), column] = True
-    _give_back_last_cells(hidden, np.ones(shape, dtype=bool), rng)
-    return hidden
+        held_out[rng.choice(n_rows, size=size, replace=False), column] = True
+    _return_last_cells(held_out, np.ones(shape, dtype=bool), rng)
+    return held_out
 
 
 def _least_cells(n_observed: npt.NDArray[Any]) -> npt.NDArray[np.int_]:
-    """Return how many cells of a column must be hidden: none if it has a single one."""
+    """Return how many cells of a column must be held out: none if it has a single one."""
     quarter = np.maximum(1, (MIN_CELLS_SHARE * n_observed).astype(int))
     return np.where(n_observed > 1, np.minimum(MIN_CELLS, quarter), 0)
 
 
-def _give_back_surplus(
-    hidden: BoolArray, most: npt.NDArray[np.int_], rng: np.random.Generator
+def _return_surplus(
+    held_out: BoolArray, most: npt.NDArray[np.int_], rng: np.random.Generator
 ) -> None:
-    for column in np.flatnonzero(hidden.sum(axis=0) > most):
-        rows = np.flatnonzero(hidden[:, column])
+    for column in np.flatnonzero(held_out.sum(axis=0) > most):
+        rows = np.flatnonzero(held_out[:, column])
         surplus = rng.choice(rows, size=len(rows) - most[column], replace=False)
-        hidden[surplus, column] = False
+        held_out[surplus, column] = False
 
 
-def _give_back_last_cells(hidden: BoolArray, observed: BoolArray, rng: np.random.Generator) -> None:
-    """Show one hidden cell again in each row that would have nothing left."""
-    for row in np.flatnonzero(hidden.any(axis=1) & ~(observed & ~hidden).any(axis=1)):
-        hidden[row, rng.choice(np.flatnonzero(hidden[row]))] = False
+def _return_last_cells(held_out: BoolArray, observed: BoolArray, rng: np.random.Generator) -> None:
+    """Return one held-out cell to each row that would have none left."""
+    for row in np.flatnonzero(held_out.any(axis=1) & ~(observed & ~held_out).any(axis=1)):
+        held_out[row, rng.choice(np.flatnonzero(held_out[row]))] = False
 
 
-def _hide_more(
-    hidden: BoolArray,
+def _hold_out_more(
+    held_out: BoolArray,
     missing: BoolArray,
     column: int,
     *,
@@ -268,13 +279,13 @@ def _hide_more(
     most: npt.NDArray[np.int_],
     rng: np.random.Generator,
 ) -> None:
-    """Copy patterns that miss a column until it has its minimum, in rows with cells to spare."""
-    left = ~missing & ~hidden
+    """Copy patterns in which a column is missing until enough of its cells are held out."""
+    observed = ~missing & ~held_out
     donors = np.flatnonzero(missing[:, column])
-    for row in rng.permutation(np.flatnonzero(left[:, column] & (left.sum(axis=1) > 1))):
-        if hidden[:, column].sum() >= least:
+    for row in rng.permutation(np.flatnonzero(observed[:, column] & (observed.sum(axis=1) > 1))):
+        if held_out[:, column].sum() >= least:
             break
-        copied = left[row] & missing[rng.choice(donors)] & (hidden.sum(axis=0) < most)
-        if copied.sum() == left[row].sum():
+        copied = observed[row] & missing[rng.choice(donors)] & (held_out.sum(axis=0) < most)
+        if copied.sum() == observed[row].sum():
             copied = np.arange(len(copied)) == column
-        hidden[row] |= copied
+        held_out[row] |= copied

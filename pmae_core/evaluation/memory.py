@@ -1,4 +1,4 @@
-"""How much memory a piece of work takes, as the operating system sees it."""
+"""How much memory a block of code needs, as the operating system reports it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class PeakMemory:
     On Linux a light thread reads the resident memory (``/proc/self/statm``) every 20 ms; the
     peak is the highest reading minus the first. Unlike ``tracemalloc`` this sees what NumPy,
     torch and other compiled code hold. It also counts libraries that are loaded for the first
-    time inside the block. It does not see peaks shorter than 20 ms, memory kept from earlier
-    work and used again, child processes, or the memory of a GPU.
+    time inside the block. It does not see peaks shorter than 20 ms, memory reused from earlier
+    work, child processes, or GPU memory.
 
-    Elsewhere the growth of the process' highest memory so far (``resource.getrusage``) is taken,
-    which is 0 while the block stays below an earlier peak; where that is missing too, the result
-    is None.
+    Elsewhere it is the growth of the highest memory of the process so far (``resource.getrusage``),
+    which is 0 while the block stays below an earlier peak. If that is not available either, the
+    result is None.
 
     Attributes
     ----------

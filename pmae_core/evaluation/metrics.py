@@ -1,8 +1,7 @@
-"""How close imputed cells come to the truth, by column and overall."""
+"""How close are imputed values to the true ones? Scores by column and overall."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,8 +11,10 @@ import pandas as pd
 from scipy.stats import wasserstein_distance
 
 from pmae_core.errors import ScoringError
+from pmae_core.storage.json_values import without_nan
 from pmae_core.table.cells import CellKind, cell_kind
 from pmae_core.table.schema import Role, Schema
+from pmae_core.words import listed
 
 METRICS = (
     "imputation_accuracy",
@@ -36,11 +37,11 @@ class ImputationScore:
     Attributes
     ----------
     overall : dict of str to float
-        One figure for each name in ``METRICS``: the plain mean over the columns that have it,
-        nan where none has (no numerical column, no R²).
+        One value per name in ``METRICS``: the plain mean over the columns that have it,
+        nan if none has (no numerical column, no R²).
     per_column : DataFrame
-        One row for each scored column: its ``role``, ``n_missing``, ``n_scored`` (missing
-        cells whose truth is known) and the metrics, nan where one does not apply.
+        One row per scored column: its ``role``, ``n_missing``, ``n_scored`` (missing
+        cells whose true value is known) and the metrics, nan if one does not apply.
     skipped : dict of str to str
         The columns that are not scored, and why.
     """
@@ -51,14 +52,14 @@ class ImputationScore:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the score as plain JSON values; what does not apply is None."""
-        return {
-            "overall": _plain(self.overall),
-            "per_column": {
-                str(name): _plain(values)
-                for name, values in self.per_column.to_dict(orient="index").items()
-            },
-            "skipped": {str(name): reason for name, reason in self.skipped.items()},
-        }
+        content: dict[str, Any] = without_nan(
+            {
+                "overall": self.overall,
+                "per_column": self.per_column.to_dict(orient="index"),
+                "skipped": self.skipped,
+            }
+        )
+        return content
 
 
 def score_imputation(
@@ -67,14 +68,14 @@ def score_imputation(
     missing: pd.DataFrame | npt.ArrayLike,
     schema: Schema | None = None,
 ) -> ImputationScore:
-    """Compare imputed cells with the truth, only where cells were missing.
+    """Compare imputed values with true ones, in the cells that were missing.
 
     Parameters
     ----------
     truth : DataFrame
         The complete table.
     imputed : DataFrame
-        The filled table: the same rows (index included), columns in any order.
+        The imputed table: the same rows (index included), columns in any order.
     missing : DataFrame or array-like of bool
         True where a cell was missing. A frame may cover some of the columns only; an array
         has the shape of `truth`.
@@ -89,22 +90,22 @@ def score_imputation(
     Raises
     ------
     ScoringError
-        If the tables do not fit together, if a cell to score is still missing, or if there is
+        If the tables do not match, if a cell to score is still missing, or if there is
         no cell to score.
 
     Notes
     -----
     - Numerical columns and dates have ``r2``: the coefficient of determination around the mean
-      of the *missing* truths, negative values set to 0 as in the paper; ``r2_unclipped``
-      keeps them. Where the missing truths are all equal R² is undefined; it counts as 1 if every
-      cell is hit exactly and as 0 if not.
-    - ``rmse``, ``mae`` and ``wasserstein`` (distance between the distributions of missing truths
-      and imputed cells) are for the same columns, after scaling both by the minimum and maximum
+      of the true values of *missing* cells, negative values set to 0 as in the paper;
+      ``r2_unclipped`` keeps them. If these true values are all equal, R² is undefined; it counts
+      as 1 if every cell is imputed exactly and as 0 if not.
+    - ``rmse``, ``mae`` and ``wasserstein`` (distance between the distributions of true and
+      imputed values) are for the same columns, after scaling both by the minimum and maximum
       of the whole *true* column, so that columns can be averaged.
-    - Categorical and boolean columns have ``accuracy``, the share of cells hit exactly.
+    - Categorical and boolean columns have ``accuracy``, the share of cells imputed exactly.
     - ``imputation_accuracy`` of a column is its ``r2`` or its ``accuracy``.
-    - Missing cells whose truth is unknown (or infinite) are not scored. Columns without missing
-      cells, identifiers and ignored columns are skipped.
+    - Missing cells whose true value is unknown (or infinite) are not scored. Columns without
+      missing cells, identifiers and ignored columns are skipped.
 
     Examples
     --------
@@ -121,10 +122,10 @@ def score_imputation(
 
     rows: dict[Any, dict[str, Any]] = {}
     skipped: dict[str, str] = {}
-    unfilled: list[str] = []
+    still_missing: list[str] = []
     for name in missing_frame.columns:
         cells = missing_frame[name].to_numpy(dtype=bool)
-        scored = cells & _known(truth[name])
+        scored = cells & has_true_value(truth[name])
         role = schema.role(name)
         reason = _reason_to_skip(role, cells, scored)
         if reason is not None:
@@ -134,27 +135,27 @@ def score_imputation(
         score_column = _score_numbers if is_number else _score_categories
         try:
             values = score_column(truth[name], imputed[name], scored)
-        except _UnfilledCells:
-            unfilled.append(str(name))
+        except _StillMissing:
+            still_missing.append(str(name))
             continue
         counts = {"n_missing": int(cells.sum()), "n_scored": int(scored.sum())}
         rows[name] = {"role": str(role), **counts, **values}
 
-    if unfilled:
+    if still_missing:
         raise ScoringError(
-            f"Cells to score are still missing or infinite in the imputed table, in: "
-            f"{', '.join(unfilled)}. Fill them, or leave these columns out of `missing`."
+            "Cells to score are still missing or infinite in the imputed table, in "
+            f"{listed(still_missing)}. Impute them, or leave these columns out of `missing`."
         )
     if not rows:
-        raise ScoringError("There is nothing to score: no missing cell has a known truth.")
+        raise ScoringError("There is nothing to score: no missing cell has a known true value.")
     per_column = pd.DataFrame.from_dict(rows, orient="index")
     per_column = per_column.reindex(columns=["role", "n_missing", "n_scored", *METRICS])
     overall = {metric: float(per_column[metric].astype(float).mean()) for metric in METRICS}
     return ImputationScore(overall, per_column, skipped)
 
 
-class _UnfilledCells(Exception):
-    """A column of the imputed table still misses cells that are to be scored."""
+class _StillMissing(Exception):
+    """Cells to score are missing in the imputed table."""
 
 
 def _missing_frame(missing: pd.DataFrame | npt.ArrayLike, truth: pd.DataFrame) -> pd.DataFrame:
@@ -175,18 +176,19 @@ def _check_fit(truth: pd.DataFrame, imputed: pd.DataFrame, missing: pd.DataFrame
         if not table.index.equals(truth.index):
             raise ScoringError(
                 f"The {label} and the truth have different rows ({len(table)} and {len(truth)}, "
-                f"compared by index). If rows were dropped while making holes, score against "
-                f"the truth without them."
+                "compared by index). If rows were dropped when values were removed, drop them from "
+                "the truth too."
             )
     for label, table in (("truth", truth), ("imputed table", imputed)):
         if not table.columns.is_unique:
             raise ScoringError(f"The {label} has several columns of the same name.")
         absent = [str(name) for name in missing.columns if name not in table.columns]
         if absent:
-            raise ScoringError(f"The {label} lacks the column(s) {', '.join(absent)}.")
+            raise ScoringError(f"The {label} lacks the column(s) {listed(absent)}.")
 
 
-def _known(truth: pd.Series) -> BoolArray:
+def has_true_value(truth: pd.Series) -> BoolArray:
+    """Return True for the cells of a true column that are neither missing nor infinite."""
     return (truth.notna() & ~truth.isin([np.inf, -np.inf])).to_numpy(dtype=bool)
 
 
@@ -196,13 +198,13 @@ def _reason_to_skip(role: Role, cells: BoolArray, scored: BoolArray) -> str | No
     if not cells.any():
         return "nothing is missing"
     if not scored.any():
-        return "the truth of its missing cells is unknown"
+        return "the true values of its missing cells are unknown"
     return None
 
 
 def _score_categories(truth: pd.Series, imputed: pd.Series, scored: BoolArray) -> dict[str, float]:
     if imputed[scored].isna().any():
-        raise _UnfilledCells
+        raise _StillMissing
     # As objects, so that categories, strings and nullable dtypes compare by value.
     hits = truth[scored].to_numpy(dtype=object) == imputed[scored].to_numpy(dtype=object)
     accuracy = float(np.mean(hits))
@@ -210,15 +212,15 @@ def _score_categories(truth: pd.Series, imputed: pd.Series, scored: BoolArray) -
 
 
 def _score_numbers(truth: pd.Series, imputed: pd.Series, scored: BoolArray) -> dict[str, float]:
-    true_numbers, imputed_numbers = _comparable_numbers(truth, imputed)
-    true_missing, filled = true_numbers[scored], imputed_numbers[scored]
-    if not np.isfinite(filled).all():
-        raise _UnfilledCells
+    true_numbers, imputed_numbers = comparable_numbers(truth, imputed)
+    true, imputed_values = true_numbers[scored], imputed_numbers[scored]
+    if not np.isfinite(imputed_values).all():
+        raise _StillMissing
     finite = true_numbers[np.isfinite(true_numbers)]
     low, high = finite.min(), finite.max()
     scale = high - low if high > low else 1.0
-    errors = (filled - true_missing) / scale
-    r2 = _r2(true_missing, filled)
+    errors = (imputed_values - true) / scale
+    r2 = _r2(true, imputed_values)
     return {
         "imputation_accuracy": max(r2, 0.0),
         "r2": max(r2, 0.0),
@@ -226,7 +228,7 @@ def _score_numbers(truth: pd.Series, imputed: pd.Series, scored: BoolArray) -> d
         "rmse": float(np.sqrt(np.mean(errors**2))),
         "mae": float(np.mean(np.abs(errors))),
         "wasserstein": float(
-            wasserstein_distance((true_missing - low) / scale, (filled - low) / scale)
+            wasserstein_distance((true - low) / scale, (imputed_values - low) / scale)
         ),
     }
 
@@ -238,7 +240,7 @@ def _r2(truth: FloatArray, imputed: FloatArray) -> float:
     return float(1.0 - residual / np.sum((truth - truth.mean()) ** 2))
 
 
-def _comparable_numbers(truth: pd.Series, imputed: pd.Series) -> tuple[FloatArray, FloatArray]:
+def comparable_numbers(truth: pd.Series, imputed: pd.Series) -> tuple[FloatArray, FloatArray]:
     """Return both columns as floats on one scale, missing cells as nan."""
     kind = cell_kind(truth)
     try:
@@ -264,10 +266,3 @@ def _numbers(column: pd.Series) -> FloatArray:
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)
     return pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def _plain(values: dict[Any, Any]) -> dict[str, Any]:
-    return {
-        str(key): None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in values.items()
-    }

@@ -1,4 +1,4 @@
-"""Tasks in processes of their own: a crash costs one task, and none outstays its time for long."""
+"""Tasks in processes of their own: a crash costs one task, and time budgets are enforced."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from pmae_core.evaluation.tasks import Status, Task, TaskResult, over_budget, ru
 from pmae_core.threads import THREAD_VARIABLES
 
 _POLL_SECONDS = 0.1
-# A method that does not stop when asked to is ended after its budget and this time.
+# A method that does not stop when asked to is ended this long after its budget.
 GRACE_SECONDS = 20.0
 
 
 class Pool(Protocol):
-    """Runs tasks somewhere; :class:`TaskPool` is one."""
+    """Runs tasks, in processes here or elsewhere; :class:`TaskPool` is one."""
 
     def run(self, next_task: Callable[[], Task | None]) -> Iterator[TaskResult]:
-        """Yield results in the order in which they come.
+        """Yield results in the order in which tasks finish.
 
         Parameters
         ----------
         next_task : callable
-            Asked for a task whenever there is room for one; None when there is no more.
+            Called for a task whenever there is room for one; returns None if no task is left.
         """
         ...
 
 
 def no_result(task: Task, status: Status, error: str) -> TaskResult:
-    """Return the result of a task that gave none itself."""
+    """Return a result for a task that returned none itself."""
     return TaskResult(
         method=task.method,
         seed=task.seed,
@@ -47,10 +47,10 @@ def no_result(task: Task, status: Status, error: str) -> TaskResult:
 
 
 def overdue(task: Task, seconds: float) -> TaskResult | None:
-    """Return the result of a task that has run for so long that it must be ended, or None."""
+    """Return the result of a task that has run too long and must be ended, or None."""
     if task.budget_seconds is None or seconds <= task.budget_seconds + GRACE_SECONDS:
         return None
-    error = f"{over_budget(task.budget_seconds)} It did not stop by itself."
+    error = f"{over_budget(task.budget_seconds)} The method did not stop when asked to."
     return no_result(task, "stopped", error)
 
 
@@ -67,14 +67,14 @@ class TaskPool:
 
     Processes are spawned, so a script that uses this needs the usual
     ``if __name__ == "__main__":``. Each gets its share of the cores as threads, unless
-    ``OMP_NUM_THREADS`` and its like are set already. Methods' own events are not heard here.
+    ``OMP_NUM_THREADS`` and the like are already set. Methods' own events are not forwarded.
 
     Parameters
     ----------
     n_jobs : int
         Tasks at a time.
     cancel : callable
-        ``True`` when the user wants to stop.
+        Returns ``True`` to stop.
     """
 
     def __init__(self, n_jobs: int, cancel: Callable[[], bool]) -> None:
@@ -84,7 +84,7 @@ class TaskPool:
         self._running: list[_Running] = []
 
     def run(self, next_task: Callable[[], Task | None]) -> Iterator[TaskResult]:
-        """Yield results in the order in which they come; see :meth:`Pool.run`."""
+        """Yield results in the order in which tasks finish; see :meth:`Pool.run`."""
         try:
             exhausted = False
             while self._running or not exhausted:
@@ -125,7 +125,7 @@ class TaskPool:
 
 
 def _run_and_send(results: Any, task: Task) -> None:
-    # Ctrl-C reaches all processes of a terminal; what then happens is for the first to say.
+    # Ctrl-C reaches all processes of a terminal; the parent decides what happens then.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     results.send(run_task(task).to_dict())
 
@@ -138,8 +138,8 @@ def _receive(running: _Running) -> TaskResult:
         return no_result(
             running.task,
             "failed",
-            f"The process of the method ended without a result (exit code "
-            f"{running.process.exitcode}); perhaps the memory was not enough.",
+            "The process of the method ended without a result (exit code "
+            f"{running.process.exitcode}), perhaps because memory ran out.",
         )
 
 
@@ -153,7 +153,7 @@ def _end(running: _Running) -> None:
 
 @contextmanager
 def _shared_cores(n_jobs: int) -> Iterator[None]:
-    """Let processes that start inside share the cores: thread pools read these when loaded."""
+    """Let processes started inside share the cores: thread pools read these when loaded."""
     threads = str(max(1, (os.cpu_count() or 1) // n_jobs))
     added = [name for name in THREAD_VARIABLES if name not in os.environ]
     os.environ.update(dict.fromkeys(added, threads))

@@ -72,8 +72,8 @@ def benchmark_table(name: str, max_rows: int | None = None, seed: int = 0) -> Be
 
     Notes
     -----
-    The preparation looks at complete data, which only a benchmark can afford; an imputer for
-    users never may. See :func:`prepare_benchmark_table`.
+    The preparation uses the complete data, which only a benchmark may do; an imputer must not.
+    See :func:`prepare_benchmark_table`.
     """
     dataset = load_dataset(name)
     frame = dataset.frame
@@ -87,7 +87,7 @@ def benchmark_table(name: str, max_rows: int | None = None, seed: int = 0) -> Be
 
 
 def prepare_benchmark_table(frame: pd.DataFrame, schema: Schema) -> tuple[pd.DataFrame, Schema]:
-    """Prepare a complete table as the paper does, and give the schema of the result.
+    """Prepare a complete table as the paper does, and return it with its schema.
 
     - Numerical: a quantile transform to the normal distribution, with
       ``max(min(n // 30, 1000), 10)`` quantiles.
@@ -97,7 +97,7 @@ def prepare_benchmark_table(frame: pd.DataFrame, schema: Schema) -> tuple[pd.Dat
     Parameters
     ----------
     frame : DataFrame
-        The features; numerical columns without missing cells.
+        The features; numerical columns without missing values.
     schema : Schema
         Their roles (more columns than in `frame` do not matter).
 
@@ -109,7 +109,7 @@ def prepare_benchmark_table(frame: pd.DataFrame, schema: Schema) -> tuple[pd.Dat
     Raises
     ------
     TableError
-        If a numerical column has holes, or a column is neither numerical nor categorical.
+        If a numerical column has missing values, or a column is neither numerical nor categorical.
     """
     _check_benchmark_columns(frame, schema)
     n_rows = len(frame)
@@ -156,8 +156,8 @@ def released_diabetes(path_npz: str | PathLike[str], pattern: str, seed: int) ->
         ) from error
     except KeyError as error:
         raise ScoringError(
-            f"The released masks have no pattern {pattern!r} with seed {seed}; there are "
-            "'general' and 'quasi-monotone', each with seeds 0 to 4."
+            f"The released masks have no pattern {pattern!r} with seed {seed}. Choose 'general' or "
+            "'quasi-monotone', and a seed from 0 to 4."
         ) from error
     truth = pd.DataFrame(values, columns=list(RELEASED_COLUMNS))
     labels = np.where(truth["sex"] == 0, "1", "2")
@@ -177,7 +177,7 @@ def _check_benchmark_columns(frame: pd.DataFrame, schema: Schema) -> None:
             )
         if role is Role.NUMERICAL and frame[name].isna().any():
             raise TableError(
-                f"A benchmark needs the truth of every number, but {name} has missing cells."
+                f"A benchmark needs the true value of every number, but {name} has missing values."
             )
 
 

@@ -1,4 +1,4 @@
-"""The comparison as one HTML file that needs nothing else."""
+"""A comparison as files: tables, JSON, and a report in one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from pmae_core.evaluation.comparison import Comparison
 from pmae_core.evaluation.ranking import MIN_SEEDS
 from pmae_core.evaluation.report_figures import (
     MAX_PANELS,
@@ -18,9 +20,7 @@ from pmae_core.evaluation.report_figures import (
     forest_figure,
     truth_figure,
 )
-
-if TYPE_CHECKING:
-    from pmae_core.evaluation.comparison import Comparison
+from pmae_core.words import count
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; background: #fff;
@@ -47,11 +47,36 @@ _SCORE_TITLES = {
     "energy": "Energy",
 }
 _HOLDOUTS = {
-    "like-mine": "observed cells of the table itself were hidden, in patterns copied from its "
-    "own holes",
-    "amputation": "holes were made on purpose in a table whose truth is known",
-    "known-truth": "the holes of the table itself were judged by their known truth",
+    "like-mine": "They are scored on observed cells that were held out in the patterns of the "
+    "table's own missing values",
+    "amputation": "They are scored on cells that were removed from a complete table",
+    "known-truth": "They are scored on the table's own missing cells, whose true values are known",
 }
+
+
+def write_comparison(comparison: Comparison, folder: str | Path) -> list[Path]:
+    """Write results.csv, per_column.csv, comparison.json and report.html into a folder.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The results.
+    folder : path
+        Created if it does not exist.
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    names = ("results.csv", "per_column.csv", "comparison.json", "report.html")
+    results, per_column, everything, report = paths = [folder / name for name in names]
+    comparison.to_csv(results, per_column=per_column)
+    everything.write_text(comparison.to_json() + "\n", encoding="utf-8")
+    report.write_text(comparison_report(comparison), encoding="utf-8")
+    return paths
 
 
 def comparison_report(
@@ -61,7 +86,7 @@ def comparison_report(
     downstream: pd.DataFrame | None = None,
     conclusions: pd.DataFrame | None = None,
 ) -> str:
-    """Return the report as HTML text.
+    """Return the report as HTML text, with all figures in it.
 
     Parameters
     ----------
@@ -71,7 +96,7 @@ def comparison_report(
         Its heading.
     downstream, conclusions : DataFrame, optional
         From :func:`~pmae_core.evaluation.downstream.downstream_scores` and
-        :func:`~pmae_core.inference.stability.conclusion_stability`, for sections of their own.
+        :func:`~pmae_core.inference.conclusion_stability`, each for a section of its own.
     """
     summary = comparison.summary()
     parts = [f"<h1>{escape(title)}</h1>", _introduction(comparison)]
@@ -89,7 +114,7 @@ def comparison_report(
     if downstream is not None and not downstream.empty:
         parts.append(_section("Predicting the target", _downstream(downstream), _DOWNSTREAM_NOTE))
     parts.append(_section("What failed", _failures(comparison)))
-    parts.append(_section("Notes of the methods", _notes(comparison)))
+    parts.append(_section("Warnings from the methods", _notes(comparison)))
     parts.append(_section("Settings", _settings(comparison)))
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -107,11 +132,11 @@ def _section(title: str, *content: str) -> str:
 def _introduction(comparison: Comparison) -> str:
     settings = comparison.settings
     return (
-        f"<p>{len(settings['methods'])} methods, {len(settings['seeds'])} seeds, a table of "
-        f"{settings['n_rows']:,} rows and {settings['n_columns']:,} columns with "
-        f"{settings['n_missing']:,} missing cells. To judge, "
-        f"{escape(_HOLDOUTS[settings['holdout']])}; for each seed all methods saw the same "
-        "table.</p>"
+        f"<p>{count(len(settings['methods']), 'method')} on a table of "
+        f"{count(settings['n_rows'], 'row')} and {count(settings['n_columns'], 'column')} with "
+        f"{count(settings['n_missing'], 'missing cell')}, over "
+        f"{count(len(settings['seeds']), 'seed')}. {escape(_HOLDOUTS[settings['holdout']])}; for "
+        "each seed all methods impute the same table.</p>"
     )
 
 
@@ -121,7 +146,7 @@ def _leaderboard(summary: pd.DataFrame) -> str:
         "Method",
         *_SCORE_TITLES.values(),
         "Fit, s",
-        "Fill, s",
+        "Impute, s",
         "Memory, MB",
         "Seeds",
     ]
@@ -148,18 +173,20 @@ def _rank_note(comparison: Comparison) -> str:
     over = "seeds" if by_seed else "columns"
     return (
         '<p class="note">Mean ± standard error over seeds; seconds and memory are medians. '
-        "Imputation accuracy is the mean over columns of R² (numbers, negative as 0) and of the "
-        "share of right categories; RMSE, MAE, Wasserstein and energy: lower is better. Methods "
-        "share a rank when the 95 % interval of their paired difference to the leader of the rank "
-        f"(over {over}, on the same cells) includes 0. A method that failed on some seeds comes "
-        "after all that did not. Memory is what the process grew by while the method ran.</p>"
+        "Imputation accuracy is the mean over columns of R² (numbers; negative values count as 0) "
+        "and of the share of correct categories. For RMSE, MAE, Wasserstein and energy, lower is "
+        "better. Methods share a rank when they are tied: the 95% confidence interval of the "
+        f"paired difference to the best of the rank (over {over}, on the same held-out cells) "
+        "includes 0. Methods that failed on some seeds come last. Memory is the growth of the "
+        "process while the method ran.</p>"
     )
 
 
 _HEAT_NOTE = (
-    '<p class="note">Share of the mean’s error that a method avoids (squared error, or share '
-    "of wrong categories), mean over seeds: 1 is perfect, 0 no better than filling with the mean "
-    "or the most frequent category. Blue is better than the mean, orange is worse.</p>"
+    '<p class="note">Skill on held-out cells, mean over seeds: the share of the mean’s error that '
+    "a method avoids (squared error, or share of wrong categories). 1 is perfect; 0 is no better "
+    "than imputing the mean or the most frequent category. Blue is better than the mean, orange "
+    "is worse.</p>"
 )
 
 
@@ -196,30 +223,30 @@ def _truth(comparison: Comparison, best: str) -> list[str]:
     done = [task for task in comparison.tasks if task.method == best and task.points]
     points = done[0].points
     note = (
-        f'<p class="note">Hidden cells of seed {done[0].seed}, a sample where there are many'
+        f'<p class="note">Held-out cells of seed {done[0].seed}, a sample if there are many'
         + (f"; the first {MAX_PANELS} of {len(points)} columns" if len(points) > MAX_PANELS else "")
-        + ". Numbers on the dashed line are right. For categories a dot’s size is the share of a "
-        "true category that was filled so; blue is right, red wrong.</p>"
+        + ". Numbers on the dashed line are exact. For categories, the size of a dot is the share "
+        "of a true category that was imputed as another; blue is correct, red wrong.</p>"
     )
     return [truth_figure(points), note]
 
 
 _CONCLUSION_NOTE = (
-    '<p class="note">The same figure from every filled table, with its 95 % interval. An interval '
-    "from one filling takes filled cells as observed, so that it is too narrow; pooled ones count "
-    "the spread of the draws.</p>"
+    '<p class="note">The same estimate from every imputed table, with its 95% confidence interval. '
+    "An interval from a single imputation treats imputed values as observed and is too narrow; "
+    "pooled intervals include the spread between imputations.</p>"
 )
 _DOWNSTREAM_NOTE = (
-    '<p class="note">How well a model that was trained on the filled rows predicts the target in '
-    "rows held out, mean ± standard error over splits: R² of a number, area under the ROC curve "
-    "of a class (0.5 is guessing, 1 is perfect).</p>"
+    '<p class="note">How well a model trained on imputed rows predicts the target in held-out '
+    "rows, mean ± standard error over splits: R² of a number, area under the ROC curve of a class "
+    "(0.5 is guessing, 1 is perfect).</p>"
 )
 
 
 def _conclusions(conclusions: pd.DataFrame) -> str:
     figures = []
-    known = conclusions.dropna(subset="estimand") if "estimand" in conclusions else conclusions[:0]
-    for estimand, group in known.groupby("estimand", sort=False) if len(known) else ():
+    named = conclusions.dropna(subset="estimand") if "estimand" in conclusions else conclusions[:0]
+    for estimand, group in named.groupby("estimand", sort=False) if len(named) else ():
         done = group[group["status"] == "done"]
         if len(done):
             figures.append(f"<h3>{escape(str(estimand))}</h3>{forest_figure(done)}")
@@ -262,7 +289,7 @@ def _failures(comparison: Comparison) -> str:
         if task.status != "done"
     ]
     if not rows:
-        return "<p>Nothing: every method gave a result on every seed.</p>"
+        return "<p>Nothing: every method has a result for every seed.</p>"
     return _table(["Method", "Seed", "Status", "Reason"], rows, words={0, 2, 3})
 
 

@@ -1,4 +1,4 @@
-"""Figures of the comparison report, as SVG text: dark on white, colors safe for all eyes."""
+"""Figures of the comparison report, as SVG text: dark on white, safe for color-blind readers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, told apart by people with any kind of color vision.
+# Okabe and Ito's palette, distinguishable with any kind of color vision.
 BLUE, SKY, VERMILION = "#0072B2", "#56B4E9", "#D55E00"
 INK = "#1b1b1b"
 MAX_PANELS = 12
@@ -67,7 +67,7 @@ def accuracy_figure(summary: pd.DataFrame) -> str:
 
 
 def cost_figure(summary: pd.DataFrame) -> str:
-    """Return accuracy against time, a point a method; fast and accurate is top left."""
+    """Return accuracy against time, one point per method; fast and accurate is top left."""
     ranked = summary.dropna(subset="imputation_accuracy")
     seconds = (ranked["fit_seconds"] + ranked["impute_seconds"]).clip(lower=1e-3)
 
@@ -82,19 +82,19 @@ def cost_figure(summary: pd.DataFrame) -> str:
                 _short(method), (x, y), textcoords="offset points", xytext=(5, 4), fontsize=9
             )
         axes.margins(x=0.2, y=0.15)
-        axes.set_xlabel("Seconds to fit and fill (median over seeds)")
+        axes.set_xlabel("Seconds to fit and impute (median over seeds)")
         axes.set_ylabel("Imputation accuracy")
 
     return _svg(draw, width=8, height=4, name="cost")
 
 
 def truth_figure(points: Mapping[str, Mapping[str, Sequence[Any]]]) -> str:
-    """Return imputed against true cells, a panel for each of the first columns.
+    """Return imputed against true values, one panel for each of the first columns.
 
     Parameters
     ----------
     points : mapping of column to mapping
-        ``truth`` and ``imputed`` cells, numbers or labels.
+        ``truth`` and ``imputed`` values, numbers or labels.
     """
     shown = dict(list(points.items())[:MAX_PANELS])
     n_columns = min(3, len(shown))
@@ -115,13 +115,13 @@ def truth_figure(points: Mapping[str, Mapping[str, Sequence[Any]]]) -> str:
 
 
 def forest_figure(rows: pd.DataFrame) -> str:
-    """Return one conclusion by every method: estimates with their intervals.
+    """Return one estimate by every method, with confidence intervals.
 
     Parameters
     ----------
     rows : DataFrame
-        Those of one estimand from :func:`~pmae_core.inference.stability.conclusion_stability`
-        that are done.
+        Those of one estimand from :func:`~pmae_core.inference.conclusion_stability` that are
+        done.
     """
 
     def draw(figure: Figure) -> None:
@@ -133,7 +133,7 @@ def forest_figure(rows: pd.DataFrame) -> str:
             axes.plot(row["estimate"], place, "o", color=color, markerfacecolor=hollow)
         axes.set_yticks(range(len(rows)), labels=[_short(name) for name in rows["method"]])
         axes.invert_yaxis()
-        axes.set_xlabel("Estimate with its 95 % interval; hollow: from one filling")
+        axes.set_xlabel("Estimate with its 95% confidence interval; hollow: single imputation")
 
     return _svg(
         draw,
@@ -151,7 +151,7 @@ def _draw_numbers(axes: Axes, truth: Sequence[Any], imputed: Sequence[Any]) -> N
 
 
 def _draw_labels(axes: Axes, truth: Sequence[Any], imputed: Sequence[Any]) -> None:
-    """Draw how often each label was filled as which; hits lie on the diagonal."""
+    """Draw how often each label was imputed as which; hits lie on the diagonal."""
     labels = list(pd.Series([*truth]).value_counts().index[:MAX_LABELS])
     counts = pd.crosstab(pd.Series(imputed), pd.Series(truth)).reindex(
         index=labels, columns=labels, fill_value=0

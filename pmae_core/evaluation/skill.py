@@ -1,4 +1,4 @@
-"""The yardstick of every method: filling each hole with the mean or the most frequent category."""
+"""The baseline of every method: imputing the mean or the most frequent category."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from pmae_core.table import Schema, TableEncoder
 
 
 def impute_with_mean(incomplete: pd.DataFrame, schema: Schema) -> pd.DataFrame:
-    """Fill holes with the mean (numbers, dates) or mode (categories) of the observed cells.
+    """Impute the mean (numbers, dates) or mode (categories) of the observed cells.
 
     Parameters
     ----------
     incomplete : DataFrame
-        The table with holes.
+        The table with its missing values.
     schema : Schema
         Its roles.
 
     Returns
     -------
     DataFrame
-        The filled table. Columns that no method can learn, as empty ones, keep their holes.
+        The imputed table. Columns that no method can learn, such as empty ones, stay missing.
 
     Examples
     --------
@@ -36,20 +36,21 @@ def impute_with_mean(incomplete: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     encoded = encoder.fit_transform(incomplete)
     values = encoded.values.astype(np.float64)
     for j, column in enumerate(encoded.columns):
-        seen = values[encoded.observed[:, j], j]
+        observed = values[encoded.observed[:, j], j]
         if column.kind == "numerical":
-            values[:, j] = seen.mean()
+            values[:, j] = observed.mean()
         else:
-            values[:, j] = np.bincount(seen.astype(int)).argmax()
+            values[:, j] = np.bincount(observed.astype(int)).argmax()
     return encoder.decode(values, incomplete)
 
 
 def skill_over_mean(score: ImputationScore, mean_score: ImputationScore) -> pd.Series:
-    """Return for each column which share of the mean's error a method avoids.
+    """Return for each column the share of the mean's error that a method avoids.
 
     ``1 − error / error of the mean``, with the squared error of numbers and dates and the share of
-    wrong categories: 1 is perfect, 0 no better than the mean (or mode), negative worse. Where
-    the mean itself is perfect the skill is 0 for a perfect method, and undefined (nan) else.
+    wrong categories: 1 is perfect, 0 no better than the mean (or mode), negative worse. If
+    the mean itself is perfect, the skill of a perfect method is 0 and any other is undefined
+    (nan).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Results of a comparison on disk: one small file a task, so that work can be resumed."""
+"""Results of a comparison on disk: one small file per task, so that a comparison can be resumed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pandas as pd
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation.tasks import TaskResult
 from pmae_core.storage.files import write_whole
+from pmae_core.words import listed
 
 SPECIFICATION = "specification.json"
 
@@ -23,9 +24,9 @@ class ResultStore:
     Parameters
     ----------
     folder : path
-        Made if it does not exist.
+        Created if it does not exist.
     specification : mapping
-        JSON-able: all that makes results comparable. A folder with another one is refused.
+        JSON-able: the settings that results must share. A folder with others is refused.
     """
 
     def __init__(self, folder: str | Path, specification: Mapping[str, Any]) -> None:
@@ -34,12 +35,12 @@ class ResultStore:
         self._check(json.loads(json.dumps(specification)))
 
     def load(self, method: str, seed: int, params: Mapping[str, Any]) -> TaskResult | None:
-        """Return the result of a task, None if it has none yet.
+        """Return the result of a task, or None if it has none yet.
 
         Raises
         ------
         ScoringError
-            If the method was run with other parameters, or the file is no result.
+            If the method was run with other parameters, or if the file is not a result.
         """
         path = self._path(method, seed)
         if not path.exists():
@@ -70,8 +71,8 @@ class ResultStore:
         changed = [key for key in keys if saved.get(key) != specification.get(key)]
         if changed:
             raise ScoringError(
-                f"{self.folder} holds the results of another comparison (not the same: "
-                f"{', '.join(changed)}). Use another folder, or remove that one."
+                f"{self.folder} holds the results of another comparison (different: "
+                f"{listed(changed, most=len(changed))}). Use another folder, or remove that one."
             )
 
 
@@ -84,20 +85,20 @@ def table_digest(table: pd.DataFrame) -> str:
         try:
             hashes = pd.util.hash_pandas_object(column)
         except TypeError:
-            # Lists and the like have no hash; their text tells them apart.
+            # Lists and the like have no hash; their text distinguishes them.
             hashes = pd.util.hash_pandas_object(column.map(repr))
         digest.update(hashes.to_numpy().tobytes())
     return digest.hexdigest()[:16]
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the content of a file of results, or say which file is no such."""
+    """Return the content of a file of results."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ScoringError(f"{path} cannot be read ({error}); remove it to start anew.") from error
+        raise ScoringError(f"{path} cannot be read ({error}). Remove it to start again.") from error
     if not isinstance(content, dict):
-        raise ScoringError(f"{path} is no file of a comparison; remove it to start anew.")
+        raise ScoringError(f"{path} is not a file of a comparison. Remove it to start again.")
     return content
 
 

@@ -22,11 +22,12 @@ from pmae_core.evaluation.memory import PeakMemory
 from pmae_core.evaluation.metrics import (
     METRICS,
     ImputationScore,
-    _comparable_numbers,
-    _known,
+    comparable_numbers,
+    has_true_value,
     score_imputation,
 )
 from pmae_core.evaluation.skill import impute_with_mean, skill_over_mean
+from pmae_core.evaluation.sources import reason_of
 from pmae_core.events import Callback, Event
 from pmae_core.imputers import make_imputer
 from pmae_core.storage.json_values import without_nan
@@ -42,30 +43,30 @@ MAX_NOTES = 5
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Task:
-    """What to run: can be pickled and sent to another process or machine.
+    """What to run; it can be pickled and sent to another process or machine.
 
     Attributes
     ----------
     method : str
-        Name under which it is compared.
+        Name of the method in the comparison.
     seed : int
-        Seed of the hidden cells and of the imputer.
+        Seed of the held-out cells and of the imputer.
     table : DataFrame
-        The table without a target that is set aside.
+        The table, without a target that is left out.
     schema : Schema
         Its roles.
     holdout : HoldoutPlan
-        How cells are hidden.
+        How cells are held out.
     params : dict
         Parameters of the imputer.
     imputer : str, optional
-        Name of the imputer where that is not the method's own, as for variants of one imputer.
+        Name of the imputer if it differs from the method's, as for variants of one imputer.
     truth : DataFrame, optional
         The complete table, for a hold-out with known truth.
     budget_seconds : float, optional
         After this time the method is asked to stop.
     downstream : Downstream, optional
-        A label of each row to predict from the filled table, which is scored, too.
+        Labels of the rows, to be predicted from the imputed table as a further score.
     """
 
     method: str
@@ -82,35 +83,35 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskResult:
-    """What came of a task.
+    """The result of a task.
 
     Attributes
     ----------
     method, seed
         The task.
     status : {"done", "failed", "stopped", "not run"}
-        A method that used up its time is "stopped"; one whose turn never came is "not run".
+        A method that exceeded its time budget is "stopped"; one that never started is "not run".
     error : str or None
-        Why there is no score, in a sentence.
+        Why there is no score, as a sentence.
     scores : dict
-        Overall figures by the names in ``SCORES``; nan where one does not apply.
+        Overall scores by the names in ``SCORES``; nan if one does not apply.
     per_column : list of dict
         For each scored column its name, role, ``n_scored``, the metrics, and ``skill`` over the
         mean.
     skipped : dict
         Columns that are not scored, and why.
     points : dict
-        For each column some hidden cells: ``truth`` and ``imputed``, as numbers or labels.
+        For each column some held-out cells: ``truth`` and ``imputed``, as numbers or labels.
     fit_seconds, impute_seconds, peak_memory_mb : float or None
-        What it took; see :class:`~pmae_core.evaluation.memory.PeakMemory` for the memory.
+        Time and memory used; see :class:`~pmae_core.evaluation.memory.PeakMemory`.
     notes : list of str
         Warnings of the method.
     budget_seconds : float or None
-        The time the task was given.
+        Time budget of the task.
     traceback : str or None
-        Where a method failed that was not foreseen to fail, for its developers.
+        Where a method failed unexpectedly, for its developers.
     downstream : dict
-        Where labels were to be predicted: the ``metric`` and its value by model.
+        If labels were predicted: the ``metric`` and its value by model.
     """
 
     method: str
@@ -149,7 +150,7 @@ class TaskResult:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskStarted(Event):
-    """A method begins on one seed."""
+    """A method starts on one seed."""
 
     method: str
     seed: int
@@ -157,7 +158,7 @@ class TaskStarted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class TaskProgress(Event):
-    """A method tells how far it is."""
+    """A method reports progress."""
 
     method: str
     seed: int
@@ -166,7 +167,7 @@ class TaskProgress(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class TaskFinished(Event):
-    """A task has its result; ``from_disk`` if it was there before."""
+    """A task has its result; ``from_disk`` if it was read from disk."""
 
     result: TaskResult
     n_done: int
@@ -180,21 +181,21 @@ def run_task(
     callbacks: Sequence[Callback] = (),
     cancel: Callable[[], bool] | None = None,
 ) -> TaskResult:
-    """Hide cells, fit, fill and score.
+    """Hold out cells, fit, impute and score.
 
     Parameters
     ----------
     task : Task
         What to run.
     callbacks : sequence of callables
-        Each gets the method's own events, wrapped in :class:`TaskProgress`.
+        Each is called with the method's own events, wrapped in :class:`TaskProgress`.
     cancel : callable, optional
-        ``True`` when the user wants to stop.
+        Returns ``True`` to stop.
 
     Returns
     -------
     TaskResult
-        Scores, or the reason why there are none: a method's failure is a result, too.
+        Scores, or the reason why there are none: a method's failure is a result too.
 
     Raises
     ------
@@ -202,43 +203,43 @@ def run_task(
         Only if the user asked to stop.
     """
     started = time.perf_counter()
-    given_up = cancel or (lambda: False)
+    is_cancelled = cancel or (lambda: False)
 
     def stop() -> bool:
         elapsed = time.perf_counter() - started
-        return given_up() or (task.budget_seconds is not None and elapsed > task.budget_seconds)
+        return is_cancelled() or (task.budget_seconds is not None and elapsed > task.budget_seconds)
 
-    same: dict[str, Any] = {
+    about: dict[str, Any] = {
         "method": task.method,
         "seed": task.seed,
         "budget_seconds": task.budget_seconds,
     }
     try:
-        return TaskResult(**same, status="done", **_measure(task, callbacks, stop))
+        return TaskResult(**about, status="done", **_measure(task, callbacks, stop))
     except Cancelled:
-        if given_up():
+        if is_cancelled():
             raise
-        return TaskResult(**same, status="stopped", error=over_budget(task.budget_seconds))
+        return TaskResult(**about, status="stopped", error=over_budget(task.budget_seconds))
     except PMAEError as error:
-        return TaskResult(**same, status="failed", error=str(error))
+        return TaskResult(**about, status="failed", error=reason_of(error))
     except Exception as error:
         return TaskResult(
-            **same,
+            **about,
             status="failed",
-            error=f"The method broke: {type(error).__name__}: {error}",
+            error=reason_of(error),
             traceback=traceback.format_exc(),
         )
 
 
 def over_budget(seconds: float | None) -> str:
-    """Return the sentence for a method that used up its time."""
+    """Return the sentence for a method that exceeded its time budget."""
     return f"Stopped: used up its time budget of {seconds:.3g} s."
 
 
 def _measure(task: Task, callbacks: Sequence[Callback], stop: Callable[[], bool]) -> dict[str, Any]:
     holdout = task.holdout.make(task.table, task.schema, task.seed, task.truth)
     by_mean = impute_with_mean(holdout.incomplete, task.schema)
-    missing, unfillable = _scored_cells(holdout, by_mean)
+    missing, unlearnable = _scored_cells(holdout, by_mean)
 
     imputer = make_imputer(
         task.imputer or task.method,
@@ -256,7 +257,7 @@ def _measure(task: Task, callbacks: Sequence[Callback], stop: Callable[[], bool]
         imputer.fit(holdout.incomplete, callbacks=(forward,), cancel=stop)
         fitted = time.perf_counter()
         imputed = imputer.transform(holdout.incomplete)
-        filled = time.perf_counter()
+        finished = time.perf_counter()
 
     score = score_imputation(holdout.truth, imputed, missing, task.schema)
     mean_score = score_imputation(holdout.truth, by_mean, missing, task.schema)
@@ -264,10 +265,10 @@ def _measure(task: Task, callbacks: Sequence[Callback], stop: Callable[[], bool]
     return {
         "scores": {**score.overall, "energy": energy},
         "per_column": _per_column(score, skill_over_mean(score, mean_score)),
-        "skipped": {str(name): why for name, why in score.skipped.items()} | unfillable,
+        "skipped": {str(name): why for name, why in score.skipped.items()} | unlearnable,
         "points": _points(holdout.truth, imputed, missing, score, task),
         "fit_seconds": fitted - begin,
-        "impute_seconds": filled - fitted,
+        "impute_seconds": finished - fitted,
         "peak_memory_mb": peak.megabytes,
         "notes": list(dict.fromkeys(str(one.message) for one in caught))[:MAX_NOTES],
         "downstream": {}
@@ -277,11 +278,11 @@ def _measure(task: Task, callbacks: Sequence[Callback], stop: Callable[[], bool]
 
 
 def _scored_cells(holdout: Holdout, by_mean: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Leave out columns that no method can learn: a score would only punish all alike."""
+    """Leave out columns that no method can learn: they would lower all scores alike."""
     still_missing = (by_mean.isna() & holdout.missing).any()
-    unfillable = [name for name in holdout.missing.columns if still_missing[name]]
-    reasons = dict.fromkeys(map(str, unfillable), "no method can learn it from its observed cells")
-    return holdout.missing.drop(columns=unfillable), reasons
+    unlearnable = [name for name in holdout.missing.columns if still_missing[name]]
+    reasons = dict.fromkeys(map(str, unlearnable), "no method can learn it from its observed cells")
+    return holdout.missing.drop(columns=unlearnable), reasons
 
 
 def _per_column(score: ImputationScore, skill: pd.Series) -> list[dict[str, Any]]:
@@ -297,13 +298,13 @@ def _points(
     score: ImputationScore,
     task: Task,
 ) -> dict[str, dict[str, list[Any]]]:
-    """Return some hidden cells of each column, the same for every method."""
+    """Return some held-out cells of each column, the same for every method."""
     names = list(score.per_column.index)
     most = max(MIN_POINTS_PER_COLUMN, MAX_POINTS // len(names))
     rng = np.random.default_rng(task.seed)
     points = {}
     for name in names:
-        rows = np.flatnonzero(missing[name].to_numpy() & _known(truth[name]))
+        rows = np.flatnonzero(missing[name].to_numpy() & has_true_value(truth[name]))
         if len(rows) > most:
             rows = np.sort(rng.choice(rows, size=most, replace=False))
         is_number = task.schema.role(name) in (Role.NUMERICAL, Role.DATETIME)
@@ -317,8 +318,8 @@ def _points(
 def _number_points(
     truth: pd.Series, imputed: pd.Series, rows: npt.NDArray[np.intp]
 ) -> tuple[list[Any], list[Any]]:
-    true_numbers, filled_numbers = _comparable_numbers(truth, imputed)
-    return true_numbers[rows].tolist(), filled_numbers[rows].tolist()
+    true_numbers, imputed_numbers = comparable_numbers(truth, imputed)
+    return true_numbers[rows].tolist(), imputed_numbers[rows].tolist()
 
 
 def _label_points(

@@ -1,9 +1,9 @@
-"""Why a cell was filled as it was, which holes are none, and how far conclusions carry."""
+"""What an imputed value rests on, which missing values are structural, which columns to doubt."""
 
-from pmae_core.explain.cell_details import CellDetails, Spread, cell_details
+from pmae_core.explain.cell_details import CellDetails, ImputationSpread, cell_details
+from pmae_core.explain.conditions import Condition
 from pmae_core.explain.donors import Neighborhood, Support, nearest_donors, support
 from pmae_core.explain.structural import (
-    Condition,
     StructuralMissingness,
     find_structural_missingness,
     leave_alone,
@@ -13,8 +13,8 @@ from pmae_core.explain.trust import column_notes
 __all__ = [
     "CellDetails",
     "Condition",
+    "ImputationSpread",
     "Neighborhood",
-    "Spread",
     "StructuralMissingness",
     "Support",
     "cell_details",

@@ -1,4 +1,4 @@
-"""The biography of a cell: what each method says, how sure, and from which rows it could know."""
+"""Details of one cell: each method's value, the imputation spread, and the most similar rows."""
 
 from __future__ import annotations
 
@@ -9,69 +9,71 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pmae_core.evaluation._fillings import name_imputations
+from pmae_core.evaluation.sources import name_imputations
 from pmae_core.explain.donors import Neighborhood, Support
 from pmae_core.storage.json_values import to_json_value
 from pmae_core.table import Schema
 from pmae_core.table.cells import CellKind, NumberCells, cell_kind
-from pmae_core.words import cell_text, listed, percent
+from pmae_core.words import cell_text, count, listed, percent
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True)
-class Spread:
-    """How the draws of one cell vary.
+class ImputationSpread:
+    """How much one cell varies between imputations.
 
     Attributes
     ----------
-    n_draws : int
-        How many draws filled the cell.
+    n_imputations : int
+        How many imputations have a value for the cell.
     quantiles : dict
-        Of numbers and dates: share of draws to the value below which they lie; always one of
-        the drawn values.
+        For numbers and dates: quantile level to value; always one of the imputed values.
     shares : dict
-        Of categories: value to the share of draws that say so, the most frequent first.
+        For categories: value to its share of the imputations, the most frequent first.
     """
 
-    n_draws: int
+    n_imputations: int
     quantiles: dict[float, Any]
     shares: dict[Any, float]
 
     @property
     def sentence(self) -> str:
         """The spread in words."""
+        imputations = count(self.n_imputations, "imputation")
         if self.quantiles:
             low, high = (cell_text(self.quantiles[q]) for q in (QUANTILES[0], QUANTILES[-1]))
             if low == high:
-                return f"All of {self.n_draws} draws say {low}."
-            return f"Nine in ten of {self.n_draws} draws lie between {low} and {high}."
-        said = [f"{cell_text(value)} in {percent(share)}" for value, share in self.shares.items()]
-        return f"Of {self.n_draws} draws: {listed(said)}."
+                every = "all " if self.n_imputations > 1 else ""
+                return f"The value is {low} in {every}{imputations}."
+            return f"About 90% of {imputations} lie between {low} and {high}."
+        shares = [f"{cell_text(value)} in {percent(share)}" for value, share in self.shares.items()]
+        return f"The value is {listed(shares)} of {imputations}."
 
 
 @dataclass(frozen=True, eq=False)
 class CellDetails:
-    """All that is known about one cell.
+    """What is known about one cell.
 
     Attributes
     ----------
     row, label, column
         Position and label of the row, name of the column.
     observed : bool
-        Whether the cell is observed; then it needs no filling.
+        Whether the cell is observed; then it needs no imputation.
     values : dict
-        Method to the value that it fills in, None where it leaves the cell empty; of an observed
-        cell what is observed.
-    spread : Spread, optional
-        Of the draws, if there are any.
+        Method to the value that it imputes, None if it leaves the cell missing; for an observed
+        cell the observed value.
+    spread : ImputationSpread, optional
+        The spread between imputations, if there are any.
     donors : DataFrame
-        The rows most like this one, see :meth:`~pmae_core.explain.Neighborhood.donors`.
+        The most similar rows, see :meth:`~pmae_core.explain.Neighborhood.donors`.
     support : Support
-        Whether the table has much to say about this cell.
+        How much information the table has about this cell.
     facts : dict
-        Of the column's observed cells: ``p_obs``, ``n_observed``; of numbers ``mean``, ``sd``,
-        ``lowest`` and ``highest``; of dates the latter two; of categories ``mode``, ``mode_share``.
+        About the column's observed cells: ``p_obs``, ``n_observed``; for numbers ``mean``, ``sd``,
+        ``lowest`` and ``highest``; for dates the latter two; for categories ``mode`` and
+        ``mode_share``.
     sentences : list of str
         All this in words.
     """
@@ -81,14 +83,14 @@ class CellDetails:
     column: Hashable
     observed: bool
     values: dict[str, Any]
-    spread: Spread | None
+    spread: ImputationSpread | None
     donors: pd.DataFrame
     support: Support
     facts: dict[str, Any]
     sentences: list[str]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the biography as JSON-able data; a row of donors for each of them."""
+        """Return the details as JSON-able data, with one entry per donor."""
         spread = self.spread
         donors = [
             {
@@ -111,7 +113,7 @@ class CellDetails:
             "spread": None
             if spread is None
             else {
-                "n_draws": spread.n_draws,
+                "n_imputations": spread.n_imputations,
                 "quantiles": [[q, to_json_value(v)] for q, v in spread.quantiles.items()],
                 "shares": [[to_json_value(v), share] for v, share in spread.shares.items()],
             },
@@ -126,52 +128,52 @@ def cell_details(
     frame: pd.DataFrame,
     row: int,
     column: Hashable,
-    fillings: Mapping[str, pd.DataFrame],
-    draws: Sequence[pd.DataFrame] = (),
+    imputed_by: Mapping[str, pd.DataFrame],
+    imputations: Sequence[pd.DataFrame] = (),
     schema: Schema | None = None,
     *,
     k: int = 5,
     neighborhood: Neighborhood | None = None,
 ) -> CellDetails:
-    """Tell all that is known about one cell.
+    """Collect what is known about one cell.
 
     Parameters
     ----------
     frame : DataFrame
-        The table with its holes.
+        The table with its missing values.
     row : int
         Position of the row, from 0.
     column
         Name of the column.
-    fillings : mapping of method to DataFrame
-        The filled tables.
-    draws : sequence of DataFrame
-        Several plausible fillings by one method.
+    imputed_by : mapping of method to DataFrame
+        The imputed tables.
+    imputations : sequence of DataFrame
+        Several imputations by one method.
     schema : Schema, optional
-        Roles of the columns; inferred where not given.
+        Roles of the columns; inferred if not given.
     k : int, default 5
         How many donors.
     neighborhood : Neighborhood, optional
-        Of `frame`, to be used again for the next cell; it brings its schema with it.
+        Of `frame`, to reuse for the next cell; it has a schema of its own.
 
     Examples
     --------
     >>> table = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": [2.0, 4.0, None, 8.0]})
-    >>> told = cell_details(table, 2, "y", {"em": table.fillna(6.0)})
-    >>> told.values
+    >>> details = cell_details(table, 2, "y", {"em": table.fillna(6.0)})
+    >>> details.values
     {'em': 6.0}
-    >>> told.sentences[0]
-    'y of row 2 is missing; em says 6.'
+    >>> details.sentences[0]
+    'y in row 2 is missing; em imputes 6.'
     """
-    name_imputations(fillings, frame)
-    name_imputations({"draws": list(draws)}, frame)
+    name_imputations(imputed_by, frame)
+    name_imputations({"imputations": list(imputations)}, frame)
     hood = neighborhood or Neighborhood(frame, schema)
     donors = hood.donors(row, column, k)
     cells = frame[column]
     observed = bool(cells.notna().iloc[row])
-    values = {name: _plain(filled[column].iloc[row]) for name, filled in fillings.items()}
-    drawn = [_plain(draw[column].iloc[row]) for draw in draws]
-    biography = CellDetails(
+    values = {name: _python_value(table[column].iloc[row]) for name, table in imputed_by.items()}
+    drawn = [_python_value(table[column].iloc[row]) for table in imputations]
+    details = CellDetails(
         row=row,
         label=frame.index[row],
         column=column,
@@ -183,12 +185,12 @@ def cell_details(
         facts=_facts(cells),
         sentences=[],
     )
-    biography.sentences.extend(_sentences(biography, _plain(cells.iloc[row])))
-    return biography
+    details.sentences.extend(_sentences(details, _python_value(cells.iloc[row])))
+    return details
 
 
-def _plain(value: Any) -> Any:
-    """Return a cell as a Python value, None where it is missing."""
+def _python_value(value: Any) -> Any:
+    """Return a cell as a Python value, None if it is missing; infinity stays."""
     if pd.isna(value):
         return None
     return value.item() if isinstance(value, np.generic) else value
@@ -198,59 +200,66 @@ def _is_ordered(kind: CellKind) -> bool:
     return kind in (CellKind.NUMBER, CellKind.DATETIME, CellKind.DURATION)
 
 
-def _spread(drawn: Sequence[Any], kind: CellKind) -> Spread | None:
-    filled = [value for value in drawn if value is not None]
-    if not filled:
+def _spread(drawn: Sequence[Any], kind: CellKind) -> ImputationSpread | None:
+    values = [value for value in drawn if value is not None]
+    if not values:
         return None
     if not _is_ordered(kind):
-        shares = pd.Series(filled, dtype=object).value_counts(normalize=True)
-        return Spread(len(filled), {}, {value: float(share) for value, share in shares.items()})
-    ordered = sorted(filled)
+        shares = pd.Series(values, dtype=object).value_counts(normalize=True)
+        return ImputationSpread(
+            len(values), {}, {value: float(share) for value, share in shares.items()}
+        )
+    ordered = sorted(values)
     positions = np.rint(np.array(QUANTILES) * (len(ordered) - 1)).astype(int)
     at_quantiles = [ordered[position] for position in positions]
-    return Spread(len(filled), dict(zip(QUANTILES, at_quantiles, strict=True)), {})
+    return ImputationSpread(len(values), dict(zip(QUANTILES, at_quantiles, strict=True)), {})
 
 
 def _facts(cells: pd.Series) -> dict[str, Any]:
-    seen = cells.dropna()
-    facts: dict[str, Any] = {"p_obs": float(cells.notna().mean()), "n_observed": len(seen)}
+    observed = cells.dropna()
+    facts: dict[str, Any] = {"p_obs": float(cells.notna().mean()), "n_observed": len(observed)}
     kind = cell_kind(cells)
-    if seen.empty or kind is CellKind.OTHER:
+    if observed.empty or kind is CellKind.OTHER:
         return facts
     if kind is CellKind.NUMBER:
         numbers = NumberCells.fit(cells).read(cells)
         facts |= {"mean": float(np.nanmean(numbers)), "sd": float(np.nanstd(numbers))}
     if _is_ordered(kind):
-        return facts | {"lowest": _plain(seen.min()), "highest": _plain(seen.max())}
-    shares = seen.value_counts(normalize=True)
-    return facts | {"mode": _plain(shares.index[0]), "mode_share": float(shares.iloc[0])}
+        return facts | {
+            "lowest": _python_value(observed.min()),
+            "highest": _python_value(observed.max()),
+        }
+    shares = observed.value_counts(normalize=True)
+    return facts | {"mode": _python_value(shares.index[0]), "mode_share": float(shares.iloc[0])}
 
 
-def _sentences(told: CellDetails, cell: Any) -> list[str]:
-    where = f"{told.column} of row {cell_text(told.label)}"
-    what = f"observed: {cell_text(cell)}" if told.observed else f"missing; {_said(told.values)}"
-    sentences = [f"{where} is {what}."]
-    if told.spread is not None:
-        sentences.append(told.spread.sentence)
-    if len(told.donors):
-        given = listed(told.donors["value"], most=len(told.donors))
-        sentences.append(f"The rows most like it have {given}.")
-    return [*sentences, told.support.sentence, _column_sentence(told.column, told.facts)]
+def _sentences(details: CellDetails, cell: Any) -> list[str]:
+    where = f"{details.column} in row {cell_text(details.label)}"
+    if details.observed:
+        sentences = [f"{where} is observed: {cell_text(cell)}."]
+    else:
+        sentences = [f"{where} is missing; {_imputed_values(details.values)}."]
+    if details.spread is not None:
+        sentences.append(details.spread.sentence)
+    if len(details.donors):
+        values = listed(details.donors["value"], most=len(details.donors))
+        sentences.append(f"The most similar rows have {values}.")
+    return [*sentences, details.support.sentence, _column_sentence(details.column, details.facts)]
 
 
-def _said(values: Mapping[str, Any]) -> str:
-    """Return who says what, those who say the same together."""
+def _imputed_values(values: Mapping[str, Any]) -> str:
+    """Return the values in words, methods with the same value together."""
     if not values:
-        return "no method has filled it yet"
+        return "no method has imputed it yet"
     methods_of: dict[str | None, list[str]] = {}
     for method, value in values.items():
-        said = None if value is None else cell_text(value)
-        methods_of.setdefault(said, []).append(method)
+        text = None if value is None else cell_text(value)
+        methods_of.setdefault(text, []).append(method)
     parts = []
-    for said, methods in methods_of.items():
-        verb = "say" if said is not None else "leave"
+    for text, methods in methods_of.items():
         ending = "s" if len(methods) == 1 else ""
-        parts.append(f"{listed(methods)} {verb}{ending} {'it empty' if said is None else said}")
+        result = f"leave{ending} it missing" if text is None else f"impute{ending} {text}"
+        parts.append(f"{listed(methods)} {result}")
     return ", ".join(parts)
 
 
@@ -259,7 +268,9 @@ def _column_sentence(column: Hashable, facts: Mapping[str, Any]) -> str:
     if "mean" in facts:
         sentence += f", with a mean of {cell_text(facts['mean'])}"
     if "lowest" in facts:
-        sentence += f" between {cell_text(facts['lowest'])} and {cell_text(facts['highest'])}"
+        joint = " and" if "mean" in facts else ", with"
+        lowest, highest = cell_text(facts["lowest"]), cell_text(facts["highest"])
+        sentence += f"{joint} values from {lowest} to {highest}"
     if "mode" in facts:
         sentence += f", most often {cell_text(facts['mode'])} ({percent(facts['mode_share'])})"
     return sentence + "."

@@ -1,4 +1,4 @@
-"""Rows like this one: what is known about a cell from the rows that are most similar to its own."""
+"""Similar rows: what they say about a cell, and how much the table knows about it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 from pmae_core.errors import SchemaError
 from pmae_core.table import Flag, Role, Schema
 from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
-from pmae_core.words import listed, percent
+from pmae_core.words import count, listed, percent
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -21,11 +21,11 @@ SupportLevel = Literal["good", "thin", "none"]
 
 # Numbers are alike if at most this share of the column lies between them.
 ALIKE = 0.1
-# Below so many observed cells a column says little about its own.
+# With fewer observed cells, a column says little about its missing ones.
 FEW_OBSERVED = 30
-# Below this share of known cells a row says little about itself.
-FEW_KNOWN = 0.25
-# Donors are far if those of this share of rows are nearer.
+# With a smaller share of observed cells, a row says little about its missing ones.
+FEW_IN_ROW = 0.25
+# Donors are far if this share of rows has nearer ones.
 FAR = 0.95
 _REFERENCE_ROWS = 200
 _REFERENCE_DONORS = 2000
@@ -33,12 +33,12 @@ _REFERENCE_DONORS = 2000
 
 @dataclass(frozen=True)
 class Support:
-    """How much a table has to say about one of its cells.
+    """How much information a table has about one of its cells.
 
     Attributes
     ----------
     level : {"good", "thin", "none"}
-        None: nothing but the column itself is known.
+        "none": nothing but the column itself is informative.
     sentence : str
         Why.
     """
@@ -52,23 +52,23 @@ class Support:
 
 
 class Neighborhood:
-    """The rows of a table and how far they lie from each other; made once, asked for many cells.
+    """The rows of a table and the distances between them; made once, used for many cells.
 
-    The distance of two rows is the mean over the cells that the first one has: between numbers or
-    dates the share of the column that lies between them, between categories 0 or 1. A
-    cell that the other row lacks counts as far as two rows taken at random, so rows
-    that share little are no near donors by luck.
+    The distance of two rows is the mean over the cells observed in the first one: between numbers
+    or dates the share of the column that lies between them, between categories 0 or 1. A
+    cell that is missing in the other row counts as the mean distance of two random rows, so that
+    rows with few cells in common are not near by accident.
 
     Parameters
     ----------
     frame : DataFrame
-        The table with its holes; it must not change later.
+        The table with its missing values; it must not change later.
     schema : Schema, optional
-        Roles of the columns; inferred where not given. Identifiers, ignored and constant
-        columns count for nothing.
+        Roles of the columns; inferred if not given. Identifiers, ignored and constant
+        columns are not used.
     rows : sequence of int, optional
-        Positions of the rows to look at, for a table too large to look at all of them; only these
-        can be asked about and are donors.
+        Positions of the rows to use if a table is too large to use them all; only these can be
+        queried and be donors.
 
     Examples
     --------
@@ -113,21 +113,21 @@ class Neighborhood:
         -------
         DataFrame
             By the donors' labels, the nearest first: ``row`` (position), ``distance`` (0 to 1),
-            ``n_shared`` (cells known of both), ``value`` of the column, and the names of the
+            ``n_shared`` (cells observed in both), ``value`` of the column, and the names of the
             columns in which the two ``agree`` and ``differ`` (lists).
         """
         row = self._place(row, column)
-        candidates = self._observing(row, column)
-        known = self._known(row, column)
-        distances = self._distances([row], candidates, known)[0]
+        candidates = self._rows_observing(row, column)
+        observed = self._observed_columns(row, column)
+        distances = self._distances([row], candidates, observed)[0]
         nearest = np.argsort(distances, kind="stable")[:k]
-        return self._described(row, column, known, candidates[nearest], distances[nearest])
+        return self._described(row, column, observed, candidates[nearest], distances[nearest])
 
     def support(self, row: int, column: Hashable, k: int = 5) -> Support:
-        """Say how much the table knows about a cell.
+        """Say how much information the table has about a cell.
 
-        Thin where few cells of the row are known, where the column has few observed cells, or where
-        the nearest donors are further off than is usual in this table.
+        It is thin if few cells of the row are observed, if the column has few observed cells, or if
+        the nearest donors are farther away than is usual in this table.
 
         Parameters
         ----------
@@ -135,47 +135,49 @@ class Neighborhood:
             As for :meth:`donors`.
         """
         row = self._place(row, column)
-        candidates = self._observing(row, column)
-        known = self._known(row, column)
+        candidates = self._rows_observing(row, column)
+        observed = self._observed_columns(row, column)
         n_others = len(self._coordinates) - (column in self._coordinates)
         if not len(candidates):
-            return Support("none", f"No other row has a value of {column}.")
-        if not known:
-            return Support("none", f"Nothing else is known of this row but that it lacks {column}.")
+            return Support("none", f"{column} is observed in no other row.")
+        if not observed:
+            return Support("none", "No other cell of this row is observed.")
         reasons = []
         if len(candidates) < FEW_OBSERVED:
-            reasons.append(f"only {len(candidates)} other rows have a value of {column}")
-        if len(known) < FEW_KNOWN * n_others:
-            reasons.append(f"only {len(known)} of its {n_others} other cells are known")
-        nearer = self._share_of_nearer(row, candidates, known, k)
+            reasons.append(f"{column} is observed in only {count(len(candidates), 'other row')}")
+        if len(observed) < FEW_IN_ROW * n_others:
+            reasons.append(
+                f"only {len(observed)} of the {n_others} other cells of this row are observed"
+            )
+        nearer = self._share_of_nearer(row, candidates, observed, k)
         if nearer > FAR:
-            reasons.append(f"{percent(nearer)} of the rows have donors that are more like them")
+            reasons.append(f"{percent(nearer)} of the rows have closer donors")
         if reasons:
-            return Support("thin", f"Little is known here: {listed(reasons)}.")
+            return Support("thin", f"Little information here: {listed(reasons)}.")
         return Support(
             "good",
-            f"{len(known)} of {n_others} other cells of this row are known, and rows like it "
-            f"have a value of {column}.",
+            f"{len(observed)} of {n_others} other cells of this row are observed, and {column} is "
+            "observed in similar rows.",
         )
 
     def _place(self, row: int, column: Hashable) -> int:
-        """Return where a row stands among those that are looked at."""
+        """Return the position of a row among those in use."""
         if column not in self.frame.columns:
             raise SchemaError(f"The table has no column {column!r}.")
         if not 0 <= row < self._n_rows:
-            raise SchemaError(f"The table has rows 0 to {self._n_rows - 1}, but no row {row}.")
+            raise SchemaError(f"The table has no row {row}; rows go from 0 to {self._n_rows - 1}.")
         place = int(np.searchsorted(self._positions, row))
         if place == len(self._positions) or self._positions[place] != row:
-            raise SchemaError(f"Row {row} is none of those that are looked at.")
+            raise SchemaError(f"Row {row} is not among the rows of this neighborhood.")
         return place
 
-    def _observing(self, row: int, column: Hashable) -> IntArray:
+    def _rows_observing(self, row: int, column: Hashable) -> IntArray:
         """Return the positions of the other rows in which a column is observed."""
         observed = self.frame[column].notna().to_numpy(copy=True)
         observed[row] = False
         return np.flatnonzero(observed)
 
-    def _known(self, row: int, column: Hashable) -> list[Hashable]:
+    def _observed_columns(self, row: int, column: Hashable) -> list[Hashable]:
         """Return the other columns that are observed in a row."""
         return [
             name
@@ -184,44 +186,44 @@ class Neighborhood:
         ]
 
     def _distances(
-        self, rows: list[int] | IntArray, others: IntArray, known: list[Hashable]
+        self, rows: list[int] | IntArray, others: IntArray, observed: list[Hashable]
     ) -> FloatArray:
         total = np.zeros((len(rows), len(others)), dtype=np.float32)
-        for name in known:
+        for name in observed:
             total += self._coordinates[name].distances(rows, others)
-        total /= max(len(known), 1)
+        total /= max(len(observed), 1)
         return total
 
     def _share_of_nearer(
-        self, row: int, candidates: IntArray, known: list[Hashable], k: int
+        self, row: int, candidates: IntArray, observed: list[Hashable], k: int
     ) -> float:
         """Return the share of rows whose donors, by the same columns, are nearer than this row's.
 
-        Both are looked for in the same sample, because more donors are nearer donors.
+        Both are found in the same sample, because more donors are nearer donors.
         """
         rng = np.random.default_rng(0)
         sample = rng.permutation(candidates)[:_REFERENCE_DONORS]
         rows = np.concatenate([[row], sample[:_REFERENCE_ROWS]])
-        distances = self._distances(rows, sample, known)
+        distances = self._distances(rows, sample, observed)
         distances[np.arange(1, len(rows)), np.arange(len(rows) - 1)] = np.inf  # not its own donor
         k = min(k, len(sample) - 1)
         if k < 1:
             return 0.0
         own, *usual = np.partition(distances, k - 1, axis=1)[:, :k].mean(axis=1)
-        # The smallest difference that single precision can tell is none.
+        # Differences near the resolution of single precision do not count.
         return float(np.mean(np.array(usual) < own - 1e-6))
 
     def _described(
         self,
         row: int,
         column: Hashable,
-        known: list[Hashable],
+        observed: list[Hashable],
         donors: IntArray,
         distances: FloatArray,
     ) -> pd.DataFrame:
         agree: list[list[Hashable]] = [[] for _ in donors]
         differ: list[list[Hashable]] = [[] for _ in donors]
-        for name in known:
+        for name in observed:
             coordinate = self._coordinates[name]
             apart = coordinate.distances([row], donors)[0]
             for i in np.flatnonzero(~np.isnan(coordinate.places[donors])):
@@ -243,7 +245,7 @@ def nearest_donors(
 ) -> pd.DataFrame:
     """Return the rows most similar to a row; see :meth:`Neighborhood.donors`.
 
-    Who asks for many cells of one table makes a :class:`Neighborhood` once.
+    For many cells of one table, make a :class:`Neighborhood` once.
     """
     return Neighborhood(frame, schema).donors(row, column, k)
 
@@ -251,7 +253,7 @@ def nearest_donors(
 def support(
     frame: pd.DataFrame, row: int, column: Hashable, k: int = 5, schema: Schema | None = None
 ) -> Support:
-    """Say how much a table knows about a cell; see :meth:`Neighborhood.support`."""
+    """Say how much information a table has about a cell; see :meth:`Neighborhood.support`."""
     return Neighborhood(frame, schema).support(row, column, k)
 
 
@@ -259,7 +261,7 @@ def support(
 class _Coordinate:
     """Where the cells of one column lie: numbers by their rank from 0 to 1, categories by a code.
 
-    ``typical`` is the mean distance of two rows taken at random.
+    ``typical`` is the mean distance of two random rows.
     """
 
     places: FloatArray
@@ -275,10 +277,10 @@ class _Coordinate:
             ranks = pd.Series(numbers).rank().to_numpy()
             n_observed = int(np.isfinite(numbers).sum())
             places = (ranks - 1) / max(n_observed - 1, 1)
-            seen = np.sort(places[np.isfinite(places)])
+            sorted_places = np.sort(places[np.isfinite(places)])
             # The mean absolute difference from the sorted values alone (Gini).
             weights = 2 * np.arange(1, n_observed + 1) - n_observed - 1
-            typical = 2 * float(weights @ seen) / n_observed**2
+            typical = 2 * float(weights @ sorted_places) / n_observed**2
             return cls(places.astype(np.float32), False, typical)
         codes, values = pd.factorize(cells)
         shares = np.bincount(codes[codes >= 0], minlength=len(values)) / (codes >= 0).sum()

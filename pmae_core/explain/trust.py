@@ -1,4 +1,4 @@
-"""Which columns not to trust, from a comparison of methods."""
+"""Columns whose imputed values deserve doubt, from a comparison of methods."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from typing import Any
 import pandas as pd
 
 from pmae_core.evaluation import Comparison
-from pmae_core.words import percent
+from pmae_core.words import count, percent
 
-# Below this share of the mean's error avoided, a filling is hardly better than the mean.
+# A method that avoids less of the mean's error than this is hardly better than the mean.
 LOW_SKILL = 0.1
-# Below so many hidden cells a comparison says little about a column, ...
+# With fewer held-out cells a comparison says little about a column, ...
 FEW_SCORED = 30
-# ... and below so many observed ones no method can learn it.
+# ... and with fewer observed ones no method can learn it.
 FEW_OBSERVED = 30
 
 
 def column_notes(
     comparison: Comparison | None, frame: pd.DataFrame | None = None
 ) -> dict[Hashable, str | None]:
-    """Say for each column why its fillings are not to be trusted, if there is a reason.
+    """Say for each column why its imputed values deserve doubt, if there is a reason.
 
     Parameters
     ----------
     comparison : Comparison or None
-        Of methods on this table; without one, the table alone has to speak.
+        Of methods on this table; without one, only the table itself is used.
     frame : DataFrame, optional
-        The table with its holes; then columns with few observed cells, and those with holes that
-        the comparison did not judge, are noted too.
+        The table with its missing values. Columns with few observed cells, and incomplete columns
+        that the comparison did not score, then get a note too.
 
     Returns
     -------
     dict
-        Column to a sentence, or to None where nothing speaks against it: first the columns of
+        Column to a sentence, or to None if there is no reason for doubt: first the columns of
         the comparison, then the others of the table.
     """
     notes = {} if comparison is None else _notes_on_results(comparison)
     for column, cells in () if frame is None else frame.items():
-        is_judged = comparison is None or column in notes
-        notes[column] = _note_on_cells(cells, is_judged) or notes.get(column)
+        is_scored = comparison is None or column in notes
+        notes[column] = _note_on_cells(cells, is_scored) or notes.get(column)
     return notes
 
 
@@ -53,30 +53,30 @@ def _notes_on_results(comparison: Comparison) -> dict[Hashable, str | None]:
 
 
 def _scored_cells(comparison: Comparison) -> dict[Any, int]:
-    """Return for each column on how many hidden cells methods were judged, over all seeds."""
+    """Return for each column on how many held-out cells methods were scored, over all seeds."""
     cells = comparison.per_column.groupby(["column", "seed"], sort=False)["n_scored"].max()
-    return {column: int(count) for column, count in cells.groupby(level="column").sum().items()}
+    return {column: int(number) for column, number in cells.groupby(level="column").sum().items()}
 
 
 def _note_on_result(winner: pd.Series, n_scored: int) -> str | None:
     if winner["best"] is None:
-        return "Do not trust: no method beats the mean here by more than chance."
+        return "Unreliable: no method clearly beats the mean on held-out cells."
     if n_scored < FEW_SCORED:
-        return f"Take care: the methods were judged by {n_scored} hidden cells only."
+        return f"Caution: methods were scored on only {count(n_scored, 'held-out cell')}."
     if winner["skill"] < LOW_SKILL:
         return (
-            f"Take care: even {winner['best']}, the best here, avoids only "
-            f"{percent(winner['skill'])} of the error that the mean makes."
+            f"Caution: the best method, {winner['best']}, avoids only "
+            f"{percent(winner['skill'])} of the mean's error on held-out cells."
         )
     return None
 
 
-def _note_on_cells(cells: pd.Series, is_judged: bool) -> str | None:
+def _note_on_cells(cells: pd.Series, is_scored: bool) -> str | None:
     n_observed = int(cells.notna().sum())
     if n_observed == len(cells):
         return None
     if n_observed == 0:
-        return "Do not trust: nothing is observed here."
+        return "Unreliable: no cell is observed."
     if n_observed < FEW_OBSERVED:
-        return f"Take care: only {n_observed} cells are observed here."
-    return None if is_judged else "Take care: no method was judged on this column."
+        return f"Caution: only {count(n_observed, 'cell is', 'cells are')} observed."
+    return None if is_scored else "Caution: no method was scored on this column."

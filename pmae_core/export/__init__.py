@@ -1,4 +1,4 @@
-"""What users take away: the filled table, how it was made, and words for their paper."""
+"""Export: the imputed table as files, a script that reproduces it, and text for a paper."""
 
 from pmae_core.export.bundle import write_bundle
 from pmae_core.export.excel import IMPUTED_COLOR, check_excel_size, write_imputed_excel

@@ -1,4 +1,4 @@
-"""All that users take away in one folder or one zip file."""
+"""Everything about an imputed table in one folder or one zip file."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from typing import Literal
 import pandas as pd
 
 from pmae_core.errors import ImputationError, TableError
-from pmae_core.evaluation import Comparison
+from pmae_core.evaluation import Comparison, write_comparison
 from pmae_core.export.excel import IMPUTED_COLOR, write_imputed_excel
 from pmae_core.export.formulas import escape_formulas
 from pmae_core.export.methods_text import methods_paragraph
 from pmae_core.export.recipe import Recipe
 from pmae_core.export.script import command_line, reproduce_script
 from pmae_core.table import write_table
+from pmae_core.words import count, listed
 
 TableFormat = Literal["csv", "excel", "parquet"]
 ENDINGS: Mapping[TableFormat, str] = {"csv": ".csv", "excel": ".xlsx", "parquet": ".parquet"}
@@ -31,9 +32,9 @@ def write_bundle(
     target: str | os.PathLike[str],
     recipe: Recipe,
     frame: pd.DataFrame,
-    filled: pd.DataFrame,
+    imputed: pd.DataFrame,
     *,
-    draws: Sequence[pd.DataFrame] = (),
+    imputations: Sequence[pd.DataFrame] = (),
     comparison: Comparison | None = None,
     model: str | os.PathLike[str] | None = None,
     formats: Sequence[TableFormat] = ("csv", "excel", "parquet"),
@@ -41,32 +42,32 @@ def write_bundle(
     color: str = IMPUTED_COLOR,
     with_table: bool = False,
 ) -> list[str]:
-    """Write everything together: tables, script, command, words for a paper, settings, model.
+    """Write everything together: tables, script, command, text for a paper, settings, model.
 
     Parameters
     ----------
     target : path
-        A folder, which is made if it is not there; or a file that ends with ``.zip``.
+        A folder, created if it does not exist; or a file that ends with ``.zip``.
     recipe : Recipe
-        How the table was filled.
-    frame, filled : DataFrame
-        The table before and after; with the holes that the recipe leaves alone still empty.
-    draws : sequence of DataFrame
-        Several plausible fillings; written as Parquet.
+        How the table was imputed.
+    frame, imputed : DataFrame
+        The table before and after; cells that the recipe leaves alone are still missing.
+    imputations : sequence of DataFrame
+        Several imputations; written as Parquet.
     comparison : Comparison, optional
-        Of methods on this table: its result goes into the paragraph, and its report beside it.
+        Of methods on this table. Its result goes into the paragraph, its report into a folder.
     model : path, optional
         File of the trained model; a copy is put into the bundle.
     formats : sequence of {"csv", "excel", "parquet"}
-        Of the filled table and of its companion, which is True where a cell was filled.
+        Of the imputed table, and of the table that is True where a cell was imputed.
     escape_csv : bool, default False
         Escape texts in the CSV file that a spreadsheet would run as a formula; see
         :func:`~pmae_core.export.escape_formulas`.
     color : str
-        Of the filled cells in Excel.
+        Of the imputed cells in Excel.
     with_table : bool, default False
-        Write the table with its holes too, as the file that the recipe names: then script and
-        command run where the bundle is unpacked. Its sentinels are missing cells already.
+        Also write the table with its missing values, as the file that the recipe names. Then
+        script and command run where the bundle is unpacked. Sentinels are already missing there.
 
     Returns
     -------
@@ -75,21 +76,23 @@ def write_bundle(
     """
     unknown = [name for name in formats if name not in ENDINGS]
     if unknown or not formats:
-        raise TableError(f"Choose formats among {', '.join(ENDINGS)}, not {list(formats)}.")
-    if len(draws) != recipe.draws:
-        raise ImputationError(f"The recipe has {recipe.draws} draws, but {len(draws)} are given.")
+        raise TableError(f"Choose formats from {listed(ENDINGS)}, not {list(formats)}.")
+    m = len(imputations)
+    if m != recipe.n_imputations:
+        raise ImputationError(
+            f"The recipe has {count(recipe.n_imputations, 'imputation')}, but {m} were given."
+        )
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        _write_tables(folder, recipe, frame, filled, formats, escape_csv, color)
-        for number, draw in enumerate(draws, start=1):
-            write_table(draw, folder / f"filled-draw{number}.parquet")
-        _write_words(folder, recipe, frame, filled, comparison)
-        again = replace(recipe, sentinels=()) if with_table else recipe
-        _write_ways(folder, again)
+        _write_tables(folder, recipe, frame, imputed, formats, escape_csv, color)
+        for number, table in enumerate(imputations, start=1):
+            write_table(table, folder / f"imputation-{number}-of-{m}.parquet")
+        _write_words(folder, recipe, frame, imputed, comparison)
+        _write_ways(folder, replace(recipe, sentinels=()) if with_table else recipe)
         if with_table:
             write_table(frame, folder / recipe.table)
         if comparison is not None:
-            comparison.write(folder / "comparison")
+            write_comparison(comparison, folder / "comparison")
         if model is not None:
             shutil.copyfile(model, folder / f"model{Path(model).suffix}")
         return _deliver(folder, Path(target))
@@ -99,23 +102,25 @@ def _write_tables(
     folder: Path,
     recipe: Recipe,
     frame: pd.DataFrame,
-    filled: pd.DataFrame,
+    imputed: pd.DataFrame,
     formats: Sequence[TableFormat],
     escape_csv: bool,
     color: str,
 ) -> None:
-    imputed = frame.isna() & filled.notna()
+    was_imputed = frame.isna() & imputed.notna()
     about = {"Table": recipe.table, "Method": recipe.method, "Seed": str(recipe.seed)}
     to_csv = escape_formulas if escape_csv else _unchanged
     writers: Mapping[TableFormat, Callable[[Path], None]] = {
-        "csv": lambda path: write_table(to_csv(filled), path),
-        "excel": lambda path: write_imputed_excel(path, filled, imputed, color=color, about=about),
-        "parquet": lambda path: write_table(filled, path),
+        "csv": lambda path: write_table(to_csv(imputed), path),
+        "excel": lambda path: write_imputed_excel(
+            path, imputed, was_imputed, color=color, about=about
+        ),
+        "parquet": lambda path: write_table(imputed, path),
     }
     for name in formats:
-        writers[name](folder / f"filled{ENDINGS[name]}")
-        if name != "excel":  # there the color says it
-            write_table(imputed, folder / f"imputed{ENDINGS[name]}")
+        writers[name](folder / f"imputed{ENDINGS[name]}")
+        if name != "excel":  # there the color marks imputed cells
+            write_table(was_imputed, folder / f"was_imputed{ENDINGS[name]}")
 
 
 def _unchanged(frame: pd.DataFrame) -> pd.DataFrame:
@@ -126,10 +131,10 @@ def _write_words(
     folder: Path,
     recipe: Recipe,
     frame: pd.DataFrame,
-    filled: pd.DataFrame,
+    imputed: pd.DataFrame,
     comparison: Comparison | None,
 ) -> None:
-    text = methods_paragraph(recipe, frame, filled, comparison=comparison)
+    text = methods_paragraph(recipe, frame, imputed, comparison=comparison)
     contents = {
         "methods.txt": text.to_text(),
         "methods.md": text.to_markdown(),
@@ -139,7 +144,7 @@ def _write_words(
 
 
 def _write_ways(folder: Path, recipe: Recipe) -> None:
-    """Write the two ways to do it again."""
+    """Write script and command, the two ways to reproduce the table."""
     ways = {"reproduce.py": reproduce_script(recipe), "command.txt": _command_or_reason(recipe)}
     _write_texts(folder, ways)
 
@@ -157,7 +162,7 @@ def _command_or_reason(recipe: Recipe) -> str:
 
 
 def _deliver(folder: Path, target: Path) -> list[str]:
-    """Bring the files of a folder to their place, and return their names."""
+    """Copy the files of a folder to the target, and return their names."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     names = [path.relative_to(folder).as_posix() for path in paths]
     try:

@@ -1,7 +1,7 @@
-"""The filled table as an Excel workbook in which filled cells have a color.
+"""The imputed table as an Excel workbook in which imputed cells are colored.
 
-openpyxl makes the workbook with its styles; the rows of the table are written beside it as plain
-XML, which is many times faster than cell by cell.
+openpyxl makes the workbook with its styles; the rows of the table are written as plain XML, which
+is many times faster than cell by cell.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from pmae_core.table.io.writing import (
     _with_index_as_columns,
     _write_whole,
 )
+from pmae_core.words import percent
 
 IMPUTED_COLOR = "#009E73"
 TABLE_SHEET, ABOUT_SHEET = "Table", "About"
@@ -53,82 +54,83 @@ _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 def write_imputed_excel(
     path: str | os.PathLike[str] | BinaryIO,
-    filled: pd.DataFrame,
     imputed: pd.DataFrame,
+    was_imputed: pd.DataFrame,
     *,
     color: str = IMPUTED_COLOR,
     about: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the filled table with a color behind the cells that were filled.
+    """Write the imputed table with a color behind the imputed cells.
 
-    The first sheet is the table, and :func:`~pmae_core.table.read_table` gives it back; the second
+    The first sheet is the table, which :func:`~pmae_core.table.read_table` reads back; the second
     says what the color means. Text that looks like a formula stays text: it is stored as
-    such, and marked so that it is no formula after editing either.
+    such, and marked so that it does not become a formula when it is edited.
 
     Parameters
     ----------
     path : path or binary file
-        Where to write; a file that is there is replaced when the new one is complete.
-    filled : DataFrame
-        The filled table.
-    imputed : DataFrame of bool
-        True where a cell was filled; rows and columns as in `filled`.
+        Where to write; an existing file is replaced when the new one is complete.
+    imputed : DataFrame
+        The imputed table.
+    was_imputed : DataFrame of bool
+        True where a cell was imputed; rows and columns as in `imputed`.
     color : str
-        Of the filled cells, as ``#RRGGBB``.
+        Of the imputed cells, as ``#RRGGBB``.
     about : mapping of str to str, optional
-        More to say on the second sheet: a title and a text each.
+        Further rows of the second sheet: a title and a text each.
 
     Raises
     ------
     TableError
         If Excel cannot hold the table.
     """
-    _check(filled, imputed)
+    _check(imputed, was_imputed)
 
     def write(table: pd.DataFrame, handle: BinaryIO) -> None:
-        _write_book(table, imputed.to_numpy(dtype=bool), handle, color, about or {})
+        _write_book(table, was_imputed.to_numpy(dtype=bool), handle, color, about or {})
 
     if isinstance(path, str | os.PathLike):
-        _write_whole(filled, Path(path), write)
+        _write_whole(imputed, Path(path), write)
     else:
-        write(filled, path)
+        write(imputed, path)
 
 
-def _check(filled: pd.DataFrame, imputed: pd.DataFrame) -> None:
-    if not (filled.index.equals(imputed.index) and filled.columns.equals(imputed.columns)):
-        raise TableError("The filled table and its imputed cells have other rows or columns.")
-    check_excel_size(filled)
+def _check(imputed: pd.DataFrame, was_imputed: pd.DataFrame) -> None:
+    same_rows = imputed.index.equals(was_imputed.index)
+    if not (same_rows and imputed.columns.equals(was_imputed.columns)):
+        raise TableError("The imputed table and `was_imputed` have different rows or columns.")
+    check_excel_size(imputed)
 
 
-def check_excel_size(filled: pd.DataFrame) -> None:
-    """Raise a TableTooLargeError, a sentence, if a table has more cells than Excel holds."""
-    if len(filled) >= _EXCEL_ROWS or filled.shape[1] >= _EXCEL_COLUMNS:
+def check_excel_size(table: pd.DataFrame) -> None:
+    """Raise a TableTooLargeError if a table has more rows or columns than Excel holds."""
+    if len(table) >= _EXCEL_ROWS or table.shape[1] >= _EXCEL_COLUMNS:
         raise TableTooLargeError(
             f"Excel holds {_EXCEL_ROWS - 1:,} rows and {_EXCEL_COLUMNS - 1:,} columns; "
-            f"this table has {len(filled):,} and {filled.shape[1]:,}. Write .parquet or .csv."
+            f"this table has {len(table):,} and {table.shape[1]:,}. Write .parquet or .csv."
         )
 
 
 @dataclass(frozen=True)
 class _Styles:
-    """Numbers of styles in the workbook: of (kind of cell, whether it was filled)."""
+    """Numbers of styles in the workbook: by (kind of cell, whether it was imputed)."""
 
     header: int
     of_cell: dict[tuple[str, bool], int]
 
     @classmethod
     def add_to(cls, book: openpyxl.Workbook, color: str) -> _Styles:
-        fill = PatternFill("solid", fgColor=color.lstrip("#"))
+        pattern = PatternFill("solid", fgColor=color.lstrip("#"))
         of_cell = {}
-        for is_filled in (False, True):
+        for is_imputed in (False, True):
             for kind in ("plain", "date", "formula"):
                 cell = Cell(book.worksheets[0])
-                if is_filled:
-                    cell.fill = fill
+                if is_imputed:
+                    cell.fill = pattern
                 if kind == "date":
                     cell.number_format = "yyyy-mm-dd hh:mm:ss"
                 cell.quotePrefix = kind == "formula"
-                of_cell[kind, is_filled] = cell.style_id
+                of_cell[kind, is_imputed] = cell.style_id
         header = Cell(book.worksheets[0])
         header.font = Font(bold=True)
         header.quotePrefix = True
@@ -136,32 +138,32 @@ class _Styles:
 
 
 def _write_book(
-    filled: pd.DataFrame,
-    imputed: npt.NDArray[np.bool_],
+    imputed: pd.DataFrame,
+    was_imputed: npt.NDArray[np.bool_],
     handle: BinaryIO,
     color: str,
     about: Mapping[str, str],
 ) -> None:
     book = openpyxl.Workbook()
     book.worksheets[0].title = TABLE_SHEET
-    _write_about(book, color, int(imputed.sum()), imputed.size, about)
+    _write_about(book, color, int(was_imputed.sum()), was_imputed.size, about)
     styles = _Styles.add_to(book, color)
     skeleton = io.BytesIO()
     book.save(skeleton)
-    table = _with_index_as_columns(filled)
-    index_cells = np.zeros((len(table), table.shape[1] - imputed.shape[1]), dtype=bool)
-    xml = _sheet_xml(table, np.hstack([index_cells, imputed]), styles)
+    table = _with_index_as_columns(imputed)
+    index_cells = np.zeros((len(table), table.shape[1] - was_imputed.shape[1]), dtype=bool)
+    xml = _sheet_xml(table, np.hstack([index_cells, was_imputed]), styles)
     _copy_with_rows(skeleton, handle, xml)
 
 
 def _write_about(
-    book: openpyxl.Workbook, color: str, n_filled: int, n_cells: int, about: Mapping[str, str]
+    book: openpyxl.Workbook, color: str, n_imputed: int, n_cells: int, about: Mapping[str, str]
 ) -> None:
     sheet = book.create_sheet(ABOUT_SHEET)
-    share = f"{n_filled / n_cells:.1%}" if n_cells else "0%"
+    share = percent(n_imputed / n_cells if n_cells else 0.0)
     rows = {
-        "Filled cells": f"{n_filled:,} of {n_cells:,} ({share}) have this color in the table.",
-        "Other cells": "as they were observed.",
+        "Imputed cells": f"{n_imputed:,} of {n_cells:,} ({share}) have this color in the table.",
+        "Other cells": "As observed.",
         **about,
     }
     for number, (title, text) in enumerate(rows.items(), start=1):
@@ -175,7 +177,7 @@ def _write_about(
 
 
 def _copy_with_rows(skeleton: BinaryIO, handle: BinaryIO, xml: Iterator[str]) -> None:
-    """Copy a workbook and put other rows into its first sheet."""
+    """Copy a workbook and replace the rows of its first sheet."""
     with (
         zipfile.ZipFile(skeleton) as source,
         zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as target,
@@ -190,7 +192,7 @@ def _copy_with_rows(skeleton: BinaryIO, handle: BinaryIO, xml: Iterator[str]) ->
 
 
 def _sheet_xml(
-    table: pd.DataFrame, imputed: npt.NDArray[np.bool_], styles: _Styles
+    table: pd.DataFrame, was_imputed: npt.NDArray[np.bool_], styles: _Styles
 ) -> Iterator[str]:
     letters = [get_column_letter(number) for number in range(1, table.shape[1] + 1)]
     names = "".join(
@@ -199,11 +201,11 @@ def _sheet_xml(
     )
     yield f'{_SHEET_START}<row r="1">{names}</row>'
     rows: list[str] = []
-    cells_of = _rows_of_excel_cells(table)
-    for number, (cells, filled) in enumerate(zip(cells_of, imputed.tolist(), strict=True), start=2):
+    both = zip(_rows_of_excel_cells(table), was_imputed.tolist(), strict=True)
+    for number, (cells, marks) in enumerate(both, start=2):
         row = "".join(
-            _cell(f"{letter}{number}", cell, is_filled, styles)
-            for letter, cell, is_filled in zip(letters, cells, filled, strict=True)
+            _cell(f"{letter}{number}", cell, is_imputed, styles)
+            for letter, cell, is_imputed in zip(letters, cells, marks, strict=True)
             if cell is not None
         )
         rows.append(f'<row r="{number}">{row}</row>')
@@ -213,18 +215,18 @@ def _sheet_xml(
     yield "".join(rows) + _SHEET_END
 
 
-def _cell(place: str, cell: object, is_filled: bool, styles: _Styles) -> str:
+def _cell(place: str, cell: object, is_imputed: bool, styles: _Styles) -> str:
     if isinstance(cell, bool):
-        style = styles.of_cell["plain", is_filled]
+        style = styles.of_cell["plain", is_imputed]
         return f'<c r="{place}" s="{style}" t="b"><v>{int(cell)}</v></c>'
     if isinstance(cell, int | float) and _excel_holds(cell):
-        return f'<c r="{place}" s="{styles.of_cell["plain", is_filled]}"><v>{cell!r}</v></c>'
+        return f'<c r="{place}" s="{styles.of_cell["plain", is_imputed]}"><v>{cell!r}</v></c>'
     if isinstance(cell, pd.Timestamp):
-        style = styles.of_cell["date", is_filled]
+        style = styles.of_cell["date", is_imputed]
         return f'<c r="{place}" s="{style}"><v>{to_excel(cell.to_pydatetime())!r}</v></c>'
     text = str(cell)
     kind = "formula" if looks_like_formula(text) else "plain"
-    return _text_cell(place, styles.of_cell[kind, is_filled], text)
+    return _text_cell(place, styles.of_cell[kind, is_imputed], text)
 
 
 def _text_cell(place: str, style: int, text: str) -> str:
@@ -235,7 +237,7 @@ def _text_cell(place: str, style: int, text: str) -> str:
         )
     if _NOT_IN_XML.search(text):
         raise TableError(
-            "Some text holds control characters, which Excel cannot store. Write .parquet or .csv."
+            "Some text has control characters, which Excel cannot store. Write .parquet or .csv."
         )
     written = escape(text, {"\r": "&#13;"})
     return (

@@ -1,4 +1,4 @@
-"""Text that a spreadsheet would run as a formula, made harmless."""
+"""Text that a spreadsheet would run as a formula, and how to escape it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 
 import pandas as pd
 
-# What makes a spreadsheet compute instead of show, also after blanks and behind the
-# wide signs of East Asian keyboards.
+# Characters that make a spreadsheet compute instead of show, also after blanks and as the wide
+# signs of East Asian keyboards.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠\t\r]")  # noqa: RUF001
 
 
@@ -23,7 +23,7 @@ def looks_like_formula(text: object) -> bool:
 
 
 def escape_formula(text: object) -> object:
-    """Return text that looks like a formula with an apostrophe before it; all else as it is.
+    """Return text that looks like a formula with an apostrophe before it; anything else unchanged.
 
     Examples
     --------
@@ -34,10 +34,10 @@ def escape_formula(text: object) -> object:
 
 
 def escape_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with its texts and names escaped, for a CSV file that goes to a spreadsheet.
+    """Return the table with its texts and names escaped, for a CSV file to open in a spreadsheet.
 
-    Numbers, also negative ones, dates and booleans stay as they are. What is read back
-    differs from the table in the escaped texts; leave this out for files that programs read.
+    Numbers (negative ones too), dates and booleans stay as they are. The file differs from the
+    table in the escaped texts, so do not escape files that programs read.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A paragraph for a paper that says how the table was filled, with its references."""
+"""A paragraph for a paper that says how the table was imputed, with references."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pmae_core.errors import ImputationError
 from pmae_core.evaluation import Comparison
 from pmae_core.export.recipe import Recipe
 from pmae_core.imputers import ImputerInfo, list_imputers
-from pmae_core.words import listed, percent
+from pmae_core.words import count, listed, percent
 
 RUBIN = "Rubin: Multiple Imputation for Nonresponse in Surveys. Wiley, 1987."
 _MOST_COLUMNS = 8
-# What means something within a line, also to Streamlit.
+# Characters with a meaning within a line, also to Streamlit.
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$&:])")
-_HIDDEN_CELLS = {
-    "like-mine": "observed cells hidden in the pattern of the missing ones",
+_HELD_OUT_CELLS = {
+    "like-mine": "observed cells held out in the patterns of the missing ones",
     "amputation": "cells removed from the complete table",
     "known-truth": "the missing cells, whose true values are known",
 }
@@ -30,7 +30,7 @@ Writer = Callable[[Any], str]
 
 @dataclass(frozen=True)
 class MethodsText:
-    """The paragraph, twice, and what it cites.
+    """The paragraph in two formats, and the works it cites.
 
     Attributes
     ----------
@@ -60,20 +60,20 @@ class MethodsText:
 def methods_paragraph(
     recipe: Recipe,
     frame: pd.DataFrame,
-    filled: pd.DataFrame,
+    imputed: pd.DataFrame,
     *,
     comparison: Comparison | None = None,
 ) -> MethodsText:
-    """Say in a paragraph how the table was filled, and what to be careful about.
+    """Describe in a paragraph how the table was imputed, and its limits.
 
     Parameters
     ----------
     recipe : Recipe
-        How it was filled.
-    frame, filled : DataFrame
+        How it was imputed.
+    frame, imputed : DataFrame
         The table before and after.
     comparison : Comparison, optional
-        Of methods on this table, to say how well the method did.
+        Of methods on this table, to report how the method performed.
 
     Returns
     -------
@@ -84,17 +84,17 @@ def methods_paragraph(
     >>> table = pd.DataFrame({"x": [1.0, None, 2.5, 4.0], "y": [1, 2, 3, 4]})
     >>> text = methods_paragraph(Recipe(table="t.csv", method="naive"), table, table.fillna(2.5))
     >>> text.plain.split(". ")[0]
-    'The table has 4 rows and 2 columns; 1 of its 8 cells (12.5 %) was missing, in x (25 %)'
+    'The table has 4 rows and 2 columns; 1 of its 8 cells (12.5%) was missing, in x (25%)'
     """
     info = _info(recipe.method)
-    references = [info.citation, *([RUBIN] if recipe.draws > 1 else [])]
+    references = [info.citation, *([RUBIN] if recipe.n_imputations > 1 else [])]
 
     def paragraph(write: Writer) -> str:
         parts = (
             _missing(recipe, frame, write),
             _method(recipe, info, write),
-            _draws(recipe, references),
-            _result(recipe, frame, filled, write),
+            _imputations(recipe, references),
+            _result(recipe, frame, imputed, write),
             _comparison(recipe, comparison, write),
             _caveats(recipe),
         )
@@ -104,7 +104,7 @@ def methods_paragraph(
 
 
 def escape_markdown(text: Any) -> str:
-    r"""Return text that Markdown shows as it is, on one line.
+    r"""Return text that Markdown shows unchanged, on one line.
 
     Examples
     --------
@@ -118,18 +118,19 @@ def _info(method: str) -> ImputerInfo:
     for info in list_imputers():
         if info.name == method:
             return info
-    raise ImputationError(f"There is no method {method!r} to write about.")
+    raise ImputationError(f"There is no method {method!r} to describe.")
 
 
 def _missing(recipe: Recipe, frame: pd.DataFrame, write: Writer) -> Iterator[str]:
     n_missing, n_cells = int(frame.isna().to_numpy().sum()), frame.size
-    size = f"The table has {len(frame):,} rows and {frame.shape[1]:,} columns"
+    n_rows, n_columns = count(len(frame), "row"), count(frame.shape[1], "column")
+    size = f"The table has {n_rows} and {n_columns}"
     if not n_missing:
-        yield f"{size}; no cell was missing."
+        yield f"{size}; no value was missing."
         return
     shares = frame.isna().mean().sort_values(ascending=False, kind="stable")
     named = [f"{write(name)} ({percent(share)})" for name, share in shares.items() if share > 0]
-    share = f"{100 * n_missing / n_cells:.3g} %"
+    share = percent(n_missing / n_cells)
     verb = "was" if n_missing == 1 else "were"
     yield (
         f"{size}; {n_missing:,} of its {n_cells:,} cells ({share}) {verb} missing, "
@@ -141,20 +142,22 @@ def _missing(recipe: Recipe, frame: pd.DataFrame, write: Writer) -> Iterator[str
         values = recipe.sentinels
         if isinstance(values, dict):
             values = list(dict.fromkeys(value for some in values.values() for value in some))
-        yield f"The values {listed(map(write, values), _MOST_COLUMNS)} counted as missing."
+        yield f"Treated as missing: {listed(map(write, values), _MOST_COLUMNS)}."
 
 
 def _method(recipe: Recipe, info: ImputerInfo, write: Writer) -> Iterator[str]:
     settings = [f"{write(name)} = {write(value)}" for name, value in recipe.params.items()]
-    chosen = f"{listed(settings, len(settings))}, else " if settings else ""
     seed = recipe.seed if recipe.model is None else recipe.model_seed
-    fitted = "" if recipe.model is None else " by a model that was trained before"
+    fitted = "" if recipe.model is None else ", using a previously trained model"
     if seed is not None:
-        fitted += f" with {chosen}default settings and seed {seed}"
+        chosen = (
+            f"{listed(settings, len(settings))}, otherwise default settings," if settings else ""
+        )
+        fitted += f", with {chosen or 'default settings'} and seed {seed}"
     versions = [f"{write(name)} {write(version)}" for name, version in recipe.versions.items()]
     software = f" ({', '.join(versions)})" if versions else ""
     yield (
-        f"Missing cells were imputed with {write(info.title)} "
+        f"Missing values were imputed with {write(info.title)} "
         f"({write(info.name)}) {_cite(1)}{fitted}{software}."
     )
 
@@ -163,26 +166,26 @@ def _cite(number: int) -> str:
     return f"[{number}]"
 
 
-def _draws(recipe: Recipe, references: list[str]) -> Iterator[str]:
-    if recipe.draws > 1:
+def _imputations(recipe: Recipe, references: list[str]) -> Iterator[str]:
+    if recipe.n_imputations > 1:
         rubin = _cite(references.index(RUBIN) + 1)
         yield (
-            f"{recipe.draws} random draws were made besides, with seed {recipe.seed}; "
-            f"estimates from them are to be pooled by Rubin's rules {rubin}."
+            f"In addition, {recipe.n_imputations} imputations were drawn with seed {recipe.seed}; "
+            f"estimates from them should be pooled by Rubin's rules {rubin}."
         )
 
 
 def _result(
-    recipe: Recipe, frame: pd.DataFrame, filled: pd.DataFrame, write: Writer
+    recipe: Recipe, frame: pd.DataFrame, imputed: pd.DataFrame, write: Writer
 ) -> Iterator[str]:
-    for hole in recipe.left_alone:
-        yield f"Left empty on purpose: {write(hole.sentence)}"
-    unexplained = filled.isna() & frame.isna()
-    for hole in recipe.left_alone:
-        unexplained.loc[hole.condition.holds(frame), hole.column] = False
-    names = [write(name) for name in filled.columns[unexplained.any()]]
+    for finding in recipe.left_alone:
+        yield f"Left missing on purpose: {write(finding.sentence)}"
+    unexplained = imputed.isna() & frame.isna()
+    for finding in recipe.left_alone:
+        unexplained.loc[finding.condition.holds(frame), finding.column] = False
+    names = [write(name) for name in imputed.columns[unexplained.any()]]
     if names:
-        yield f"The method left cells of {listed(names, _MOST_COLUMNS)} empty."
+        yield f"The method left values of {listed(names, _MOST_COLUMNS)} missing."
 
 
 def _comparison(recipe: Recipe, comparison: Comparison | None, write: Writer) -> Iterator[str]:
@@ -196,35 +199,36 @@ def _comparison(recipe: Recipe, comparison: Comparison | None, write: Writer) ->
     error = row["imputation_accuracy_se"]
     spread = "" if pd.isna(error) else f" ± {error:.3f}"
     n_ranked = int(summary["rank"].notna().sum())
-    cells = _HIDDEN_CELLS[comparison.settings["holdout"]]
+    cells = _HELD_OUT_CELLS[comparison.settings["holdout"]]
     accuracy = f"{row['imputation_accuracy']:.3f}{spread}"
     yield (
-        f"In a comparison of {n_ranked} method{'s' * (n_ranked != 1)} over {n_seeds} "
-        f"seed{'s' * (n_seeds != 1)} on {cells}, it reached an imputation accuracy (mean over "
-        f"columns of R², negative as 0, or of the share of right categories) of {accuracy}, "
-        f"rank {row['rank']}{_tied(summary['rank'], row['rank'])}."
+        f"In a comparison of {count(n_ranked, 'method')} over {count(n_seeds, 'seed')} on {cells}, "
+        "the method reached an imputation accuracy (mean over columns of R², negative values "
+        "counted as 0, or of the share of correct categories) of "
+        f"{accuracy}, rank {row['rank']}"
+        f"{_tied(summary['rank'], row['rank'])}."
     )
     winners = comparison.column_winners()
-    hopeless = [write(name) for name, winner in winners.iterrows() if winner["best"] is None]
-    if hopeless:
+    not_beaten = [write(name) for name, winner in winners.iterrows() if winner["best"] is None]
+    if not_beaten:
         yield (
-            f"In {listed(hopeless, _MOST_COLUMNS)} no method was better than the mean or "
-            "the most frequent category."
+            f"In {listed(not_beaten, _MOST_COLUMNS)}, no method clearly beat the mean or the most "
+            "frequent category."
         )
 
 
 def _tied(ranks: pd.Series, own: int) -> str:
     others = int((ranks == own).sum()) - 1
-    return f" together with {others} other{'s' * (others != 1)}" if others else ""
+    return f", tied with {count(others, 'other')}" if others else ""
 
 
 def _caveats(recipe: Recipe) -> Iterable[str]:
     yield (
-        "This takes missing cells to be like observed ones with the same other cells (missing at "
-        "random), which the data alone cannot show."
+        "Imputation assumes that missing values resemble observed ones in otherwise similar rows "
+        "(missing at random, MAR); the data alone cannot show whether this holds."
     )
-    if recipe.draws < 2:
+    if recipe.n_imputations < 2:
         yield (
-            "A single filled table shows no uncertainty of its filled cells: standard errors "
-            "computed from it are too small."
+            "A single imputed table does not show the uncertainty of its imputed values: standard "
+            "errors computed from it are too small."
         )

@@ -1,4 +1,4 @@
-"""How a table was filled: all that it takes to do it again."""
+"""How a table was imputed: everything needed to do it again."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from pmae_core.errors import ImputationError
 from pmae_core.explain import StructuralMissingness
 from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table import Schema
+from pmae_core.words import listed
 
 Sentinels = Sequence[Any] | Mapping[Any, Sequence[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How a table was filled.
+    """How a table was imputed.
 
     Attributes
     ----------
     table : str
         Name of the file, or of a sample table.
     source : {"file", "sample"}
-        Which of both.
+        Which of the two.
     sentinels : sequence, or mapping of column to sequence
         Values that were declared missing.
     read_options : mapping
@@ -37,20 +38,20 @@ class Recipe:
     method, params, seed
         The method, those of its settings that are not its defaults, and its seed.
     model : str, optional
-        Name of the file of a trained model that filled the table; nothing was fitted then.
+        Name of the file of a trained model that imputed the table; nothing was fitted then.
     model_seed : int, optional
         The seed with which that model was trained, with the settings in `params`.
-    draws : int
-        How many plausible draws were made, with the same seed.
+    n_imputations : int
+        How many imputations were drawn in addition, with the same seed.
     left_alone : sequence of StructuralMissingness
-        Holes that were left empty.
-    output, imputed_output : str
-        Names of the files for the filled table and, if wanted, for the table that is True where
-        a cell was filled.
+        Findings whose cells were left missing.
+    output, was_imputed_output : str
+        Names of the files for the imputed table and, if wanted, for the table that is True where
+        a cell was imputed.
     threads : int, optional
-        Threads for numerical work; the last digits depend on them.
+        Threads for numerical work; the last digits of results depend on them.
     versions : mapping of package to version
-        What it was made with.
+        The software that was used.
     """
 
     table: str
@@ -63,10 +64,10 @@ class Recipe:
     seed: int = 0
     model: str | None = None
     model_seed: int | None = None
-    draws: int = 0
+    n_imputations: int = 0
     left_alone: Sequence[StructuralMissingness] = ()
-    output: str = "filled.csv"
-    imputed_output: str | None = None
+    output: str = "imputed.csv"
+    was_imputed_output: str | None = None
     threads: int | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
 
@@ -74,25 +75,26 @@ class Recipe:
         reserved = {"schema", "random_state"} & set(self.params)
         if reserved:
             raise ImputationError(
-                f"{' and '.join(sorted(reserved))} of a recipe: give roles and seed instead."
+                f"Leave {listed(sorted(reserved))} out of the params of a recipe. Use roles and "
+                "seed."
             )
-        if self.draws < 0:
-            raise ImputationError(f"The number of draws cannot be {self.draws}.")
+        if self.n_imputations < 0:
+            raise ImputationError(f"n_imputations must be at least 0, not {self.n_imputations}.")
         for name in ("sentinels", "read_options", "roles", "params"):
-            value = _plain(getattr(self, name))
+            value = _as_literal(getattr(self, name))
             if not _is_literal(value):
                 raise ImputationError(
-                    f"The {name} of a recipe must be texts, finite numbers, True, False, None and "
+                    f"The {name} of a recipe must be text, finite numbers, True, False or None, or "
                     f"lists or mappings of these, not {value!r}."
                 )
             object.__setattr__(self, name, value)
         object.__setattr__(self, "left_alone", tuple(self.left_alone))
 
     @property
-    def draw_outputs(self) -> list[str]:
-        """Names of the files for the draws: those of the output with a number."""
+    def imputation_outputs(self) -> list[str]:
+        """Names of the files for the imputations: that of the output with a number."""
         path = PurePath(self.output)
-        stems = (f"{path.stem}-{number}" for number in range(1, self.draws + 1))
+        stems = (f"{path.stem}-{number}" for number in range(1, self.n_imputations + 1))
         return [str(path.with_stem(stem)) for stem in stems]
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,10 +113,10 @@ class Recipe:
             "seed": self.seed,
             "model": self.model,
             "model_seed": self.model_seed,
-            "draws": self.draws,
-            "left_alone": [hole.to_dict() for hole in self.left_alone],
+            "n_imputations": self.n_imputations,
+            "left_alone": [finding.to_dict() for finding in self.left_alone],
             "output": self.output,
-            "imputed_output": self.imputed_output,
+            "was_imputed_output": self.was_imputed_output,
             "threads": self.threads,
             "versions": dict(self.versions),
         }
@@ -132,18 +134,18 @@ class Recipe:
             ]
             return cls(**content)
         except (KeyError, TypeError, ValueError) as error:
-            raise ImputationError(f"This is no saved recipe: {error!r}.") from None
+            raise ImputationError(f"This is not a saved recipe: {error!r}.") from None
 
 
 def changed_roles(frame: pd.DataFrame, schema: Schema) -> dict[Hashable, str]:
-    """Return the roles of a schema that differ from those a look at the table gives.
+    """Return the roles of a schema that differ from the inferred ones.
 
     Parameters
     ----------
     frame : DataFrame
         The table.
     schema : Schema
-        Its roles, as the user has them.
+        Its roles, as the user set them.
 
     Examples
     --------
@@ -159,17 +161,17 @@ def changed_roles(frame: pd.DataFrame, schema: Schema) -> dict[Hashable, str]:
     }
 
 
-def _plain(value: Any) -> Any:
-    """Return a copy whose containers are dicts and lists."""
+def _as_literal(value: Any) -> Any:
+    """Return a copy of dicts, lists and Python values; names keep their type, nan stays nan."""
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: _as_literal(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item) for item in value]
+        return [_as_literal(item) for item in value]
     return value.item() if hasattr(value, "item") else value
 
 
 def _is_literal(value: Any) -> bool:
-    """Say whether Python reads the value back from its text."""
+    """Say whether Python can read the value back from its text."""
     try:
         return bool(ast.literal_eval(repr(value)) == value)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -1,4 +1,4 @@
-"""A Python script and a shell command that fill the table again."""
+"""A Python script and a shell command that impute the table again."""
 
 from __future__ import annotations
 
@@ -16,50 +16,50 @@ _WIDTH = 96
 
 
 def reproduce_script(recipe: Recipe) -> str:
-    """Return a short Python script that reads the table, fills it and writes it.
+    """Return a short Python script that reads the table, imputes it and writes it.
 
-    With the versions that it names, the result is the same to the last bit.
+    With the software versions it names, the result is the same to the last bit.
 
     Parameters
     ----------
     recipe : Recipe
-        How the table was filled.
+        How the table was imputed.
 
     Examples
     --------
-    >>> script = reproduce_script(Recipe(table="holes.csv", method="em"))
+    >>> script = reproduce_script(Recipe(table="survey.csv", method="em"))
     >>> print(script[script.index("frame ="):])
-    frame = read_table('holes.csv')
+    frame = read_table('survey.csv')
     <BLANKLINE>
-    # Settings that are not named have their defaults.
+    # Settings not listed have their defaults.
     imputer = make_imputer('em', random_state=0)
     imputer.fit(frame)
-    filled = imputer.transform(frame)
+    imputed = imputer.transform(frame)
     <BLANKLINE>
-    write_table(filled, 'filled.csv')
+    write_table(imputed, 'imputed.csv')
     <BLANKLINE>
     """
-    parts = (_title, _imports, _reading, _filling, _left_alone, _writing)
+    parts = (_title, _imports, _reading, _imputing, _left_alone, _writing)
     return "\n\n".join(filter(None, (part(recipe) for part in parts))) + "\n"
 
 
 def command_line(recipe: Recipe) -> str:
-    """Return the command ``pmae impute`` that fills the table again.
+    """Return the command ``pmae impute`` that imputes the table again.
 
     Parameters
     ----------
     recipe : Recipe
-        How the table was filled.
+        How the table was imputed.
 
     Raises
     ------
     ImputationError
-        If the command has no words for the recipe; the script always has.
+        If the command cannot express the recipe; the script always can.
 
     Examples
     --------
     >>> command_line(Recipe(table="my table.csv", method="em", sentinels=[-999]))
-    "pmae impute 'my table.csv' -o filled.csv --sentinel -999 --method em --seed 0"
+    "pmae impute 'my table.csv' -o imputed.csv --sentinel -999 --method em --seed 0"
     """
     _check_command(recipe)
     words = ["pmae", "impute", _path(recipe.table), "-o", _path(recipe.output)]
@@ -72,10 +72,10 @@ def command_line(recipe: Recipe) -> str:
         settings = (f"{name}={_json_or_word(value)}" for name, value in recipe.params.items())
         words += _repeated("--param", settings)
     words += ["--seed", str(recipe.seed)]
-    if recipe.draws:
-        words += ["--imputations", str(recipe.draws)]
-    if recipe.imputed_output is not None:
-        words += ["--mask-out", _path(recipe.imputed_output)]
+    if recipe.n_imputations:
+        words += ["--imputations", str(recipe.n_imputations)]
+    if recipe.was_imputed_output is not None:
+        words += ["--mask-out", _path(recipe.was_imputed_output)]
     threads = f"OMP_NUM_THREADS={recipe.threads} " if recipe.threads else ""
     return threads + shlex.join(words)
 
@@ -84,13 +84,10 @@ def command_line(recipe: Recipe) -> str:
 
 
 def _title(recipe: Recipe) -> str:
-    lines = [f"Fill the missing cells of {recipe.table!r} once more."]
+    lines = [f"Impute the missing values of {recipe.table!r} again."]
     if recipe.versions:
-        made_with = ", ".join(f"{name} {version}" for name, version in recipe.versions.items())
-        lines += [
-            f"Made with {made_with};",
-            "other versions may give slightly different numbers.",
-        ]
+        versions = ", ".join(f"{name} {version}" for name, version in recipe.versions.items())
+        lines += [f"Made with {versions}.", "Other versions may give slightly different numbers."]
     return _comment(lines)
 
 
@@ -102,7 +99,7 @@ def _imports(recipe: Recipe) -> str:
         lines += [
             "import os",
             "",
-            _comment(["Sums depend on the number of threads in their last digits."]),
+            _comment(["The last digits of results depend on the number of threads."]),
             f"threads = {str(recipe.threads)!r}",
             *(f"os.environ[{name!r}] = threads" for name in THREAD_VARIABLES),
             "",
@@ -121,20 +118,20 @@ def _reading(recipe: Recipe) -> str:
     comment = ""
     if recipe.sentinels:
         options["sentinels"] = recipe.sentinels
-        comment = _comment(["The sentinels stand for missing values."]) + "\n"
+        comment = _comment(["Sentinels are values that mean missing."]) + "\n"
     return f"{comment}frame = {_call('read_table', recipe.table, options)}"
 
 
-def _filling(recipe: Recipe) -> str:
+def _imputing(recipe: Recipe) -> str:
     if recipe.model is not None:
-        return f"imputer = load_imputer({recipe.model!r})\nfilled = imputer.transform(frame)"
+        return f"imputer = load_imputer({recipe.model!r})\nimputed = imputer.transform(frame)"
     schema = {"schema": recipe.roles} if recipe.roles else {}
     settings = {**schema, **recipe.params, "random_state": recipe.seed}
     lines = [
-        _comment(["Settings that are not named have their defaults."]),
+        _comment(["Settings not listed have their defaults."]),
         f"imputer = {_call('make_imputer', recipe.method, settings)}",
         "imputer.fit(frame)",
-        "filled = imputer.transform(frame)",
+        "imputed = imputer.transform(frame)",
     ]
     return "\n".join(lines)
 
@@ -142,32 +139,33 @@ def _filling(recipe: Recipe) -> str:
 def _left_alone(recipe: Recipe) -> str:
     if not recipe.left_alone:
         return ""
-    saved = _literal([hole.to_dict() for hole in recipe.left_alone])
+    saved = _literal([finding.to_dict() for finding in recipe.left_alone])
     return "\n".join(
         [
-            _comment(["These cells are empty for a reason and stay so:"]),
-            _comment(hole.sentence for hole in recipe.left_alone),
-            f"findings = {saved}",
-            "holes = [StructuralMissingness.from_dict(finding) for finding in findings]",
-            "kept_empty = leave_alone(frame, holes)",
-            "filled = filled.mask(kept_empty)",
+            _comment(["These cells are left missing on purpose:"]),
+            _comment(finding.sentence for finding in recipe.left_alone),
+            f"saved = {saved}",
+            "findings = [StructuralMissingness.from_dict(one) for one in saved]",
+            "left_missing = leave_alone(frame, findings)",
+            "imputed = imputed.mask(left_missing)",
         ]
     )
 
 
 def _writing(recipe: Recipe) -> str:
-    lines = [f"write_table(filled, {recipe.output!r})"]
-    if recipe.imputed_output is not None:
-        lines.append(f"write_table(frame.isna() & filled.notna(), {recipe.imputed_output!r})")
-    if recipe.draws:
-        draw = "draw.mask(kept_empty)" if recipe.left_alone else "draw"
+    lines = [f"write_table(imputed, {recipe.output!r})"]
+    if recipe.was_imputed_output is not None:
+        lines.append(f"write_table(frame.isna() & imputed.notna(), {recipe.was_imputed_output!r})")
+    if recipe.n_imputations:
+        table = "table.mask(left_missing)" if recipe.left_alone else "table"
+        sample = f"imputer.sample(frame, n={recipe.n_imputations}, random_state={recipe.seed})"
         lines += [
             "",
-            _comment(["Several plausible fillings, whose spread shows how sure they are."]),
-            f"names = {_literal(recipe.draw_outputs)}",
-            f"draws = imputer.sample(frame, n={recipe.draws}, random_state={recipe.seed})",
-            "for name, draw in zip(names, draws, strict=True):",
-            f"    write_table({draw}, name)",
+            _comment(["Analyze each of these imputations and pool the results by Rubin's rules."]),
+            f"names = {_literal(recipe.imputation_outputs)}",
+            f"imputations = {sample}",
+            "for name, table in zip(names, imputations, strict=True):",
+            f"    write_table({table}, name)",
         ]
     return "\n".join(lines)
 
@@ -187,7 +185,7 @@ def _literal(value: Any) -> str:
 
 
 def _comment(sentences: Iterable[str]) -> str:
-    """Return lines of comment; whatever a name holds, it stays inside its line."""
+    """Return lines of comment; names with line breaks cannot leave their line."""
     lines = ("".join(c if c.isprintable() else repr(c)[1:-1] for c in text) for text in sentences)
     return "\n".join(f"# {line}" for line in lines)
 
@@ -197,21 +195,21 @@ def _comment(sentences: Iterable[str]) -> str:
 
 def _check_command(recipe: Recipe) -> None:
     objections = {
-        "samples, which are in no file": recipe.source == "sample",
+        "sample tables, which are not files": recipe.source == "sample",
         "sentinels of single columns": isinstance(recipe.sentinels, Mapping),
         "these sentinels": not all(
             isinstance(value, str | int | float) and not isinstance(value, bool)
             for value in recipe.sentinels
         ),
-        f"the option {next(iter(recipe.read_options), '')} of reading": bool(recipe.read_options),
-        "cells that are to stay empty": bool(recipe.left_alone),
-        "columns whose names are no text": not all(
+        f"the reading option {next(iter(recipe.read_options), '')}": bool(recipe.read_options),
+        "cells that are left missing": bool(recipe.left_alone),
+        "column names that are not text": not all(
             isinstance(name, str) and name for name in recipe.roles
         ),
     }
     for what, is_so in objections.items():
         if is_so:
-            raise ImputationError(f"pmae impute has no words for {what}; take the script.")
+            raise ImputationError(f"pmae impute cannot express {what}. Use the script instead.")
 
 
 def _repeated(option: str, values: Iterable[str]) -> list[str]:
@@ -219,7 +217,7 @@ def _repeated(option: str, values: Iterable[str]) -> list[str]:
 
 
 def _path(path: str) -> str:
-    """Return a path that no shell takes for an option."""
+    """Return a path that is not mistaken for an option."""
     return f"./{path}" if path.startswith("-") else path
 
 

@@ -1,6 +1,17 @@
 """Conclusions from imputed tables: pooling, stability across methods, sensitivity."""
 
-from pmae_core.inference.delta import DeltaCurve, shifted, tipping_point
-from pmae_core.inference.stability import Pooled, conclusion_stability
+from pmae_core.inference.delta import DeltaCurve, tipping_point
+from pmae_core.inference.estimands import Estimand
+from pmae_core.inference.pooling import Pooled, pool_estimates
+from pmae_core.inference.shift import shifted
+from pmae_core.inference.stability import conclusion_stability
 
-__all__ = ["DeltaCurve", "Pooled", "conclusion_stability", "shifted", "tipping_point"]
+__all__ = [
+    "DeltaCurve",
+    "Estimand",
+    "Pooled",
+    "conclusion_stability",
+    "pool_estimates",
+    "shifted",
+    "tipping_point",
+]

@@ -1,4 +1,4 @@
-"""The experiments of the paper: what it printed, and how to measure the same here."""
+"""The experiments of the paper: its printed figures, and how to measure the same here."""
 
 from pmae_core.replication.experiments import EXPERIMENTS, Experiment, ExperimentPlan, Selection
 from pmae_core.replication.results import ResultFile

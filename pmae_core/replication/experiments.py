@@ -1,4 +1,4 @@
-"""Which tables, holes and variants of methods each experiment of the paper has."""
+"""The tables, missingness and variants of methods of each experiment in the paper."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pmae_core.masking import list_masking_functions
 from pmae_core.replication.printed_figures import DATASETS, PAPER_NAMES, PATTERNS
 from pmae_core.replication.variants import AUTOENCODERS, Variant
 from pmae_core.table.samples.datasets import BENCHMARK_NAMES
+from pmae_core.words import listed
 
 COUPLING = "nested"
 MECHANISMS = ("MCAR", "MAR", "MNAR")
@@ -26,7 +27,7 @@ PMAE = ("pmae-trf", "pmae-mix")
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """What a user wants of an experiment; what is None is as the experiment has it.
+    """The part of an experiment to run; None keeps what the experiment has.
 
     Attributes
     ----------
@@ -35,13 +36,13 @@ class Selection:
     a, b : sequence of float, optional
         Values of the grid.
     seeds : int
-        How many.
+        Number of seeds.
     max_rows : int, optional
-        Larger tables are sampled down to so many rows.
+        Larger tables are sampled down to this many rows.
     budget_seconds : float, optional
-        For each method and seed.
+        Time budget of each method and seed.
     method_params : mapping of imputer to mapping
-        Parameters to put over those of the experiment.
+        Parameters that replace those of the experiment.
     """
 
     datasets: Sequence[str] | None = None
@@ -59,16 +60,16 @@ class Selection:
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentPlan:
-    """An experiment with everything decided.
+    """An experiment with every setting decided.
 
     Attributes
     ----------
     experiment : Experiment
-        Which.
+        The experiment.
     datasets, patterns, mechanisms : tuple of str
-        Their product are the cells of the experiment.
+        Every combination is a cell of the experiment.
     variants : tuple of Variant
-        What is run in each cell.
+        The methods to run in each cell.
     seeds, max_rows, budget_seconds
         As in :class:`Selection`.
     """
@@ -84,7 +85,7 @@ class ExperimentPlan:
 
     @property
     def n_tasks(self) -> int:
-        """How many fits that are."""
+        """The number of fits."""
         n_cells = len(self.datasets) * len(self.patterns) * len(self.mechanisms)
         return n_cells * len(self.variants) * self.seeds
 
@@ -96,15 +97,15 @@ class Experiment:
     Attributes
     ----------
     name, title : str
-        The name on the command line, and one for people.
+        The name on the command line, and one for readers.
     in_paper : str
-        Where the paper has it.
+        Where it is in the paper.
     datasets, patterns, mechanisms, methods, presets : tuple of str
-        What it has where the user does not say.
+        The defaults, if the selection names none.
     make_variants : callable
         From methods, presets and the selection to variants.
     is_downstream : bool
-        Whether labels are predicted from the filled tables.
+        Whether labels are predicted from the imputed tables.
     """
 
     name: str
@@ -119,7 +120,7 @@ class Experiment:
     is_downstream: bool = False
 
     def plan(self, selection: Selection) -> ExperimentPlan:
-        """Decide everything.
+        """Decide every setting.
 
         Raises
         ------
@@ -135,11 +136,12 @@ class Experiment:
         }
         chosen = {what: _known(what, *choice) for what, choice in names.items()}
         if selection.seeds < 1:
-            raise ScoringError("There must be at least one seed.")
+            raise ScoringError(f"seeds must be at least 1, not {selection.seeds}.")
         variants = self.make_variants(chosen["method"], chosen["preset"], selection)
         if not variants:
             raise ScoringError(
-                f"{self.name} is about {', '.join(self.methods)}; name one of these methods."
+                f"{self.name} runs {listed(self.methods, most=len(self.methods))} only. Name at "
+                "least one of these methods."
             )
         return ExperimentPlan(
             experiment=self,
@@ -156,10 +158,11 @@ class Experiment:
 def _known(
     what: str, wanted: Sequence[str] | None, usual: Sequence[str], possible: Sequence[str]
 ) -> tuple[str, ...]:
-    strangers = [name for name in wanted or () if name not in possible]
-    if strangers:
+    unknown = [name for name in wanted or () if name not in possible]
+    if unknown:
         raise ScoringError(
-            f"There is no {what} {strangers[0]!r}; choose from {', '.join(possible)}."
+            f"There is no {what} {unknown[0]!r}. Choose from "
+            f"{listed(possible, most=len(possible))}."
         )
     return tuple(dict.fromkeys(wanted or usual))
 
@@ -171,7 +174,7 @@ def _variant(imputer: str, selection: Selection, **params: Any) -> Variant:
 def _all_methods(
     methods: Sequence[str], presets: Sequence[str], selection: Selection
 ) -> list[Variant]:
-    """Every method once, those of PMAE once for each preset."""
+    """Every method once, PMAE once per preset."""
     variants = []
     for method in methods:
         if method in PMAE:
@@ -195,7 +198,7 @@ def _masking_functions(
 def _from_remasker_to_pmae(
     methods: Sequence[str], presets: Sequence[str], selection: Selection
 ) -> list[Variant]:
-    """ReMasker; with PMAE's loss; with its masking, too; with its mixer, too."""
+    """ReMasker; then with PMAE's loss, its masking, and its mixer, one after the other."""
     steps = [("remasker", {}), ("remasker", {"loss": "paper"}), ("pmae-trf", {}), ("pmae-mix", {})]
     return [
         _variant(method, selection, preset=preset, **params)
@@ -224,8 +227,8 @@ def _architectures(
     ]
 
 
-# The ablations take the paper's own network by default: the Gaussian start and the copied masks
-# of our preset would hide most of what a masking function or a loss does.
+# The ablations use the paper's own network by default: with the Gaussian start and the copied masks
+# of our preset, a masking function or a loss would make little difference.
 _OF_THE_PAPER = ("paper-steps",)
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -273,7 +276,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             name="downstream",
-            title="Predicting labels from filled tables",
+            title="Predicting labels from imputed tables",
             in_paper="Table 2 and the appendix",
             make_variants=_all_methods,
             is_downstream=True,

@@ -1,4 +1,4 @@
-"""The token-mixing experiment: train a network, and look at what its blocks do to columns."""
+"""The token-mixing experiment: train a network and measure what its blocks do to columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pmae_core.replication.variants import Variant
 
 def mixing_rows(
     table: BenchmarkTable,
-    holes: HoldoutPlan,
+    holdout: HoldoutPlan,
     variant: Variant,
     seed: int,
     *,
@@ -26,28 +26,28 @@ def mixing_rows(
     retry_failed: bool,
     cancel: Callable[[], bool],
 ) -> tuple[list[dict[str, Any]], bool]:
-    """Return the rows of one network, and whether they were on disk.
+    """Return the rows of one network, and whether they were read from disk.
 
     Parameters
     ----------
-    table, holes, seed
-        What the network learns from.
+    table, holdout, seed
+        The data the network is trained on.
     variant : Variant
         The network.
     folder : Path
         Where the rows are kept.
     budget_seconds : float, optional
-        After this time training is given up.
+        Time after which training is stopped.
     retry_failed : bool
-        Whether a failure on disk is tried again.
+        Whether to run again what failed earlier.
     cancel : callable
-        ``True`` when the user wants to stop.
+        Returns ``True`` to stop.
 
     Returns
     -------
     list of dict
         ``status``, ``error``, and for each block and column ``before`` and ``after``; a single
-        row where there is no network.
+        row if there is no network.
     bool
         Whether nothing was run.
     """
@@ -64,7 +64,7 @@ def mixing_rows(
 
     done = {"status": "done", "error": None}
     try:
-        rows = [{**done, **row} for row in _measured(table, holes, variant, seed, stop)]
+        rows = [{**done, **row} for row in _measured(table, holdout, variant, seed, stop)]
     except Cancelled:
         if cancel():
             raise
@@ -77,11 +77,15 @@ def mixing_rows(
 
 
 def _measured(
-    table: BenchmarkTable, holes: HoldoutPlan, variant: Variant, seed: int, stop: Callable[[], bool]
+    table: BenchmarkTable,
+    holdout: HoldoutPlan,
+    variant: Variant,
+    seed: int,
+    stop: Callable[[], bool],
 ) -> list[dict[str, Any]]:
     from pmae_core.imputers.masked._mixing import mixing_magnitudes
 
-    incomplete = holes.make(table.frame, table.schema, seed).incomplete
+    incomplete = holdout.make(table.frame, table.schema, seed).incomplete
     imputer: Any = make_imputer(
         variant.imputer, **{**variant.params, "schema": table.schema, "random_state": seed}
     )

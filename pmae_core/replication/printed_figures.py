@@ -1,4 +1,4 @@
-"""What the paper printed, and why figures measured here may differ from it."""
+"""The figures printed in the paper, and why ours may differ."""
 
 from __future__ import annotations
 
@@ -28,29 +28,30 @@ PAPER_NAMES = {
     "pmae-trf": "PMAE-trf",
     "pmae-mix": "PMAE-mix",
 }
-"""Names of our methods in the paper's tables; what the paper does not have is not here."""
+"""Names of our methods in the paper's tables; methods not in the paper are left out."""
 
 REASONS = {
     "miracle": "The original takes no step on a table with fewer rows than a batch, so the paper's "
     "diabetes figures are those of an untrained network; this one trains on every table.",
-    "miwae": "Probably the filling: the mean over 100 importance-weighted decoder means here, "
-    "which is steadier than a few draws.",
+    "miwae": "Probably the imputed values: here the mean over 100 importance-weighted decoder "
+    "means, which varies less than a few samples.",
     "miceforest": "Probably the forests: scikit-learn's with mean matching here, LightGBM's in the "
-    "package, which fails on some of these tables.",
-    "hyperimpute": "The chain stops after the first round that changes the filled cells more than "
-    "the one before, and picks among fewer, smaller models than the original.",
+    "original package, which fails on some of these tables.",
+    "hyperimpute": "The chain stops after the first round that changes the imputed values more "
+    "than the round before, and selects from fewer, smaller models than the original.",
     "tdm": "Fewer iterations than the original's 10,000, which made it worse on diabetes.",
     "remasker": "1,000 steps of 64 rows here instead of 600 epochs of large batches.",
-    "igrm": "Mostly the monotone holes, on which most methods are below their printed figures (see "
-    "the notes); on the others probably what was simplified: friends are the nearest rows, and the "
-    "training stops early.",
+    "igrm": "Mostly the monotone pattern, in which most methods are below their printed figures "
+    "(see the notes); in the others probably our simplifications: friends are the nearest rows, "
+    "and training stops early.",
 }
-"""Why a method may be far from its printed figure, where we know or have a good guess."""
+"""Why a method may differ from its printed figure, where we know or have a good guess."""
 
 NOTES = [
-    "The paper's monotone masks were not released. Here 60 % of the columns have holes, in half of "
-    "the rows, and which columns these are decides most: monotone figures may differ by 20 points "
-    "for every method alike, while the general ones of EM and KNN agree within a point.",
+    "The paper's monotone masks were not released. Here 60% of the columns have missing values, in "
+    "half of the rows. Results depend mostly on which columns these are, so monotone figures may "
+    "differ by 20 points for every method alike. In the general pattern, EM and KNN agree with the "
+    "paper within a point on 3 of the 9 tables.",
 ]
 
 
@@ -101,7 +102,7 @@ def printed_figure(
     method : str
         Our name of the method.
     dataset, pattern : str
-        The table, and the pattern of its holes.
+        The table, and the pattern of its missing values.
     metric : str, default "imputation_accuracy"
         A metric of :func:`printed_by_dataset`.
 

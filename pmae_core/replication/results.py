@@ -1,9 +1,8 @@
-"""Results of the experiments as tidy data: one JSON and one CSV file for each."""
+"""Results of the experiments as tidy data: one JSON and one CSV file per experiment."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ from pmae_core.errors import ScoringError
 from pmae_core.evaluation.store import read_json
 from pmae_core.replication.experiments import EXPERIMENTS
 from pmae_core.storage.files import write_whole
+from pmae_core.storage.json_values import without_nan
 
 Row = dict[str, Any]
-# What makes a row that of the same task; two rows that differ in one of these stand side by side.
+# Rows that agree in all of these belong to the same task; others are kept side by side.
 TASK_KEY = ("dataset", "pattern", "mechanism", "coupling", "max_rows", "method", "variant", "seed")
 DIGITS = 6
 
@@ -24,13 +24,12 @@ DIGITS = 6
 class ResultFile:
     """The results of one experiment on disk.
 
-    Rows of tasks that were there already stay, unless the same task has a new result; a
-    failure never takes the place of a result.
+    Existing rows stay, unless their task has a new result; a failure never replaces a result.
 
     Parameters
     ----------
     folder : path
-        Where the results of all experiments lie.
+        Where the results of all experiments are.
     experiment : str
         Name of the experiment.
     """
@@ -41,7 +40,7 @@ class ResultFile:
         self._new: dict[tuple[Any, ...], list[Row]] = {}
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Take the rows of one or more tasks; :meth:`write` puts them on disk."""
+        """Add the rows of one or more tasks; :meth:`write` puts them on disk."""
         for key, task_rows in _by_task(rows).items():
             self._new[key] = [_rounded(row) for row in task_rows]
 
@@ -51,7 +50,7 @@ class ResultFile:
         Parameters
         ----------
         run : mapping
-            How the new rows came about: JSON-able, with the command, settings and versions.
+            How the new rows were made: JSON-able, with the command, settings and versions.
         """
         if not self._new:
             return
@@ -71,11 +70,11 @@ class ResultFile:
         self._new = {}
 
     def table(self) -> pd.DataFrame:
-        """Return the rows on disk; none if there are no results yet."""
+        """Return the rows on disk, or an empty table if there are no results yet."""
         return pd.DataFrame(self._content()["rows"])
 
     def runs(self) -> list[dict[str, Any]]:
-        """Return the runs that the column ``run`` of the rows counts from 0."""
+        """Return the runs to which the column ``run`` of the rows refers, from 0."""
         return list(self._content()["runs"])
 
     def _content(self) -> dict[str, Any]:
@@ -83,7 +82,9 @@ class ResultFile:
             return {"runs": [], "rows": []}
         content = read_json(self.path)
         if not isinstance(content.get("rows"), list) or not isinstance(content.get("runs"), list):
-            raise ScoringError(f"{self.path} holds no results of an experiment; move it away.")
+            raise ScoringError(
+                f"{self.path} does not hold results of an experiment. Move it elsewhere."
+            )
         return content
 
     def _replace(self, runs: list[Any], rows: list[Row]) -> None:
@@ -97,7 +98,7 @@ class ResultFile:
             "rows": rows,
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        # One row a line: small files, and differences that can be read.
+        # One row per line: small files, and readable differences.
         lines = ",\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
         head = json.dumps({**content, "rows": []}, indent=1, ensure_ascii=False)
         text = head.removesuffix("[]\n}") + f"[\n{lines}\n]\n}}\n"
@@ -121,14 +122,14 @@ def _without_run(rows: list[Row]) -> list[Row]:
 
 
 def _rounded(row: Mapping[str, Any]) -> Row:
-    """Return a row without digits that nobody needs, and without nan, which JSON has not."""
-    return {name: _plain(value) for name, value in row.items()}
-
-
-def _plain(value: Any) -> Any:
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+    """Return a row with fewer digits, and with None instead of nan, which JSON lacks."""
+    rounded: Row = without_nan(
+        {
+            name: float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+            for name, value in row.items()
+        }
+    )
+    return rounded
 
 
 def _order(row: Row) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Running an experiment: cell by cell, each finished task on disk at once."""
+"""Running an experiment: cell by cell, each finished task saved at once."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ DOWNSTREAM_MODELS = ("linear", "boosting")
 
 @dataclass(frozen=True)
 class Cell:
-    """One table with one kind of holes.
+    """One table with one kind of missingness.
 
     Attributes
     ----------
     dataset, pattern, mechanism : str
-        Which table, and which holes.
+        Which table, and which missingness.
     max_rows : int or None
-        To how many rows the table is sampled down; None if it is taken whole.
+        Number of rows the table is sampled down to; None if it is used whole.
     """
 
     dataset: str
@@ -49,23 +49,23 @@ class Cell:
         return f"{self.dataset}-{self.pattern}{mechanism}{rows}"
 
     @property
-    def holes(self) -> dict[str, str]:
+    def amputation(self) -> dict[str, str]:
         """Settings of the amputation."""
         return {"pattern": self.pattern, "mechanism": self.mechanism, "coupling": COUPLING}
 
     @property
     def key(self) -> Row:
-        """What all rows of the cell have in common."""
-        return {"dataset": self.dataset, **self.holes, "max_rows": self.max_rows}
+        """The values that all rows of the cell share."""
+        return {"dataset": self.dataset, **self.amputation, "max_rows": self.max_rows}
 
     def load(self) -> BenchmarkTable:
-        """Load the table as the paper prepares it, with the cap on its rows."""
+        """Load the table as the paper prepares it, sampled down if it is too large."""
         return benchmark_table(self.dataset, max_rows=self.max_rows)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowsFinished(Event):
-    """A task of an experiment has its rows; ``eta_seconds`` is None as long as nobody knows."""
+    """A task of an experiment has its rows; ``eta_seconds`` is None until it can be estimated."""
 
     rows: list[Row]
     n_done: int
@@ -81,21 +81,21 @@ class Runner:
     Attributes
     ----------
     tasks_dir : Path
-        Where finished tasks are kept; experiments share those that they have in common.
+        Where finished tasks are kept; experiments share tasks they have in common.
     results_dir : Path
         Where the files of results are.
     about : mapping
-        How the results come about: the command and the versions, say. Kept in the results.
+        How the results are made, such as command and versions. Kept in the results.
     retry_failed : bool
         Whether tasks that failed are run again.
     n_jobs : int
-        Tasks at a time, each in a process of its own where more than 1.
+        Tasks at a time, each in its own process if more than 1.
     make_pool : callable, optional
-        Makes what runs the tasks of a comparison elsewhere, as on a cluster.
+        Makes a pool that runs the tasks of a comparison elsewhere, as on a cluster.
     callbacks : sequence of callables
-        Each gets :class:`RowsFinished`.
+        Each is called with :class:`RowsFinished`.
     cancel : callable
-        ``True`` when the user wants to stop.
+        Returns ``True`` to stop.
     """
 
     tasks_dir: Path
@@ -113,12 +113,12 @@ class Runner:
         Returns
         -------
         ResultFile
-            The results of the experiment, with those of earlier runs.
+            The results of the experiment, including those of earlier runs.
 
         Raises
         ------
         Cancelled
-            If the user asked to stop; what was finished is kept.
+            If the user asked to stop; finished tasks are kept.
         """
         results = ResultFile(self.results_dir, plan.experiment.name)
         run = {**self.about, "settings": settings_of(plan)}
@@ -126,7 +126,7 @@ class Runner:
 
         def take(rows: list[Row], from_disk: bool) -> None:
             results.add(rows)
-            progress.tell(rows, from_disk)
+            progress.report(rows, from_disk)
 
         for cell in cells_of(plan):
             try:
@@ -143,7 +143,7 @@ class Runner:
             table = cell.load()
             about_cell = {**cell.key, "n_rows": len(table.frame)}
             if plan.experiment.name == "mixing":
-                self._look_into_networks(cell, table, plan, about_cell, take)
+                self._measure_mixing(cell, table, plan, about_cell, take)
             else:
                 self._compare(cell, table, plan, about_cell, take)
         except (DatasetUnavailableError, TableError, AmputationError) as error:
@@ -161,7 +161,7 @@ class Runner:
     ) -> None:
         by_label = {variant.label: variant for variant in plan.variants}
 
-        def hear(event: Event) -> None:
+        def forward(event: Event) -> None:
             if isinstance(event, TaskFinished):
                 variant = by_label[event.result.method]
                 about = {**about_cell, **_about(variant, event.result.seed)}
@@ -174,7 +174,7 @@ class Runner:
             seeds=plan.seeds,
             budget_seconds=plan.budget_seconds,
             is_downstream=plan.experiment.is_downstream,
-            callbacks=(hear,),
+            callbacks=(forward,),
         )
 
     def compare_cell(
@@ -188,14 +188,14 @@ class Runner:
         is_downstream: bool = False,
         callbacks: Sequence[Callback] = (),
     ) -> Comparison:
-        """Run or resume variants of methods on one table with one kind of holes."""
+        """Run or resume variants of methods on one table with one kind of missingness."""
         folder = f"{cell.name}-downstream" if is_downstream else cell.name
         return compare(
             table.frame,
             [variant.label for variant in variants],
             seeds=range(seeds),
             schema=table.schema,
-            amputation=cell.holes,
+            amputation=cell.amputation,
             imputers={
                 variant.label: variant.imputer
                 for variant in variants
@@ -212,7 +212,7 @@ class Runner:
             pool=None if self.make_pool is None else self.make_pool(),
         )
 
-    def _look_into_networks(
+    def _measure_mixing(
         self,
         cell: Cell,
         table: BenchmarkTable,
@@ -220,13 +220,13 @@ class Runner:
         about_cell: Row,
         take: Callable[[list[Row], bool], None],
     ) -> None:
-        holes = HoldoutPlan(kind="amputation", amputation=cell.holes)
+        holdout = HoldoutPlan(kind="amputation", amputation=cell.amputation)
         for seed, variant in product(range(plan.seeds), plan.variants):
             if self.cancel():
                 raise Cancelled("The experiment was stopped.")
             rows, from_disk = mixing_rows(
                 table,
-                holes,
+                holdout,
                 variant,
                 seed,
                 folder=self.tasks_dir / f"{cell.name}-mixing",
@@ -238,7 +238,7 @@ class Runner:
 
 
 def cells_of(plan: ExperimentPlan) -> Iterator[Cell]:
-    """Yield the cells of a plan; a cap counts only for tables with more rows."""
+    """Yield the cells of a plan; a cap applies only to tables with more rows."""
     n_rows = {info.name: info.n_rows for info in list_datasets()}
     for dataset, pattern, mechanism in product(plan.datasets, plan.patterns, plan.mechanisms):
         is_capped = plan.max_rows is not None and plan.max_rows < n_rows[dataset]
@@ -284,13 +284,13 @@ def _outcome(result: TaskResult) -> Row:
         "error": result.downstream["error"] or None,
         "downstream_metric": result.downstream["metric"],
         **scores,
-        # The paper's figure: the mean over the models, of which none may be lacking.
+        # The paper's figure: the mean over the models, all of which must have a score.
         "downstream": None if None in scores.values() else sum(scores.values()) / len(scores),
     }
 
 
 class _ExperimentProgress:
-    """Counts tasks, and guesses from those that were run how long the others take."""
+    """Counts tasks, and estimates from those that were run how long the others take."""
 
     def __init__(self, n_tasks: int, callbacks: Sequence[Callback]) -> None:
         self.n_tasks = n_tasks
@@ -298,7 +298,7 @@ class _ExperimentProgress:
         self.n_done = self.n_run = 0
         self.started = time.monotonic()
 
-    def tell(self, rows: list[Row], from_disk: bool) -> None:
+    def report(self, rows: list[Row], from_disk: bool) -> None:
         self.n_done += 1
         self.n_run += not from_disk
         eta = None

@@ -1,4 +1,4 @@
-"""A method under certain parameters, by a name that says which."""
+"""An imputer with certain parameters, and a label that names them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNIFORM = "uniform 0.5"
 
 @dataclass(frozen=True)
 class Variant:
-    """An imputer with those of its parameters that are not its defaults.
+    """An imputer with the parameters that differ from its defaults.
 
     The same variant has the same label in every experiment, so that experiments share results.
 
@@ -25,7 +25,7 @@ class Variant:
     imputer : str
         Name of an imputer.
     params : mapping
-        Its parameters; defaults among them are left out.
+        Its parameters; values equal to the defaults are dropped.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Variant:
         return "-".join([self.imputer, *(f"{name}={value}" for name, value in self.params.items())])
 
     def describe(self) -> dict[str, Any]:
-        """Return the settings that the experiments vary; None where a method has none such."""
+        """Return the settings that the experiments vary; None if a method does not have them."""
         if self.imputer not in AUTOENCODERS:
             return dict.fromkeys(("preset", "masking", "a", "b", "loss", "architecture"))
         params = {**_defaults(self.imputer), **self.params}
@@ -68,7 +68,7 @@ class Variant:
 
 
 def _defaults(imputer: str) -> dict[str, Any]:
-    """Return the parameters that the name of an imputer stands for."""
+    """Return the default parameters of an imputer."""
     defaults: dict[str, Any] = make_imputer(imputer).get_params(deep=False)
     if "masking" in defaults:
         logit = next(one for one in list_masking_functions() if one.name == "logit")

@@ -116,7 +116,7 @@ def test_holes_that_are_none_are_offered_to_be_left(fill, table, open_page, stor
     fill(table)
     app = open_page(PAGE)
     (offer,) = app.checkbox
-    assert "packs is empty in all" in offer.label.replace("\\", "")
+    assert "packs is missing in all" in offer.label.replace("\\", "")
     assert "where smoker is no" in offer.label.replace("\\", "")
     assert not offer.value
     app = offer.check().run()
@@ -256,10 +256,10 @@ def test_the_biography_of_a_cell(fill, table, open_page, add_filling):
     app = calm(app.selectbox(key="impute:column").select("y").run())
 
     said = words(app)
-    assert "y of row 5 is missing; Expectation maximization says" in said
-    assert ", Mean / mode says" in said
-    assert "of 4 draws" in said
-    assert "The rows most like it have" in said
+    assert "y in row 5 is missing; Expectation maximization imputes" in said
+    assert ", Mean / mode imputes" in said
+    assert "of 4 imputations" in said
+    assert "The most similar rows have" in said
     assert "Who says what about `y` of row 5?" in questions(app)
     assert len(shown(app, "Distance")) == 5
 
@@ -276,7 +276,7 @@ def test_thin_support_is_a_warning(fill, open_page, add_filling):
     app.number_input(key="impute:row").set_value(0)
     app = calm(app.selectbox(key="impute:column").select("a").run())
 
-    assert any("Little is known here" in warning.value for warning in app.warning)
+    assert any("Little information here" in warning.value for warning in app.warning)
 
 
 def test_a_chosen_cell_and_view_survive_a_reload(fill, table, open_page, add_filling):
@@ -414,14 +414,14 @@ def test_a_comparison_says_what_not_to_trust(fill, table, open_page, add_filling
     app = view(open_page(PAGE), "Columns to trust")
 
     notes = shown(app, "Note").set_index("Column")["Note"]
-    assert notes["noise"] == "Do not trust: no method beats the mean here by more than chance."
+    assert notes["noise"] == "Unreliable: no method clearly beats the mean on held-out cells."
     assert "1 column needs care" in words(app)
     assert "No comparison" not in words(app)
     app = view(app, "The table")
-    assert not any("Do not trust" in warning.value for warning in app.warning)
+    assert not any("Unreliable" in warning.value for warning in app.warning)
     app.number_input(key="impute:row").set_value(1)
     app = calm(app.selectbox(key="impute:column").select("noise").run())
-    assert any("`noise`: Do not trust" in warning.value for warning in app.warning)
+    assert any("`noise`: Unreliable" in warning.value for warning in app.warning)
 
 
 # What if
@@ -433,7 +433,7 @@ def test_a_shift_of_the_missing_ones(fill, table, open_page, add_filling):
     app = view(open_page(PAGE), "What if")
 
     assert "How far may the filled cells be off?" in questions(app)
-    assert "The mean of y" in words(app)
+    assert "confidence interval of the mean of y" in words(app)
     assert "pooled from 4 draws" in words(app)
     before = words(app)
 
@@ -451,7 +451,7 @@ def test_conclusions_of_two_columns(kind, fill, table, open_page, add_filling):
 
     app = calm(app.selectbox(key="impute:conclusion").select(kind).run())
 
-    assert f"The {kind} of y" in words(app)
+    assert f"confidence interval of the {kind} of y" in words(app)
     assert "which is too narrow" in words(app)
 
 

@@ -81,7 +81,7 @@ def test_a_finished_filling_can_be_taken_in_every_form(fill, table, open_page, a
     script, command = codes(app)
     assert "make_imputer('em', random_state=7)" in script
     assert "--method em --seed 7 --imputations 3" in command
-    assert "Missing cells were imputed with Expectation maximization" in words(app)
+    assert "Missing values were imputed with Expectation maximization" in words(app)
     assert "Dempster, Laird and Rubin" in words(app)
     assert "this method leaves no model" in words(app)
 
@@ -98,7 +98,7 @@ def test_a_trained_model_can_be_taken_along(fill, table, open_page, add_filling)
     script, command = codes(app)
     assert "load_imputer('model.safetensors')" in script
     assert "--model model.safetensors" in command
-    assert "default settings and seed 5" in words(app)
+    assert "default settings, and seed 5" in words(app)
 
 
 def test_holes_left_alone_are_in_words_and_script(fill, table, open_page, add_filling):
@@ -108,10 +108,10 @@ def test_holes_left_alone_are_in_words_and_script(fill, table, open_page, add_fi
 
     app = calm(open_page(PAGE))
 
-    assert "Left empty on purpose: packs is empty in all" in words(app)
+    assert "Left missing on purpose: packs is missing in all" in words(app)
     (script,) = codes(app)
-    assert "leave_alone(frame, holes)" in script
-    assert "pmae impute has no words for cells that are to stay empty" in words(app)
+    assert "leave_alone(frame, findings)" in script
+    assert "pmae impute cannot express cells that are left missing" in words(app)
 
 
 def test_a_comparison_is_in_the_paragraph(fill, table, open_page, add_filling, add_job):

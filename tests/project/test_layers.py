@@ -260,6 +260,94 @@ def _write(root: Path, path: str, code: str) -> None:
     (root / path).write_text(code, encoding="utf-8")
 
 
+# Imports that may close a cycle, and why.
+ALLOWED_BACKWARDS = {
+    ("pmae_core.imputers.registry", "pmae_core.imputers"): "inside a function: when first asked "
+    "for the methods, the registry loads the package in which they register themselves",
+}
+
+
+def import_graph(root: Path, *, with_types: bool) -> dict[str, set[str]]:
+    """Return for each module of pmae_core the others that it imports, anywhere in its file.
+
+    An import of ``a.b.c`` also runs ``a`` and ``a.b``; these count unless they hold the importer.
+    """
+    paths = {module_name(path, root): path for path in (root / "pmae_core").rglob("*.py")}
+    graph: dict[str, set[str]] = {}
+    for module, path in paths.items():
+        hidden = set() if with_types else _lines_for_type_checkers(path)
+        graph[module] = set()
+        for line, imported in imported_modules(path, root):
+            parts = imported.split(".")
+            packages = (".".join(parts[:size]) for size in range(1, len(parts)))
+            run_too = (one for one in packages if not f"{module}.".startswith(f"{one}."))
+            if line not in hidden:
+                graph[module] |= {imported, *run_too} & set(paths) - {module}
+    for module, imported in ALLOWED_BACKWARDS:
+        graph.get(module, set()).discard(imported)
+    return graph
+
+
+def _lines_for_type_checkers(path: Path) -> set[int]:
+    """Return the numbers of the lines under ``if TYPE_CHECKING``."""
+    return {
+        line
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.If) and getattr(node.test, "id", None) == "TYPE_CHECKING"
+        for inner in node.body
+        for line in range(inner.lineno, (inner.end_lineno or inner.lineno) + 1)
+    }
+
+
+def import_cycles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
+    """Return the groups of modules in which each reaches all others."""
+    reached = {module: _reached_from(module, graph) for module in graph}
+    return {
+        frozenset(other for other in reached[module] if module in reached[other])
+        for module in graph
+        if module in reached[module]
+    }
+
+
+def _reached_from(module: str, graph: dict[str, set[str]]) -> set[str]:
+    reached: set[str] = set()
+    waiting = list(graph[module])
+    while waiting:
+        one = waiting.pop()
+        if one not in reached:
+            reached.add(one)
+            waiting += graph[one]
+    return reached
+
+
+def test_no_modules_import_each_other_when_loaded_or_inside_functions():
+    assert import_cycles(import_graph(ROOT, with_types=False)) == set()
+
+
+def test_modules_know_each_other_in_one_direction_only():
+    assert import_cycles(import_graph(ROOT, with_types=True)) == set()
+
+
+@pytest.mark.parametrize(
+    ("code", "of_types_only"),
+    [
+        ("def f():\n    from pmae_core.table.a import x", False),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pmae_core.table.a", True),
+        ("from pmae_core.masking.c import x", False),
+    ],
+)
+def test_a_cycle_is_found(tmp_path, code, of_types_only):
+    _write(tmp_path, "pmae_core/table/__init__.py", "")
+    _write(tmp_path, "pmae_core/table/a.py", "from pmae_core.table import b\nimport pandas")
+    _write(tmp_path, "pmae_core/table/b.py", code)
+    # Importing a module of a package runs the package, which here imports table.b again.
+    _write(tmp_path, "pmae_core/masking/__init__.py", "from pmae_core.table.a import x")
+    _write(tmp_path, "pmae_core/masking/c.py", "")
+
+    assert import_cycles(import_graph(tmp_path, with_types=True))
+    assert bool(import_cycles(import_graph(tmp_path, with_types=False))) is not of_types_only
+
+
 def modules_bringing_torch(modules: tuple[str, ...]) -> list[str]:
     """Import the modules one by one in a new interpreter; name the first that loads torch."""
     code = (

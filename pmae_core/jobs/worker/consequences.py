@@ -153,9 +153,14 @@ def _evaluators(
         estimands = [
             (kind, *map(from_json_value, columns)) for kind, *columns in params["conclusions"]
         ]
-        draws = params["conclusion_imputations"]
+        n_imputations = params["conclusion_imputations"]
         evaluators["conclusions"] = partial(
-            conclusion_stability, frame, estimands, n_draws=draws, seed=seed, **same
+            conclusion_stability,
+            frame,
+            estimands,
+            n_imputations=n_imputations,
+            seed=seed,
+            **same,
         )
     return evaluators
 

@@ -65,10 +65,10 @@ def recipe_of(
         seed=spec.seed,
         model=MODEL_FILE if by_model else None,
         model_seed=trained.get("seed"),
-        draws=spec.params.get("imputations", 0),
+        n_imputations=spec.params.get("imputations", 0),
         left_alone=left_alone(spec.params),
         output=IMPUTED_AGAIN_FILE,
-        imputed_output=WAS_IMPUTED_AGAIN_FILE,
+        was_imputed_output=WAS_IMPUTED_AGAIN_FILE,
         threads=spec.resources.threads,
         versions=spec.versions,
     )

@@ -201,7 +201,7 @@ def _write_imputed(
 
 
 def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
-    from pmae_core.evaluation import compare
+    from pmae_core.evaluation import compare, write_comparison
     from pmae_core.jobs.worker.consequences import compute_consequences
 
     started = time.monotonic()
@@ -223,7 +223,7 @@ def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
         deadline=None if budget is None else started + budget,
     )
     context.emit(PhaseStarted(phase="write"))
-    comparison.write(out)
+    write_comparison(comparison, out)
     _write_consequences(consequences, comparison, out)
     return {"kind": str(spec.kind), **_summary(comparison, consequences)}
 

@@ -70,7 +70,7 @@ def test_tasks_kept_beside_the_results_are_not_run_again(tmp_path, capsys):
     assert "em, seed 0" in told
     assert "naive, seed 0" not in told
     after = pd.read_csv(tmp_path / "out.csv")
-    scores = ["method", "rank", "band", "imputation_accuracy_x100", "rmse"]
+    scores = ["method", "rank", "tie_group", "imputation_accuracy_x100", "rmse"]
     pd.testing.assert_frame_equal(before[scores], after[scores])
 
 

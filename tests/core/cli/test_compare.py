@@ -54,15 +54,15 @@ def test_prints_a_table_and_writes_the_files(folder, tmp_path):
 
 
 def test_options_reach_the_comparison(folder, monkeypatch):
-    import pmae_core.evaluation.comparison as comparison
+    from pmae_core.evaluation import comparing
 
     seen = {}
 
     def spy(frame, methods, **kwargs):
         seen.update(kwargs, columns=list(frame.columns), methods=methods)
-        raise comparison.ScoringError("Seen enough.")
+        raise comparing.ScoringError("Seen enough.")
 
-    monkeypatch.setattr(comparison, "compare", spy)
+    monkeypatch.setattr(comparing, "compare", spy)
     run(
         *(folder / "complete.csv", "--methods", "pmae-mix, naive", "--seeds", 2, "--jobs", 2),
         *("--pattern", "general", "--mechanism", "MAR", "--coupling", "independent"),

@@ -43,16 +43,16 @@ class StubNoisy(StubMean):
 
 
 class StubLinear(StubMean):
-    """Each number by least squares on all other columns, holes at their mean."""
+    """Each number by least squares on all other columns, incomplete at their mean."""
 
     def _impute_encoded(self, encoded):
-        filled = np.where(encoded.observed, encoded.values, self.means_)
+        imputed = np.where(encoded.observed, encoded.values, self.means_)
         values = super()._impute_encoded(encoded)
         for j, column in enumerate(encoded.columns):
             if column.kind == "numerical":
-                others = np.column_stack([np.delete(filled, j, axis=1), np.ones(len(filled))])
+                others = np.column_stack([np.delete(imputed, j, axis=1), np.ones(len(imputed))])
                 rows = encoded.observed[:, j]
-                weights = np.linalg.lstsq(others[rows], filled[rows, j], rcond=None)[0]
+                weights = np.linalg.lstsq(others[rows], imputed[rows, j], rcond=None)[0]
                 values[:, j] = others @ weights
         return values
 
@@ -120,7 +120,7 @@ def complete() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def holes(complete) -> pd.DataFrame:
+def incomplete(complete) -> pd.DataFrame:
     """In y and z, and in kind: the latter two miss together."""
     rng = np.random.default_rng(1)
     table = complete.copy()

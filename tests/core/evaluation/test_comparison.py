@@ -5,9 +5,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import pmae_core.evaluation.comparison as comparison_module
 from pmae_core.errors import Cancelled, ImputationError, SchemaError, ScoringError
-from pmae_core.evaluation.comparison import NOT_RUN, Comparison, compare
+from pmae_core.evaluation import comparing, comparison_run
+from pmae_core.evaluation.comparing import compare
+from pmae_core.evaluation.comparison import Comparison
+from pmae_core.evaluation.comparison_run import NOT_RUN
 from pmae_core.evaluation.downstream import Downstream
 from pmae_core.evaluation.tasks import TaskFinished, TaskProgress, TaskStarted, run_task
 
@@ -17,8 +19,8 @@ METHODS = ["stub-mean", "stub-noisy", "stub-linear", "stub-broken", "stub-flaky"
 
 
 @pytest.fixture(scope="module")
-def comparison(holes, stubs):
-    return compare(holes, METHODS)
+def comparison(incomplete, stubs):
+    return compare(incomplete, METHODS)
 
 
 def test_the_table_has_a_row_for_each_method_and_seed(comparison):
@@ -44,7 +46,7 @@ def test_columns_are_scored_with_skill(comparison):
     assert skill["stub-mean", "y"] == pytest.approx(0, abs=1e-6)
 
 
-def test_all_methods_are_judged_by_the_same_cells(comparison):
+def test_all_methods_are_scored_on_the_same_cells(comparison):
     for seed in (0, 1, 2):
         truths = [
             json.dumps({name: cells["truth"] for name, cells in task.points.items()})
@@ -65,7 +67,7 @@ def test_the_summary_ranks_with_ties_and_reasons(comparison):
     assert summary["rank"].isna().tolist() == [False] * 4 + [True]
     assert summary["n_done"].tolist() == [3, 3, 3, 2, 0]
     assert summary.loc["stub-flaky", "remark"] == "Seed 1: Seed 1 brings bad luck."
-    assert summary.loc["stub-broken", "remark"].startswith("Seed 0, 1, 2: The method broke")
+    assert summary.loc["stub-broken", "remark"].startswith("Seed 0, 1 and 2: The method failed")
     values = comparison.table.query("method == 'stub-linear'")["rmse"]
     assert summary.loc["stub-linear", "rmse"] == pytest.approx(values.mean())
     assert summary.loc["stub-linear", "rmse_se"] == pytest.approx(values.std() / np.sqrt(3))
@@ -90,19 +92,9 @@ def test_json_brings_everything_back(comparison):
         Comparison.from_json("{}")
 
 
-def test_files_are_written(comparison, tmp_path):
-    paths = comparison.write(tmp_path / "out")
-    assert [path.name for path in paths] == [
-        *("results.csv", "per_column.csv", "comparison.json", "report.html")
-    ]
-    assert len(pd.read_csv(paths[0])) == 15
-    assert pd.read_csv(paths[1])["column"].tolist() == comparison.per_column["column"].tolist()
-    assert Comparison.from_json(paths[2].read_text()).methods == METHODS
-
-
-def test_events_tell_results_as_they_come(holes):
+def test_events_tell_results_as_they_come(incomplete):
     events = []
-    compare(holes, ["stub-mean", "stub-broken"], seeds=[4, 5], callbacks=[events.append])
+    compare(incomplete, ["stub-mean", "stub-broken"], seeds=[4, 5], callbacks=[events.append])
     of_a_success, of_a_failure = (
         [TaskStarted, TaskProgress, TaskFinished],
         [TaskStarted, TaskFinished],
@@ -122,19 +114,19 @@ def test_amputation_of_a_complete_table(complete):
     assert comparison.table["status"].tolist() == ["done"]
 
 
-def test_known_truth_ties_over_columns(complete, holes):
-    comparison = compare(holes, ["stub-mean", "stub-linear"], truth=complete)
+def test_known_truth_ties_over_columns(complete, incomplete):
+    comparison = compare(incomplete, ["stub-mean", "stub-linear"], truth=complete)
     assert not comparison.masks_vary
     one, two, three = (task.points for task in comparison.tasks[::2])
     assert one == two == three
-    assert comparison.per_column["n_scored"].iloc[0] == holes["y"].isna().sum()
+    assert comparison.per_column["n_scored"].iloc[0] == incomplete["y"].isna().sum()
     assert comparison.summary()["rank"].tolist() == [1, 1]
 
 
-def test_no_method_sees_the_target(holes):
-    table = holes.assign(label=holes["y"].fillna(0))
+def test_no_method_sees_the_target(incomplete):
+    table = incomplete.assign(label=incomplete["y"].fillna(0))
     comparison = compare(table, ["stub-linear"], target="label", seeds=[0])
-    without = compare(holes, ["stub-linear"], seeds=[0])
+    without = compare(incomplete, ["stub-linear"], seeds=[0])
     assert comparison.per_column.equals(without.per_column)
 
 
@@ -146,20 +138,20 @@ def test_no_method_sees_the_target(holes):
         ({"seeds": []}, ScoringError, "at least one"),
         ({"n_jobs": 0}, ScoringError, "n_jobs"),
         ({"n_jobs": 2, "pool": object()}, ScoringError, "either n_jobs or a pool"),
-        ({"method_params": {"em": {}}}, ScoringError, "not compared"),
+        ({"method_params": {"em": {}}}, ScoringError, "not among the methods"),
         ({"method_params": {"stub-mean": {"magic": 1}}}, ImputationError, "magic"),
         ({"method_params": {"stub-mean": {"random_state": 1}}}, ScoringError, "random_state"),
         ({"target": "magic"}, ScoringError, "magic"),
         ({"schema": {"magic": "ignored"}}, SchemaError, "magic"),
         ({"holdout": "magic"}, ScoringError, "magic"),
         ({"holdout": "known-truth"}, ScoringError, "needs `truth`"),
-        ({"holdout": "like-mine", "amputation": {}}, ScoringError, "mean nothing"),
+        ({"holdout": "like-mine", "amputation": {}}, ScoringError, "has no use for"),
         ({"holdout_share": 2.0}, ScoringError, "share"),
     ],
 )
-def test_what_cannot_work_is_refused_at_once(holes, kwargs, error, reason):
+def test_what_cannot_work_is_refused_at_once(incomplete, kwargs, error, reason):
     with pytest.raises(error, match=reason):
-        compare(holes, **{"methods": ["stub-mean"], **kwargs})
+        compare(incomplete, **{"methods": ["stub-mean"], **kwargs})
 
 
 # ---------------------------------------------------------------- time
@@ -173,28 +165,31 @@ def clock(monkeypatch):
     def tick(event):
         now[0] += isinstance(event, TaskFinished)
 
-    monkeypatch.setattr(comparison_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    for module in (comparing, comparison_run):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return tick
 
 
-def test_when_time_is_up_a_task_is_stopped_and_the_rest_is_not_run(holes, clock):
+def test_when_time_is_up_a_task_is_stopped_and_the_rest_is_not_run(incomplete, clock):
     comparison = compare(
-        holes, ["stub-mean", "stub-slow", "stub-linear"], budget_seconds=1.2, callbacks=[clock]
+        incomplete, ["stub-mean", "stub-slow", "stub-linear"], budget_seconds=1.2, callbacks=[clock]
     )
     assert comparison.table["status"].tolist() == ["done", "stopped"] + ["not run"] * 7
     assert "time budget of 0.2 s" in comparison.tasks[1].error
     assert comparison.tasks[2].error == NOT_RUN == "not run: time budget"
 
 
-def test_a_method_has_a_budget_of_its_own(holes):
-    comparison = compare(holes, ["stub-slow", "stub-mean"], method_budget_seconds=0.1, seeds=[0])
+def test_a_method_has_a_budget_of_its_own(incomplete):
+    comparison = compare(
+        incomplete, ["stub-slow", "stub-mean"], method_budget_seconds=0.1, seeds=[0]
+    )
     assert comparison.table["status"].tolist() == ["stopped", "done"]
     summary = comparison.summary()
     assert "time budget of 0.1 s" in summary.loc["stub-slow", "remark"]
     assert summary.index[0] == "stub-mean"
 
 
-def test_the_user_can_stop(holes, tmp_path):
+def test_the_user_can_stop(incomplete, tmp_path):
     finished = []
 
     def note(event):
@@ -202,7 +197,7 @@ def test_the_user_can_stop(holes, tmp_path):
 
     with pytest.raises(Cancelled):
         compare(
-            holes,
+            incomplete,
             ["stub-mean"],
             callbacks=[note],
             cancel=lambda: len(finished) == 2,
@@ -214,7 +209,7 @@ def test_the_user_can_stop(holes, tmp_path):
 # ---------------------------------------------------------------- resuming
 
 
-def run_names(holes, folder, methods, callbacks=(), **kwargs):
+def run_names(incomplete, folder, methods, callbacks=(), **kwargs):
     """Compare, and name the tasks that were run and not read."""
     run = []
 
@@ -222,44 +217,48 @@ def run_names(holes, folder, methods, callbacks=(), **kwargs):
         if isinstance(event, TaskStarted):
             run.append(f"{event.method} {event.seed}")
 
-    comparison = compare(holes, methods, callbacks=[note, *callbacks], results_dir=folder, **kwargs)
+    comparison = compare(
+        incomplete, methods, callbacks=[note, *callbacks], results_dir=folder, **kwargs
+    )
     return comparison, run
 
 
-def test_finished_tasks_are_not_run_again(holes, tmp_path):
-    first, ran = run_names(holes, tmp_path, ["stub-noisy", "stub-broken"], seeds=[0])
+def test_finished_tasks_are_not_run_again(incomplete, tmp_path):
+    first, ran = run_names(incomplete, tmp_path, ["stub-noisy", "stub-broken"], seeds=[0])
     assert len(ran) == 2
-    second, ran = run_names(holes, tmp_path, ["stub-noisy", "stub-broken"], seeds=[0])
+    second, ran = run_names(incomplete, tmp_path, ["stub-noisy", "stub-broken"], seeds=[0])
     assert ran == []
     assert second.to_json() == first.to_json()
 
 
-def test_more_methods_and_seeds_join(holes, tmp_path):
-    run_names(holes, tmp_path, ["stub-mean"], seeds=[0])
-    _, ran = run_names(holes, tmp_path, ["stub-mean", "stub-linear"], seeds=[0, 1])
+def test_more_methods_and_seeds_join(incomplete, tmp_path):
+    run_names(incomplete, tmp_path, ["stub-mean"], seeds=[0])
+    _, ran = run_names(incomplete, tmp_path, ["stub-mean", "stub-linear"], seeds=[0, 1])
     assert ran == ["stub-linear 0", "stub-mean 1", "stub-linear 1"]
 
 
-def test_failures_are_run_again_on_request(holes, tmp_path):
-    run_names(holes, tmp_path, ["stub-flaky"])
-    _, ran = run_names(holes, tmp_path, ["stub-flaky"], retry_failed=True)
+def test_failures_are_run_again_on_request(incomplete, tmp_path):
+    run_names(incomplete, tmp_path, ["stub-flaky"])
+    _, ran = run_names(incomplete, tmp_path, ["stub-flaky"], retry_failed=True)
     assert ran == ["stub-flaky 1"]
 
 
-def test_more_time_lets_a_stopped_method_try_again(holes, tmp_path):
+def test_more_time_lets_a_stopped_method_try_again(incomplete, tmp_path):
     for budget, expected in ((0.05, ["stub-slow 0"]), (0.05, []), (0.1, ["stub-slow 0"])):
-        _, ran = run_names(holes, tmp_path, ["stub-slow"], seeds=[0], method_budget_seconds=budget)
+        _, ran = run_names(
+            incomplete, tmp_path, ["stub-slow"], seeds=[0], method_budget_seconds=budget
+        )
         assert ran == expected
 
 
-def test_what_only_lacked_time_for_all_is_run_the_next_time(holes, tmp_path, clock):
+def test_what_only_lacked_time_for_all_is_run_the_next_time(incomplete, tmp_path, clock):
     methods = ["stub-slow", "stub-mean"]
     for _ in range(2):
         _, ran = run_names(
-            holes, tmp_path, methods, seeds=[0], budget_seconds=0.2, callbacks=[clock]
+            incomplete, tmp_path, methods, seeds=[0], budget_seconds=0.2, callbacks=[clock]
         )
         assert ran == ["stub-slow 0"]
-    _, ran = run_names(holes, tmp_path, ["stub-mean"], seeds=[0])
+    _, ran = run_names(incomplete, tmp_path, ["stub-mean"], seeds=[0])
     assert ran == ["stub-mean 0"]
 
 
@@ -273,24 +272,24 @@ def test_what_only_lacked_time_for_all_is_run_the_next_time(holes, tmp_path, clo
         ({"method_params": {"stub-mean": {"shift": 0.1}}}, "other parameters"),
     ],
 )
-def test_another_comparison_in_the_same_folder_is_refused(holes, tmp_path, change, reason):
-    compare(holes, ["stub-mean"], seeds=[0], results_dir=tmp_path)
+def test_another_comparison_in_the_same_folder_is_refused(incomplete, tmp_path, change, reason):
+    compare(incomplete, ["stub-mean"], seeds=[0], results_dir=tmp_path)
     with pytest.raises(ScoringError, match=reason):
-        compare(holes, ["stub-mean"], seeds=[0], results_dir=tmp_path, **change)
+        compare(incomplete, ["stub-mean"], seeds=[0], results_dir=tmp_path, **change)
 
 
-def test_another_table_in_the_same_folder_is_refused(holes, tmp_path):
-    compare(holes, ["stub-mean"], seeds=[0], results_dir=tmp_path)
-    changed = holes.assign(x=holes["x"] + 1)
+def test_another_table_in_the_same_folder_is_refused(incomplete, tmp_path):
+    compare(incomplete, ["stub-mean"], seeds=[0], results_dir=tmp_path)
+    changed = incomplete.assign(x=incomplete["x"] + 1)
     with pytest.raises(ScoringError, match="table"):
         compare(changed, ["stub-mean"], seeds=[0], results_dir=tmp_path)
 
 
-def test_processes_fill_the_folder_too(holes, tmp_path):
+def test_processes_write_to_the_folder_too(incomplete, tmp_path):
     settings = {"methods": ["naive"], "seeds": [0, 1]}
-    together = compare(holes, **settings, results_dir=tmp_path, n_jobs=2)
+    together = compare(incomplete, **settings, results_dir=tmp_path, n_jobs=2)
     assert together.table["status"].tolist() == ["done", "done"]
-    again, ran = run_names(holes, tmp_path, **settings)
+    again, ran = run_names(incomplete, tmp_path, **settings)
     assert ran == []
     assert again.per_column.equals(together.per_column)
 
@@ -303,7 +302,7 @@ class LastFirst:
         yield from map(run_task, reversed(tasks))
 
 
-def test_a_pool_runs_the_tasks_elsewhere_to_the_same_end(holes, tmp_path):
+def test_a_pool_runs_the_tasks_elsewhere_to_the_same_end(incomplete, tmp_path):
     settings = {"methods": ["stub-noisy", "stub-flaky"], "seeds": [0, 1]}
     order = []
 
@@ -311,15 +310,17 @@ def test_a_pool_runs_the_tasks_elsewhere_to_the_same_end(holes, tmp_path):
         if isinstance(event, TaskFinished):
             order.append((event.result.method, event.result.seed))
 
-    elsewhere = compare(holes, **settings, pool=LastFirst(), callbacks=[note], results_dir=tmp_path)
-    here = compare(holes, **settings)
+    elsewhere = compare(
+        incomplete, **settings, pool=LastFirst(), callbacks=[note], results_dir=tmp_path
+    )
+    here = compare(incomplete, **settings)
     assert order == [(task.method, task.seed) for task in reversed(here.tasks)]
     assert elsewhere.per_column.equals(here.per_column)
     assert elsewhere.settings == here.settings
     assert len(list(tmp_path.glob("*-seed*.json"))) == 4
 
 
-def test_one_imputer_is_compared_with_itself_under_other_parameters(holes, tmp_path):
+def test_one_imputer_is_compared_with_itself_under_other_parameters(incomplete, tmp_path):
     arguments = {
         "methods": ["stub-mean", "shifted"],
         "seeds": [0],
@@ -327,25 +328,25 @@ def test_one_imputer_is_compared_with_itself_under_other_parameters(holes, tmp_p
         "method_params": {"shifted": {"shift": 0.3}},
         "results_dir": tmp_path,
     }
-    rmse = compare(holes, **arguments).table.set_index("method")["rmse"]
+    rmse = compare(incomplete, **arguments).table.set_index("method")["rmse"]
     assert rmse["shifted"] > rmse["stub-mean"]
     heard = []
-    compare(holes, **arguments, callbacks=(heard.append,))
+    compare(incomplete, **arguments, callbacks=(heard.append,))
     assert all(event.from_disk for event in heard if isinstance(event, TaskFinished))
     with pytest.raises(ScoringError, match="other parameters"):
-        compare(holes, **{**arguments, "imputers": {"shifted": "stub-noisy"}})
-    with pytest.raises(ScoringError, match="parameters for absent, which is not compared"):
-        compare(holes, ["stub-mean"], imputers={"absent": "stub-mean"})
+        compare(incomplete, **{**arguments, "imputers": {"shifted": "stub-noisy"}})
+    with pytest.raises(ScoringError, match="parameters for absent, which is not among the methods"):
+        compare(incomplete, ["stub-mean"], imputers={"absent": "stub-mean"})
 
 
-def test_labels_are_predicted_from_each_filled_table(complete, tmp_path):
+def test_labels_are_predicted_from_each_imputed_table(complete, tmp_path):
     labels = Downstream(complete["x"].rename("label"), "regression")
-    holes = {"pattern": "general"}
+    incomplete = {"pattern": "general"}
     results = compare(
         complete,
         ["stub-mean", "stub-linear"],
         seeds=[0],
-        amputation=holes,
+        amputation=incomplete,
         downstream=labels,
         results_dir=tmp_path,
     )
@@ -353,6 +354,8 @@ def test_labels_are_predicted_from_each_filled_table(complete, tmp_path):
     assert scores["stub-linear"]["metric"] == "r2"
     assert 1 > scores["stub-linear"]["linear"] > 0.3
     assert scores["stub-linear"]["linear"] != scores["stub-mean"]["linear"]
-    assert compare(complete, ["stub-mean"], seeds=[0], amputation=holes).tasks[0].downstream == {}
-    with pytest.raises(ScoringError, match="not the same: downstream"):
-        compare(complete, ["stub-mean"], seeds=[0], amputation=holes, results_dir=tmp_path)
+    assert (
+        compare(complete, ["stub-mean"], seeds=[0], amputation=incomplete).tasks[0].downstream == {}
+    )
+    with pytest.raises(ScoringError, match="different: downstream"):
+        compare(complete, ["stub-mean"], seeds=[0], amputation=incomplete, results_dir=tmp_path)

@@ -33,7 +33,7 @@ def test_different_categories_are_at_distance_one():
     truth = pd.DataFrame({"kind": ["a", "a", "b"]})
     imputed = pd.DataFrame({"kind": ["b", "b", "b"]})
     missing = pd.DataFrame({"kind": [True, True, False]})
-    # All pairs of a true and a filled row differ by 1, all others by 0.
+    # All pairs of a true and a imputed row differ by 1, all others by 0.
     assert energy_score(truth, imputed, missing) == pytest.approx(np.sqrt(2))
 
 

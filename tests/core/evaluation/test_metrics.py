@@ -212,8 +212,8 @@ ALL = pd.DataFrame(True, index=X.index, columns=X.columns)
 @pytest.mark.parametrize(
     ("truth", "imputed", "missing", "sentence"),
     [
-        (X, frame(x=[np.nan, 2, 3], y=["a", None, "b"]), ALL, "still missing.*in: x, y"),
-        (X, frame(x=[np.inf, 2, 3], y=["a", "b", "b"]), ALL, "in: x"),
+        (X, frame(x=[np.nan, 2, 3], y=["a", None, "b"]), ALL, "still missing.*in x and y"),
+        (X, frame(x=[np.inf, 2, 3], y=["a", "b", "b"]), ALL, "in x"),
         (X, X, ~ALL, "nothing to score"),
         (X.where(~ALL), X, ALL, "nothing to score"),
         (X, X[["x"]], ALL, r"imputed table lacks the column\(s\) y"),

@@ -43,14 +43,14 @@ def run(tasks, n_jobs=2, cancel=lambda: False):
     return {r.seed: r for r in pool.run(lambda: remaining.pop(0) if remaining else None)}
 
 
-def test_processes_give_the_same_and_a_crash_costs_one_task(holes, monkeypatch):
+def test_processes_give_the_same_and_a_crash_costs_one_task(incomplete, monkeypatch):
     monkeypatch.setattr(parallel, "GRACE_SECONDS", 0.0)
-    good = task(holes, 0, {})
+    good = task(incomplete, 0, {})
     results = run(
         [
             good,
-            task(holes, 1, {"deadly": Deadly()}),
-            task(holes, 2, {"sleepy": Sleepy()}, budget_seconds=0.1),
+            task(incomplete, 1, {"deadly": Deadly()}),
+            task(incomplete, 2, {"sleepy": Sleepy()}, budget_seconds=0.1),
         ]
     )
     assert results[0].error is None
@@ -58,14 +58,14 @@ def test_processes_give_the_same_and_a_crash_costs_one_task(holes, monkeypatch):
     assert results[1].status == "failed"
     assert "exit code 9" in results[1].error
     assert results[2].status == "stopped"
-    assert "did not stop by itself" in results[2].error
+    assert "did not stop when asked to" in results[2].error
 
 
-def test_cancel_ends_the_processes(holes):
+def test_cancel_ends_the_processes(incomplete):
     started = time.monotonic()
     pool = TaskPool(1, lambda: time.monotonic() - started > 0.3)
     with pytest.raises(Cancelled):
-        list(pool.run(lambda: task(holes, 0, {"sleepy": Sleepy()})))
+        list(pool.run(lambda: task(incomplete, 0, {"sleepy": Sleepy()})))
     assert pool._running == []
     assert time.monotonic() - started < 55
 

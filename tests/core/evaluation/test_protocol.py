@@ -84,7 +84,7 @@ def test_the_papers_limit_for_rare_categories(n_rows, smallest_kept):
 @pytest.mark.parametrize(
     ("column", "sentence"),
     [
-        (pd.Series([1.5, None] * 20), "needs the truth of every number, but c has missing cells"),
+        (pd.Series([1.5, None] * 20), "needs the true value of every number, but c has"),
         (pd.Series(pd.date_range("2020-01-01", periods=40)), "the role of c is datetime"),
     ],
 )

@@ -69,7 +69,7 @@ def test_methods_within_noise_share_a_rank():
     )
     assert set(ranked.index[:2]) == {"best", "close"}
     assert ranked["rank"].tolist() == [1, 1, 3, 4]
-    assert ranked["band"].tolist() == [1, 1, 2, 3]
+    assert ranked["tie_group"].tolist() == [1, 1, 2, 3]
     assert ranked["behind"].iloc[1] > 0
     assert ranked["behind_low"].iloc[1] < 0 < ranked["behind_high"].iloc[1]
 
@@ -159,7 +159,7 @@ def test_chance_does_not_beat_the_mean():
 def test_few_seeds_leave_it_open():
     found = winners({"a": [[0.2]], "b": [[0.1]]})
     assert found.loc["c0", "best"] == "a"
-    assert "may be chance" in found.loc["c0", "verdict"]
+    assert "not tested" in found.loc["c0", "verdict"]
     assert winners({"a": [[-0.2]]}).loc["c0", "best"] is None
 
 

@@ -1,10 +1,12 @@
 import re
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 
-from pmae_core.evaluation.comparison import Comparison, compare
-from pmae_core.evaluation.report import comparison_report
+from pmae_core.evaluation.comparing import compare
+from pmae_core.evaluation.comparison import Comparison
+from pmae_core.evaluation.report import comparison_report, write_comparison
 
 pytestmark = pytest.mark.usefixtures("stubs")
 
@@ -39,8 +41,8 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def comparison(holes, stubs):
-    table = holes.rename(columns={"y": NASTY, "z": "price $ and $"})
+def comparison(incomplete, stubs):
+    table = incomplete.rename(columns={"y": NASTY, "z": "price $ and $"})
     table["kind"] = table["kind"].replace({"a": NASTY})
     return compare(table, ["stub-mean", "stub-linear", "stub-broken"], seeds=[0, 1, 2])
 
@@ -94,19 +96,27 @@ def test_the_same_results_give_the_same_report(comparison, html):
     assert comparison_report(Comparison.from_json(comparison.to_json())) == html
 
 
-def test_failures_alone_make_a_report_too(holes):
-    report = comparison_report(compare(holes, ["stub-broken"], seeds=[0]))
+def test_failures_alone_make_a_report_too(incomplete):
+    report = comparison_report(compare(incomplete, ["stub-broken"], seeds=[0]))
     page = Page(report)
     assert "svg" not in page.tags
     assert any("divided by zero" in text for text in page.texts)
 
 
-def test_many_columns_are_cut_with_a_word(holes):
-    wide = holes[["x"]].assign(**{f"c{k}": holes["y"] + k * holes["x"] for k in range(15)})
+def test_many_columns_are_cut_with_a_word(incomplete):
+    wide = incomplete[["x"]].assign(
+        **{f"c{k}": incomplete["y"] + k * incomplete["x"] for k in range(15)}
+    )
     report = comparison_report(compare(wide, ["stub-mean"], seeds=[0]))
     assert "the first 12 of 15 columns" in report
 
 
-def test_the_report_is_written(comparison, html, tmp_path):
-    comparison.to_html(tmp_path / "report.html")
-    assert (tmp_path / "report.html").read_text(encoding="utf-8") == html
+def test_files_are_written(comparison, html, tmp_path):
+    paths = write_comparison(comparison, tmp_path / "out")
+    assert [path.name for path in paths] == [
+        *("results.csv", "per_column.csv", "comparison.json", "report.html")
+    ]
+    assert len(pd.read_csv(paths[0])) == 9
+    assert pd.read_csv(paths[1])["column"].tolist() == comparison.per_column["column"].tolist()
+    assert Comparison.from_json(paths[2].read_text()).methods == comparison.methods
+    assert paths[3].read_text(encoding="utf-8") == html

@@ -18,17 +18,17 @@ def skill(truth, imputed, incomplete):
     )
 
 
-def test_the_filling_is_mean_and_mode(complete, holes):
-    filled = impute_with_mean(holes, Schema.infer(holes))
-    missing = holes["y"].isna()
-    np.testing.assert_allclose(filled.loc[missing, "y"], holes["y"].mean(), rtol=1e-5)
-    assert set(filled.loc[holes["kind"].isna(), "kind"]) == {"a"}
+def test_the_filling_is_mean_and_mode(complete, incomplete):
+    imputed = impute_with_mean(incomplete, Schema.infer(incomplete))
+    missing = incomplete["y"].isna()
+    np.testing.assert_allclose(imputed.loc[missing, "y"], incomplete["y"].mean(), rtol=1e-5)
+    assert set(imputed.loc[incomplete["kind"].isna(), "kind"]) == {"a"}
 
 
 def test_dates_have_a_mean_too():
     days = pd.Series(pd.to_datetime(["2024-01-01", "2024-01-03", None]))
-    filled = impute_with_mean(days.to_frame("day"), Schema.infer(days.to_frame("day")))
-    assert filled["day"].tolist()[2] == pd.Timestamp("2024-01-02")
+    imputed = impute_with_mean(days.to_frame("day"), Schema.infer(days.to_frame("day")))
+    assert imputed["day"].tolist()[2] == pd.Timestamp("2024-01-02")
 
 
 def test_rare_categories_are_themselves():
@@ -37,10 +37,12 @@ def test_rare_categories_are_themselves():
     assert impute_with_mean(table, Schema.infer(table))["kind"].iloc[-1] == "h"
 
 
-def test_perfect_is_one_and_the_mean_is_zero(complete, holes):
+def test_perfect_is_one_and_the_mean_is_zero(complete, incomplete):
     schema = Schema.infer(complete)
-    np.testing.assert_allclose(skill(complete, complete, holes), 1.0)
-    np.testing.assert_allclose(skill(complete, impute_with_mean(holes, schema), holes), 0.0)
+    np.testing.assert_allclose(skill(complete, complete, incomplete), 1.0)
+    np.testing.assert_allclose(
+        skill(complete, impute_with_mean(incomplete, schema), incomplete), 0.0
+    )
 
 
 def test_skill_is_the_share_of_error_avoided():
@@ -62,8 +64,8 @@ def test_where_the_mean_is_perfect_there_is_nothing_to_win():
     assert math.isnan(skill(truth, wrong, incomplete)["k"])
 
 
-def test_an_empty_column_keeps_its_holes():
+def test_an_empty_column_stays_empty():
     table = pd.DataFrame({"x": [1.0, 2.0, None], "nothing": [np.nan] * 3})
-    filled = impute_with_mean(table, Schema.infer(table))
-    assert filled["nothing"].isna().all()
-    assert filled["x"].notna().all()
+    imputed = impute_with_mean(table, Schema.infer(table))
+    assert imputed["nothing"].isna().all()
+    assert imputed["x"].notna().all()

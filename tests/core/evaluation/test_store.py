@@ -21,7 +21,7 @@ def test_results_come_back(tmp_path):
 
 def test_another_comparison_is_refused(tmp_path):
     ResultStore(tmp_path, {"table": "abc", "share": 0.1})
-    with pytest.raises(ScoringError, match=r"another comparison \(not the same: share\)"):
+    with pytest.raises(ScoringError, match=r"another comparison \(different: share\)"):
         ResultStore(tmp_path, {"table": "abc", "share": 0.2})
 
 

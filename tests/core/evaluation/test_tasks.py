@@ -20,10 +20,10 @@ def task(table, method, seed=0, **kwargs):
     return Task(method=method, seed=seed, table=table, **settings)
 
 
-def test_scores_are_those_of_the_library(holes):
-    job = task(holes, "stub-linear", seed=2)
+def test_scores_are_those_of_the_library(incomplete):
+    job = task(incomplete, "stub-linear", seed=2)
     result = run_task(job)
-    held_out = job.holdout.make(holes, job.schema, 2)
+    held_out = job.holdout.make(incomplete, job.schema, 2)
     imputer = make_imputer("stub-linear", schema=job.schema, random_state=2)
     score = score_imputation(
         held_out.truth, imputer.fit_transform(held_out.incomplete), held_out.missing, job.schema
@@ -36,24 +36,24 @@ def test_scores_are_those_of_the_library(holes):
     assert [row["column"] for row in result.per_column] == ["y", "z", "kind"]
 
 
-def test_skill_is_over_the_mean(holes):
+def test_skill_is_over_the_mean(incomplete):
     linear, mean = (
-        {row["column"]: row["skill"] for row in run_task(task(holes, name)).per_column}
+        {row["column"]: row["skill"] for row in run_task(task(incomplete, name)).per_column}
         for name in ("stub-linear", "stub-mean")
     )
     assert linear["y"] > 0.95
     assert mean["y"] == pytest.approx(0, abs=1e-6)
 
 
-def test_cost_is_measured(holes):
-    result = run_task(task(holes, "stub-mean"))
+def test_cost_is_measured(incomplete):
+    result = run_task(task(incomplete, "stub-mean"))
     assert 0 < result.fit_seconds < 30
     assert 0 < result.impute_seconds < 30
     assert result.peak_memory_mb is None or 0 <= result.peak_memory_mb < 500
 
 
-def test_points_are_the_same_cells_for_all_methods(holes):
-    one, other = (run_task(task(holes, name)).points for name in ("stub-mean", "stub-linear"))
+def test_points_are_the_same_cells_for_all_methods(incomplete):
+    one, other = (run_task(task(incomplete, name)).points for name in ("stub-mean", "stub-linear"))
     assert one["y"]["truth"] == other["y"]["truth"]
     assert one["y"]["imputed"] != other["y"]["imputed"]
     assert set(one["kind"]["truth"]) == {"a", "b"}
@@ -70,37 +70,37 @@ def test_points_are_few_in_large_tables():
     ("method", "reason"),
     [
         ("stub-refusing", "This table is too strange."),
-        ("stub-broken", "The method broke: RuntimeError: <b>divided by zero</b>"),
+        ("stub-broken", "The method failed unexpectedly: RuntimeError: <b>divided by zero</b>"),
     ],
 )
-def test_a_failure_is_a_result_with_its_reason(holes, method, reason):
-    result = run_task(task(holes, method))
+def test_a_failure_is_a_result_with_its_reason(incomplete, method, reason):
+    result = run_task(task(incomplete, method))
     assert (result.status, result.error) == ("failed", reason)
     assert result.scores == {}
     assert (result.traceback is None) == (method == "stub-refusing")
 
 
-def test_a_method_that_uses_up_its_time_is_stopped(holes):
-    result = run_task(task(holes, "stub-slow", budget_seconds=0.05))
+def test_a_method_that_uses_up_its_time_is_stopped(incomplete):
+    result = run_task(task(incomplete, "stub-slow", budget_seconds=0.05))
     assert result.status == "stopped"
     assert "time budget of 0.05 s" in result.error
 
 
-def test_only_the_user_cancels(holes):
+def test_only_the_user_cancels(incomplete):
     with pytest.raises(Cancelled):
-        run_task(task(holes, "stub-slow", budget_seconds=100.0), cancel=lambda: True)
+        run_task(task(incomplete, "stub-slow", budget_seconds=100.0), cancel=lambda: True)
 
 
-def test_events_name_their_task(holes):
+def test_events_name_their_task(incomplete):
     events = []
-    run_task(task(holes, "stub-mean", seed=7), callbacks=[events.append])
+    run_task(task(incomplete, "stub-mean", seed=7), callbacks=[events.append])
     (event,) = events
     assert (event.method, event.seed) == ("stub-mean", 7)
     assert event.to_dict()["progress"]["unit"] == "round"
 
 
-def test_warnings_are_kept_as_notes(holes):
-    table = holes.assign(nothing=np.nan)
+def test_warnings_are_kept_as_notes(incomplete):
+    table = incomplete.assign(nothing=np.nan)
     (note,) = run_task(task(table, "stub-mean")).notes
     assert "'nothing' keeps its missing cells" in note
 
@@ -125,8 +125,8 @@ def test_a_column_that_nobody_can_learn_is_not_scored(complete):
     assert "no method can learn it" in result.skipped["rare"]
 
 
-def test_tasks_travel_and_results_are_json(holes):
-    result = run_task(pickle.loads(pickle.dumps(task(holes[["x", "y"]], "stub-mean"))))
+def test_tasks_travel_and_results_are_json(incomplete):
+    result = run_task(pickle.loads(pickle.dumps(task(incomplete[["x", "y"]], "stub-mean"))))
     text = json.dumps(result.to_dict(), allow_nan=False)
     again = TaskResult.from_dict(json.loads(text))
     assert np.isnan(again.scores["accuracy"])

@@ -1,4 +1,4 @@
-"""All that is known about one cell."""
+"""What is known about one cell."""
 
 import json
 
@@ -25,21 +25,21 @@ def frame() -> pd.DataFrame:
 
 
 @pytest.fixture
-def fillings(frame) -> dict[str, pd.DataFrame]:
+def imputed_by(frame) -> dict[str, pd.DataFrame]:
     values = {"y": 30.0, "town": "Ulm", "day": pd.Timestamp("2024-01-03")}
     return {"em": frame.fillna(values), "knn": frame.fillna(values), "naive": frame.copy()}
 
 
-def test_values_facts_and_sentences_of_a_number(frame, fillings):
-    draws = [frame.fillna({"y": float(k)}) for k in range(20, 41)]
+def test_values_facts_and_sentences_of_a_number(frame, imputed_by):
+    imputations = [frame.fillna({"y": float(k)}) for k in range(20, 41)]
 
-    told = cell_details(frame, 2, "y", fillings, draws)
+    details = cell_details(frame, 2, "y", imputed_by, imputations)
 
-    assert (told.row, told.label, told.observed) == (2, "c", False)
-    assert told.values == {"em": 30.0, "knn": 30.0, "naive": None}
-    assert told.spread.n_draws == 21
-    assert told.spread.quantiles == {0.05: 21.0, 0.25: 25.0, 0.5: 30.0, 0.75: 35.0, 0.95: 39.0}
-    assert told.facts == pytest.approx(
+    assert (details.row, details.label, details.observed) == (2, "c", False)
+    assert details.values == {"em": 30.0, "knn": 30.0, "naive": None}
+    assert details.spread.n_imputations == 21
+    assert details.spread.quantiles == {0.05: 21.0, 0.25: 25.0, 0.5: 30.0, 0.75: 35.0, 0.95: 39.0}
+    assert details.facts == pytest.approx(
         {
             "p_obs": 0.8,
             "n_observed": 4,
@@ -49,73 +49,75 @@ def test_values_facts_and_sentences_of_a_number(frame, fillings):
             "highest": 50.0,
         }
     )
-    assert told.sentences == [
-        "y of row c is missing; em and knn say 30, naive leaves it empty.",
-        "Nine in ten of 21 draws lie between 21 and 39.",
-        "The rows most like it have 20, 40, 10 and 50.",
-        "Little is known here: only 4 other rows have a value of y.",
-        "y is observed in 80 % of the rows, with a mean of 30 between 10 and 50.",
+    assert details.sentences == [
+        "y in row c is missing; em and knn impute 30, naive leaves it missing.",
+        "About 90% of 21 imputations lie between 21 and 39.",
+        "The most similar rows have 20, 40, 10 and 50.",
+        "Little information here: y is observed in only 4 other rows.",
+        "y is observed in 80% of the rows, with a mean of 30 and values from 10 to 50.",
     ]
 
 
-def test_categories_have_shares(frame, fillings):
-    draws = [frame.fillna({"town": town}) for town in ["Ulm"] * 3 + ["Bonn"]]
+def test_categories_have_shares(frame, imputed_by):
+    imputations = [frame.fillna({"town": town}) for town in ["Ulm"] * 3 + ["Bonn"]]
 
-    told = cell_details(frame, 2, "town", fillings, draws)
+    details = cell_details(frame, 2, "town", imputed_by, imputations)
 
-    assert told.spread.shares == {"Ulm": 0.75, "Bonn": 0.25}
-    assert told.spread.sentence == "Of 4 draws: Ulm in 75 % and Bonn in 25 %."
-    assert told.facts["mode"] == "Ulm"
-    assert told.sentences[-1].endswith("most often Ulm (75 %).")
+    assert details.spread.shares == {"Ulm": 0.75, "Bonn": 0.25}
+    assert details.spread.sentence == "The value is Ulm in 75% and Bonn in 25% of 4 imputations."
+    assert details.facts["mode"] == "Ulm"
+    assert details.sentences[-1].endswith("most often Ulm (75%).")
 
 
-def test_dates_have_quantiles_that_were_drawn(frame, fillings):
+def test_dates_have_quantiles_that_were_imputed(frame, imputed_by):
     days = pd.to_datetime(["2024-01-02", "2024-01-03", "2024-01-04"])
-    told = cell_details(frame, 2, "day", fillings, [frame.fillna({"day": day}) for day in days])
+    details = cell_details(
+        frame, 2, "day", imputed_by, [frame.fillna({"day": day}) for day in days]
+    )
 
-    assert told.spread.quantiles[0.5] == days[1]
-    assert told.facts["highest"] == pd.Timestamp("2024-01-05")
-    assert "em and knn say 2024-01-03" in told.sentences[0]
+    assert details.spread.quantiles[0.5] == days[1]
+    assert details.facts["highest"] == pd.Timestamp("2024-01-05")
+    assert "em and knn impute 2024-01-03" in details.sentences[0]
 
 
-def test_draws_that_agree_and_cells_that_nobody_filled(frame):
-    told = cell_details(frame, 2, "y", {}, [frame.fillna({"y": 30.0})] * 3)
+def test_imputations_that_agree_and_cells_not_imputed_yet(frame):
+    details = cell_details(frame, 2, "y", {}, [frame.fillna({"y": 30.0})] * 3)
 
-    assert "no method has filled it yet" in told.sentences[0]
-    assert told.spread.sentence == "All of 3 draws say 30."
+    assert "no method has imputed it yet" in details.sentences[0]
+    assert details.spread.sentence == "The value is 30 in all 3 imputations."
     assert cell_details(frame, 2, "y", {}, [frame]).spread is None
 
 
-def test_an_observed_cell_needs_no_method(frame, fillings):
-    told = cell_details(frame, 0, "y", fillings, [frame])
+def test_an_observed_cell_needs_no_method(frame, imputed_by):
+    details = cell_details(frame, 0, "y", imputed_by, [frame])
 
-    assert told.observed
-    assert told.spread is None
-    assert told.sentences[0] == "y of row a is observed: 10."
-    assert "a" not in told.donors.index
+    assert details.observed
+    assert details.spread is None
+    assert details.sentences[0] == "y in row a is observed: 10."
+    assert "a" not in details.donors.index
 
 
-def test_the_whole_story_is_json(frame, fillings):
+def test_all_details_are_json(frame, imputed_by):
     for column in frame:
-        told = cell_details(frame, 2, column, fillings, [frame.ffill(), frame.bfill()])
-        content = json.loads(json.dumps(told.to_dict(), allow_nan=False))
-        assert content["sentences"] == told.sentences
-        assert len(content["donors"]) == len(told.donors)
-        assert content["support"]["level"] == told.support.level
+        details = cell_details(frame, 2, column, imputed_by, [frame.ffill(), frame.bfill()])
+        content = json.loads(json.dumps(details.to_dict(), allow_nan=False))
+        assert content["sentences"] == details.sentences
+        assert len(content["donors"]) == len(details.donors)
+        assert content["support"]["level"] == details.support.level
 
 
-def test_every_kind_of_cell_has_a_biography():
+def test_every_kind_of_cell_has_details():
     frame = load_dataset("clinic").frame
     hood = Neighborhood(frame)
     for column in frame.columns[frame.isna().any()]:
         row = int(np.flatnonzero(frame[column].isna())[0])
-        told = cell_details(frame, row, column, {}, neighborhood=hood)
-        assert len(told.donors) == 5
-        json.dumps(told.to_dict(), allow_nan=False)
+        details = cell_details(frame, row, column, {}, neighborhood=hood)
+        assert len(details.donors) == 5
+        json.dumps(details.to_dict(), allow_nan=False)
 
 
-def test_tables_and_cells_that_do_not_fit(frame, fillings):
-    with pytest.raises(ScoringError, match="other rows"):
-        cell_details(frame, 2, "y", {"em": fillings["em"].iloc[:3]})
+def test_tables_and_cells_that_do_not_fit(frame, imputed_by):
+    with pytest.raises(ScoringError, match="not have the same rows"):
+        cell_details(frame, 2, "y", {"em": imputed_by["em"].iloc[:3]})
     with pytest.raises(SchemaError, match="no column"):
-        cell_details(frame, 2, "z", fillings)
+        cell_details(frame, 2, "z", imputed_by)

@@ -130,7 +130,7 @@ def test_a_row_off_the_line_has_far_donors(line):
     found = support(odd, 0, "x4")
 
     assert found.level == "thin"
-    assert "100 % of the rows have donors that are more like them" in found.sentence
+    assert "100% of the rows have closer donors" in found.sentence
 
 
 def test_few_rows_are_called_thin_without_a_reason(line):
@@ -144,7 +144,7 @@ def test_few_rows_are_called_thin_without_a_reason(line):
 def test_an_almost_empty_row_is_thin_and_an_empty_one_has_none(line):
     wide = pd.concat([line, line.drop(columns="x4").add_prefix("y")], axis=1)
     wide.iloc[0, 1:] = np.nan
-    assert "only 1 of its 8 other cells are known" in support(wide, 0, "x4").sentence
+    assert "only 1 of the 8 other cells of this row are observed" in support(wide, 0, "x4").sentence
 
     wide.iloc[0, 0] = np.nan
     assert support(wide, 0, "x4").level == "none"
@@ -153,7 +153,7 @@ def test_an_almost_empty_row_is_thin_and_an_empty_one_has_none(line):
 def test_a_column_with_few_or_no_values(line):
     few = line.copy()
     few.loc[10:, "x4"] = np.nan
-    assert "only 9 other rows have a value of x4" in support(few, 0, "x4").sentence
+    assert "x4 is observed in only 9 other rows" in support(few, 0, "x4").sentence
 
     few["x4"] = np.nan
     assert support(few, 0, "x4").level == "none"
@@ -163,7 +163,7 @@ def test_a_column_with_few_or_no_values(line):
 def test_cells_that_are_not_there(line):
     with pytest.raises(SchemaError, match="no column 'x9'"):
         nearest_donors(line, 0, "x9")
-    with pytest.raises(SchemaError, match="but no row 200"):
+    with pytest.raises(SchemaError, match="no row 200"):
         support(line, 200, "x4")
 
 
@@ -178,7 +178,7 @@ def test_among_some_rows_positions_stay_those_of_the_table(people):
     assert donors["row"].tolist() == [3, 4]
     assert donors.index.tolist() == ["d", "e"]
     assert donors["value"].tolist() == [3000.0, 3100.0]
-    with pytest.raises(SchemaError, match="Row 0 is none of those"):
+    with pytest.raises(SchemaError, match="Row 0 is not among"):
         hood.donors(0, "income")
     with pytest.raises(SchemaError, match="no row 5"):
         hood.support(5, "income")

@@ -1,4 +1,4 @@
-"""Holes that another column explains."""
+"""Missing values that another column explains."""
 
 import json
 
@@ -21,7 +21,7 @@ from pmae_core.table import Schema, load_dataset
 
 @pytest.fixture
 def survey() -> pd.DataFrame:
-    """600 people; what does not apply to them is empty."""
+    """600 people; what does not apply to them is missing."""
     rng = np.random.default_rng(0)
     n = 600
     smoker = rng.choice(["yes", "no", "former"], n)
@@ -40,18 +40,23 @@ def survey() -> pd.DataFrame:
 
 
 def found(frame: pd.DataFrame, **options) -> list[tuple]:
-    holes = find_structural_missingness(frame, **options)
-    return [(h.column, h.condition_column, h.condition.relation, h.condition.values) for h in holes]
+    findings = find_structural_missingness(frame, **options)
+    return [
+        (h.column, h.condition_column, h.condition.relation, h.condition.values) for h in findings
+    ]
 
 
 def test_one_value_explains_and_the_sentence_counts(survey):
     survey.loc[survey["smoker"] == "no", "packs"] = np.nan
     n = int((survey["smoker"] == "no").sum())
 
-    (hole,) = find_structural_missingness(survey)
+    (finding,) = find_structural_missingness(survey)
 
-    assert hole == StructuralMissingness("packs", Condition("smoker", "is", ("no",)), n)
-    assert hole.sentence == f"packs is empty in all {n} rows where smoker is no, and nowhere else."
+    assert finding == StructuralMissingness("packs", Condition("smoker", "is", ("no",)), n)
+    assert (
+        finding.sentence
+        == f"packs is missing in all {n} rows where smoker is no, and nowhere else."
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,17 +90,17 @@ def test_codes_in_the_middle_of_numbers_are_values(survey):
     assert found(survey) == [("income", "children", "is", (2,))]
 
 
-def test_few_exceptions_and_other_holes_are_stated(survey):
+def test_few_exceptions_and_other_missing_cells_are_stated(survey):
     no = survey.index[survey["smoker"] == "no"]
     yes = survey.index[survey["smoker"] == "yes"]
     survey.loc[no[1:], "packs"] = np.nan
     survey.loc[yes[:3], "packs"] = np.nan
 
-    (hole,) = find_structural_missingness(survey)
+    (finding,) = find_structural_missingness(survey)
 
-    assert (hole.n_exceptions, hole.n_other_missing) == (1, 3)
-    assert f"in {len(no) - 1} of the {len(no)} rows" in hole.sentence
-    assert hole.sentence.endswith("and in 3 other rows.")
+    assert (finding.n_exceptions, finding.n_other_missing) == (1, 3)
+    assert f"in {len(no) - 1} of the {len(no)} rows" in finding.sentence
+    assert finding.sentence.endswith("and in 3 other rows.")
     assert find_structural_missingness(survey, max_exceptions=0.0) == []
     assert find_structural_missingness(survey, max_other_missing=0.0) == []
 
@@ -108,7 +113,7 @@ def test_missing_more_often_is_not_structural(survey):
     assert find_structural_missingness(survey) == []
 
 
-def test_empty_also_elsewhere_is_not_structural(survey):
+def test_missing_also_elsewhere_is_not_structural(survey):
     rng = np.random.default_rng(2)
     survey.loc[(survey["smoker"] == "no") | (rng.random(600) < 0.3), "packs"] = np.nan
 
@@ -131,28 +136,28 @@ def test_names_of_rows_explain_nothing(survey):
     assert find_structural_missingness(survey) == []
 
 
-def test_a_value_is_preferred_to_another_hole(survey):
+def test_a_value_is_preferred_to_another_missing_cell(survey):
     survey.loc[survey["smoker"] == "no", ["packs", "income"]] = np.nan
 
-    assert found(survey, by_holes=True) == [
+    assert found(survey, by_missingness=True) == [
         ("packs", "smoker", "is", ("no",)),
         ("income", "smoker", "is", ("no",)),
     ]
 
 
-def test_columns_left_out_together_are_told_on_request_and_with_a_warning(survey):
+def test_columns_missing_together_are_reported_on_request_with_a_warning(survey):
     survey.loc[np.random.default_rng(3).random(600) < 0.3, ["packs", "income"]] = np.nan
 
     assert find_structural_missingness(survey) == []
-    first, second = find_structural_missingness(survey, by_holes=True)
+    first, second = find_structural_missingness(survey, by_missingness=True)
 
-    assert (first.column, first.condition.words) == ("packs", "income is empty")
-    assert (second.column, second.condition.words) == ("income", "packs is empty")
-    assert "left out together" in first.sentence
+    assert (first.column, first.condition.words) == ("packs", "income is missing")
+    assert (second.column, second.condition.words) == ("income", "packs is missing")
+    assert "missing together" in first.sentence
 
 
 @pytest.mark.parametrize("share", [0.03, 0.3, 0.9])
-def test_random_holes_are_never_taken_for_structure(share):
+def test_random_missing_values_are_never_taken_for_structure(share):
     for seed in range(15):
         rng = np.random.default_rng(seed)
         n = 150
@@ -165,13 +170,13 @@ def test_random_holes_are_never_taken_for_structure(share):
                 "e": rng.choice([f"town {k}" for k in range(15)], n),
             }
         )
-        holes = rng.random(table.shape) < share
-        assert find_structural_missingness(table.mask(holes)) == [], seed
+        findings = rng.random(table.shape) < share
+        assert find_structural_missingness(table.mask(findings)) == [], seed
 
 
 @pytest.mark.parametrize("coupling", ["nested", "independent"])
 @pytest.mark.parametrize("mechanism", ["MCAR", "MAR", "MNAR"])
-def test_holes_made_on_purpose_are_not_taken_for_structure(mechanism, coupling):
+def test_simulated_missingness_is_not_taken_for_structure(mechanism, coupling):
     complete = load_dataset("diabetes").frame
     for seed, pattern in enumerate(("monotone", "quasi-monotone", "general")):
         incomplete = ampute(complete, pattern, mechanism, coupling, seed=seed).incomplete
@@ -190,10 +195,10 @@ def test_a_planted_rule_is_found_whatever_its_size(share, seed, dtype):
     ).astype({"a": dtype})
     table.loc[applies, "b"] = np.nan
 
-    (hole,) = find_structural_missingness(table)
+    (finding,) = find_structural_missingness(table)
 
-    assert hole.n_rows == applies.sum()
-    assert hole.condition.holds(table).tolist() == applies.tolist()
+    assert finding.n_rows == applies.sum()
+    assert finding.condition.holds(table).tolist() == applies.tolist()
 
 
 def test_leave_alone_marks_only_missing_cells_that_are_explained(survey):
@@ -203,8 +208,8 @@ def test_leave_alone_marks_only_missing_cells_that_are_explained(survey):
     survey.loc[first_no, "packs"] = 1.0
     survey.loc[first_yes, "packs"] = np.nan
 
-    holes = find_structural_missingness(survey)
-    left = leave_alone(survey, holes)
+    findings = find_structural_missingness(survey)
+    left = leave_alone(survey, findings)
 
     assert left["packs"].sum() == no.sum() - 1
     assert not left.loc[first_no, "packs"]
@@ -215,27 +220,27 @@ def test_leave_alone_marks_only_missing_cells_that_are_explained(survey):
     assert emptied.dtypes.equals(survey.dtypes)
 
 
-def test_without_holes_there_is_nothing_to_explain(survey):
+def test_without_missing_values_there_is_nothing_to_explain(survey):
     assert find_structural_missingness(survey) == []
     assert find_structural_missingness(survey, Schema.infer(survey)) == []
     assert not leave_alone(survey, []).to_numpy().any()
 
 
 def test_saved_as_json_and_back():
-    hole = StructuralMissingness(
+    finding = StructuralMissingness(
         "b", Condition("when", "<=", (pd.Timestamp("2024-02-29"),)), 30, 1, 2
     )
 
-    assert StructuralMissingness.from_dict(json.loads(json.dumps(hole.to_dict()))) == hole
-    with pytest.raises(SchemaError, match="no saved structural hole"):
+    assert StructuralMissingness.from_dict(json.loads(json.dumps(finding.to_dict()))) == finding
+    with pytest.raises(SchemaError, match="not a saved finding"):
         StructuralMissingness.from_dict({"column": "b"})
 
 
 def test_a_condition_on_another_table_is_refused(survey):
-    hole = StructuralMissingness("packs", Condition("vapes", "is", ("no",)), 30)
+    finding = StructuralMissingness("packs", Condition("vapes", "is", ("no",)), 30)
 
     with pytest.raises(SchemaError, match="no column 'vapes'"):
-        leave_alone(survey, [hole])
+        leave_alone(survey, [finding])
     with pytest.raises(SchemaError, match="no relation"):
         Condition("a", "about", (1,))
 
@@ -244,9 +249,9 @@ def test_in_a_large_table_some_rows_propose_and_all_decide(survey):
     survey.loc[survey["smoker"] == "no", "packs"] = np.nan
     n = int((survey["smoker"] == "no").sum())
 
-    (hole,) = find_structural_missingness(survey, max_rows=200)
+    (finding,) = find_structural_missingness(survey, max_rows=200)
 
-    assert hole == StructuralMissingness("packs", Condition("smoker", "is", ("no",)), n)
+    assert finding == StructuralMissingness("packs", Condition("smoker", "is", ("no",)), n)
 
 
 def test_what_holds_in_some_rows_only_is_not_told(survey):

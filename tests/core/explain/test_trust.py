@@ -33,10 +33,10 @@ def test_only_columns_with_a_reason_get_a_note(table, comparison):
     notes = column_notes(comparison)
 
     assert notes["good"] is None
-    assert notes["noise"] == "Do not trust: no method beats the mean here by more than chance."
+    assert notes["noise"] == "Unreliable: no method clearly beats the mean on held-out cells."
 
 
-def test_little_skill_is_told(table):
+def test_little_skill_is_noted(table):
     rng = np.random.default_rng(1)
     weak = pd.DataFrame({"x": rng.normal(size=3000)})
     weak["y"] = 0.28 * weak["x"] + rng.normal(size=3000)
@@ -44,38 +44,38 @@ def test_little_skill_is_told(table):
 
     note = column_notes(compare(weak, ["em"], seeds=[0, 1, 2]))["y"]
 
-    assert note.startswith("Take care: even em, the best here, avoids only ")
-    assert note.endswith(" % of the error that the mean makes.")
+    assert note.startswith("Caution: the best method, em, avoids only ")
+    assert note.endswith("% of the mean's error on held-out cells.")
 
 
-def test_few_hidden_cells_are_told(table):
+def test_few_held_out_cells_are_noted(table):
     small = table[["x", "good"]].iloc[:40]
 
     note = column_notes(compare(small, ["em"], seeds=[0]))["good"]
 
-    assert "judged by" in note
+    assert "scored on only" in note
 
 
-def test_the_table_adds_what_the_comparison_could_not_judge(table, comparison):
+def test_the_table_adds_what_the_comparison_could_not_score(table, comparison):
     more = table.assign(empty=np.nan, rare=[1.0] * 5 + [np.nan] * 295, late=table["noise"], id="a")
 
     notes = column_notes(comparison, more)
 
-    assert notes["empty"] == "Do not trust: nothing is observed here."
-    assert notes["rare"] == "Take care: only 5 cells are observed here."
-    assert notes["late"] == "Take care: no method was judged on this column."
+    assert notes["empty"] == "Unreliable: no cell is observed."
+    assert notes["rare"] == "Caution: only 5 cells are observed."
+    assert notes["late"] == "Caution: no method was scored on this column."
     assert notes["id"] is None
     assert notes["good"] is None
-    assert notes["noise"] == "Do not trust: no method beats the mean here by more than chance."
+    assert notes["noise"] == "Unreliable: no method clearly beats the mean on held-out cells."
 
 
-def test_without_a_comparison_the_table_alone_speaks(table):
+def test_without_a_comparison_only_the_table_is_used(table):
     frame = table.assign(nothing=np.nan, few=table["x"].where(table.index < 10))
 
     assert column_notes(None, frame) == {
         "x": None,
         "good": None,
         "noise": None,
-        "nothing": "Do not trust: nothing is observed here.",
-        "few": "Take care: only 10 cells are observed here.",
+        "nothing": "Unreliable: no cell is observed.",
+        "few": "Caution: only 10 cells are observed.",
     }

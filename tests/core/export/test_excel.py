@@ -18,7 +18,7 @@ GREEN, FORMULA = "00009E73", '=HYPERLINK("http://evil.example","a & b")'
 
 
 @pytest.fixture
-def filled() -> pd.DataFrame:
+def imputed() -> pd.DataFrame:
     return pd.DataFrame(
         {
             "=name": ["Ulm", FORMULA, "+1", "-2", "@x", " =1", "a\nb", "<f>"],
@@ -32,38 +32,38 @@ def filled() -> pd.DataFrame:
 
 
 @pytest.fixture
-def imputed(filled) -> pd.DataFrame:
-    cells = np.random.default_rng(0).random(filled.shape) < 0.4
+def was_imputed(imputed) -> pd.DataFrame:
+    cells = np.random.default_rng(0).random(imputed.shape) < 0.4
     cells[1, 0] = cells[0, 4] = True
-    return pd.DataFrame(cells, index=filled.index, columns=filled.columns)
+    return pd.DataFrame(cells, index=imputed.index, columns=imputed.columns)
 
 
 @pytest.fixture
-def book(filled, imputed, tmp_path):
-    path = tmp_path / "filled.xlsx"
-    write_imputed_excel(path, filled, imputed, about={"Method": "em", "Note": "=1+1"})
+def book(imputed, was_imputed, tmp_path):
+    path = tmp_path / "imputed.xlsx"
+    write_imputed_excel(path, imputed, was_imputed, about={"Method": "em", "Note": "=1+1"})
     return path
 
 
-def test_exactly_the_filled_cells_are_colored(book, filled, imputed):
+def test_exactly_the_imputed_cells_are_colored(book, imputed, was_imputed):
     sheet = openpyxl.load_workbook(book)["Table"]
-    rows = sheet.iter_rows(min_row=2, max_col=filled.shape[1])
-    for cells, filled_cells, values in zip(
-        rows, imputed.to_numpy(), filled.to_numpy(), strict=True
+    rows = sheet.iter_rows(min_row=2, max_col=imputed.shape[1])
+    for cells, imputed_cells, values in zip(
+        rows, was_imputed.to_numpy(), imputed.to_numpy(), strict=True
     ):
-        for cell, is_filled, value in zip(cells, filled_cells, values, strict=True):
+        for cell, is_imputed, value in zip(cells, imputed_cells, values, strict=True):
             if not pd.isna(value):
-                assert (cell.fill.fgColor.rgb == GREEN) == is_filled, cell.coordinate
+                assert (cell.fill.fgColor.rgb == GREEN) == is_imputed, cell.coordinate
 
 
-def test_the_table_comes_back_as_it_was(book, filled):
+def test_the_table_comes_back_as_it_was(book, imputed):
     back = read_table(book)
 
-    assert back.columns.tolist() == filled.columns.tolist()
-    assert back["=name"].tolist() == filled["=name"].tolist()
+    assert back.columns.tolist() == imputed.columns.tolist()
+    assert back["=name"].tolist() == imputed["=name"].tolist()
     for name in ("n", "x", "yes", "day"):
-        assert back[name].tolist() == filled[name].tolist(), name
-    assert back["still"].isna().tolist() == filled["still"].isna().tolist()
+        assert back[name].tolist() == imputed[name].tolist(), name
+    assert back["still"].isna().tolist() == imputed["still"].isna().tolist()
 
 
 def test_nothing_in_the_book_is_computed(book):
@@ -81,20 +81,20 @@ def test_nothing_in_the_book_is_computed(book):
     assert (about["Note"].data_type, about["Note"].quotePrefix) == ("s", True)
 
 
-def test_the_second_sheet_says_what_the_color_means(book, imputed):
+def test_the_second_sheet_says_what_the_color_means(book, was_imputed):
     sheet = openpyxl.load_workbook(book)["About"]
 
     assert sheet["A1"].fill.fgColor.rgb == GREEN
-    assert sheet["B1"].value.startswith(f"{imputed.to_numpy().sum()} of {imputed.size} (")
+    assert sheet["B1"].value.startswith(f"{was_imputed.to_numpy().sum()} of {was_imputed.size} (")
     assert ("Method", "em") in sheet.values
 
 
-def test_an_index_goes_in_front_and_another_color(filled, imputed):
-    labels = [f"row {k}" for k in range(len(filled))]
+def test_an_index_goes_in_front_and_another_color(imputed, was_imputed):
+    labels = [f"row {k}" for k in range(len(imputed))]
     buffer = io.BytesIO()
     with pytest.warns(UserWarning, match="no index"):
         write_imputed_excel(
-            buffer, filled.set_axis(labels), imputed.set_axis(labels), color="#CC79A7"
+            buffer, imputed.set_axis(labels), was_imputed.set_axis(labels), color="#CC79A7"
         )
 
     sheet = openpyxl.load_workbook(buffer)["Table"]
@@ -123,9 +123,9 @@ def test_text_that_excel_cannot_hold(bad, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_tables_that_do_not_fit(filled, imputed):
-    with pytest.raises(TableError, match="other rows or columns"):
-        write_imputed_excel(io.BytesIO(), filled, imputed.iloc[1:])
+def test_tables_that_do_not_fit(imputed, was_imputed):
+    with pytest.raises(TableError, match="different rows or columns"):
+        write_imputed_excel(io.BytesIO(), imputed, was_imputed.iloc[1:])
     wide = pd.DataFrame(np.zeros((1, 16_384)))
     with pytest.raises(TableTooLargeError, match="Excel holds"):
         write_imputed_excel(io.BytesIO(), wide, wide.astype(bool))

@@ -32,7 +32,7 @@ def test_all_that_a_reader_needs(frame):
         method="em",
         params={"max_iter": 9},
         seed=7,
-        draws=20,
+        n_imputations=20,
         sentinels=["?", -999],
         versions={"pmae": "0.1.0", "numpy": "2.4"},
     )
@@ -40,13 +40,13 @@ def test_all_that_a_reader_needs(frame):
     text = methods_paragraph(recipe, frame, frame.fillna(0.0))
 
     assert text.plain.startswith(
-        "The table has 200 rows and 3 columns; 70 of its 600 cells (11.7 %) were missing, "
-        "in y_1 (25 %) and noise (10 %). 65 % of the rows were complete. "
-        "The values ? and -999 counted as missing. Missing cells were imputed with "
+        "The table has 200 rows and 3 columns; 70 of its 600 cells (11.7%) were missing, "
+        "in y_1 (25%) and noise (10%). 65% of the rows were complete. "
+        "Treated as missing: ? and -999. Missing values were imputed with "
     )
-    assert "(em) [1] with max_iter = 9, else default settings and seed 7" in text.plain
+    assert "(em) [1], with max_iter = 9, otherwise default settings, and seed 7" in text.plain
     assert "(pmae 0.1.0, numpy 2.4)" in text.plain
-    assert "20 random draws were made besides, with seed 7;" in text.plain
+    assert "In addition, 20 imputations were drawn with seed 7;" in text.plain
     assert "Rubin's rules [2]" in text.plain
     assert "missing at random" in text.plain
     assert "too small" not in text.plain
@@ -56,7 +56,7 @@ def test_all_that_a_reader_needs(frame):
     assert "1. Dempster" in text.to_markdown()
 
 
-def test_a_single_filling_comes_with_a_warning(frame):
+def test_a_single_imputation_comes_with_a_warning(frame):
     text = methods_paragraph(Recipe(table="t", method="em"), frame, frame.fillna(0.0))
 
     assert "standard errors computed from it are too small" in text.plain
@@ -64,20 +64,21 @@ def test_a_single_filling_comes_with_a_warning(frame):
     assert "with default settings and seed 0" in text.plain
 
 
-def test_what_stays_empty_is_said(frame):
-    hole = StructuralMissingness("y_1", Condition("x", "<=", (9.5,)), 200)
-    recipe = Recipe(table="t", method="em", left_alone=[hole], model="model.safetensors")
+def test_what_stays_missing_is_said(frame):
+    finding = StructuralMissingness("y_1", Condition("x", "<=", (9.5,)), 200)
+    recipe = Recipe(table="t", method="em", left_alone=[finding], model="model.safetensors")
 
     text = methods_paragraph(recipe, frame, frame)
 
     assert (
-        "Left empty on purpose: y_1 is empty in all 200 rows where x is at most 9.5" in text.plain
+        "Left missing on purpose: y_1 is missing in all 200 rows where x is at most 9.5"
+        in text.plain
     )
-    assert "The method left cells of noise empty." in text.plain
-    assert "by a model that was trained before" in text.plain
+    assert "The method left values of noise missing." in text.plain
+    assert "using a previously trained model" in text.plain
 
 
-def test_the_comparison_is_told_with_its_rank_and_its_limits(frame):
+def test_the_comparison_is_reported_with_its_rank_and_its_limits(frame):
     comparison = compare(frame, ["naive", "em"], seeds=[0, 1, 2])
     recipe = Recipe(table="t", method="em")
     row = comparison.summary().loc["em"]
@@ -85,9 +86,9 @@ def test_the_comparison_is_told_with_its_rank_and_its_limits(frame):
     text = methods_paragraph(recipe, frame, frame.fillna(0.0), comparison=comparison)
 
     accuracy = f"{row['imputation_accuracy']:.3f} ± {row['imputation_accuracy_se']:.3f}"
-    assert "In a comparison of 2 methods over 3 seeds on observed cells hidden" in text.plain
+    assert "In a comparison of 2 methods over 3 seeds on observed cells held out" in text.plain
     assert f"of {accuracy}, rank 1." in text.plain
-    assert "In noise no method was better than the mean" in text.plain
+    assert "In noise, no method clearly beat the mean" in text.plain
     other = Recipe(table="t", method="knn")
     silent = methods_paragraph(other, frame, frame.fillna(0.0), comparison=comparison)
     assert "In a comparison" not in silent.plain
@@ -116,16 +117,16 @@ def test_escaped_text_is_one_line_and_loses_only_blanks(text):
 def test_a_complete_table_and_an_unknown_method(frame):
     complete = frame.fillna(0.0)
     text = methods_paragraph(Recipe(table="t", method="em"), complete, complete)
-    assert text.plain.startswith("The table has 200 rows and 3 columns; no cell was missing.")
+    assert text.plain.startswith("The table has 200 rows and 3 columns; no value was missing.")
     with pytest.raises(ImputationError, match="no method 'magic'"):
         methods_paragraph(Recipe(table="t", method="magic"), frame, frame)
 
 
-def test_a_trained_model_is_told_with_its_own_seed(frame):
+def test_a_trained_model_is_reported_with_its_own_seed(frame):
     recipe = Recipe(table="t", method="em", model="m", params={"max_iter": 9}, model_seed=5, seed=7)
 
     text = methods_paragraph(recipe, frame, frame.fillna(0.0)).plain
 
-    assert "by a model that was trained before with max_iter = 9, else default settings" in text
+    assert "using a previously trained model, with max_iter = 9, otherwise default settings" in text
     assert "and seed 5" in text
     assert "seed 7" not in text

@@ -1,4 +1,4 @@
-"""Scripts and commands that fill a table again: they are run, and the tables compared."""
+"""Scripts and commands that impute a table again: they are run, and the tables compared."""
 
 import ast
 import contextlib
@@ -47,7 +47,7 @@ def folder(tmp_path) -> Path:
     )
     for name in ("x 'quoted'", "zip"):
         table.loc[rng.random(120) < 0.2, name] = np.nan
-    table.to_csv(tmp_path / "my 'holes'.csv", index=False)
+    table.to_csv(tmp_path / "my 'survey'.csv", index=False)
     return tmp_path
 
 
@@ -82,90 +82,93 @@ def run_command(recipe: Recipe, folder: Path) -> None:
 @pytest.fixture
 def recipe() -> Recipe:
     return Recipe(
-        table="my 'holes'.csv",
+        table="my 'survey'.csv",
         sentinels=[-999],
         roles={"zip": "categorical", "x 'quoted'": "numerical"},
         method="em",
         params={"max_iter": 15},
         seed=3,
-        draws=2,
-        output="filled.parquet",
-        imputed_output="imputed.csv",
+        n_imputations=2,
+        output="imputed.parquet",
+        was_imputed_output="was_imputed.csv",
         threads=1,
         versions={"pmae": "0.1.0", "numpy": "2"},
     )
 
 
-def fill(recipe: Recipe, folder: Path) -> tuple[pd.DataFrame, pd.DataFrame, list[pd.DataFrame]]:
-    """Return the table with its holes, the filled one and the draws, without any script."""
+def impute(recipe: Recipe, folder: Path) -> tuple[pd.DataFrame, pd.DataFrame, list[pd.DataFrame]]:
+    """Return the table, the imputed one and the imputations, without any script."""
     frame = read_table(folder / recipe.table, sentinels=recipe.sentinels)
     schema = Schema.infer(frame, roles=recipe.roles)
     imputer = make_imputer(
         recipe.method, schema=schema, random_state=recipe.seed, **recipe.params
     ).fit(frame)
-    draws = imputer.sample(frame, recipe.draws, random_state=recipe.seed) if recipe.draws else []
-    return frame, imputer.transform(frame), draws
+    n = recipe.n_imputations
+    imputations = imputer.sample(frame, n, random_state=recipe.seed) if n else []
+    return frame, imputer.transform(frame), imputations
 
 
-def check_outputs(recipe: Recipe, folder: Path, filled, imputed, draws) -> None:
-    pd.testing.assert_frame_equal(read_table(folder / recipe.output), filled, check_exact=True)
-    found = read_table(folder / recipe.imputed_output)
-    assert (found.to_numpy() == imputed.to_numpy()).all()
-    for name, draw in zip(recipe.draw_outputs, draws, strict=True):
-        pd.testing.assert_frame_equal(read_table(folder / name), draw, check_exact=True)
+def check_outputs(recipe: Recipe, folder: Path, imputed, was_imputed, imputations) -> None:
+    pd.testing.assert_frame_equal(read_table(folder / recipe.output), imputed, check_exact=True)
+    found = read_table(folder / recipe.was_imputed_output)
+    assert (found.to_numpy() == was_imputed.to_numpy()).all()
+    for name, table in zip(recipe.imputation_outputs, imputations, strict=True):
+        pd.testing.assert_frame_equal(read_table(folder / name), table, check_exact=True)
 
 
 def test_script_and_command_give_the_same_table_to_the_last_bit(recipe, folder):
-    frame, filled, draws = fill(recipe, folder)
+    frame, imputed, imputations = impute(recipe, folder)
     assert changed_roles(frame, Schema.infer(frame, roles=recipe.roles)) == {"zip": "categorical"}
 
     for way in (run_script, run_command):
         way(recipe, folder)
-        check_outputs(recipe, folder, filled, frame.isna() & filled.notna(), draws)
-        for name in (recipe.output, recipe.imputed_output, *recipe.draw_outputs):
+        check_outputs(recipe, folder, imputed, frame.isna() & imputed.notna(), imputations)
+        for name in (recipe.output, recipe.was_imputed_output, *recipe.imputation_outputs):
             (folder / name).unlink()
 
 
 def test_a_trained_network_too_and_its_model(folder):
     params = {"preset": "fast", "steps": 4, "validation_share": 0.0}
     recipe = Recipe(
-        table="my 'holes'.csv", method="pmae-mix", params=params, seed=1, output="f.parquet"
+        table="my 'survey'.csv", method="pmae-mix", params=params, seed=1, output="f.parquet"
     )
     frame = read_table(folder / recipe.table)
     imputer = make_imputer("pmae-mix", random_state=1, **params).fit(frame)
-    filled = imputer.transform(frame)
+    imputed = imputer.transform(frame)
     imputer.save(folder / "model.safetensors")
 
     run_script_here(recipe, folder)
-    pd.testing.assert_frame_equal(read_table(folder / "f.parquet"), filled, check_exact=True)
+    pd.testing.assert_frame_equal(read_table(folder / "f.parquet"), imputed, check_exact=True)
 
     loaded = Recipe(
         table=recipe.table, method="pmae-mix", model="model.safetensors", output="g.parquet"
     )
     for way in (run_script_here, run_command):
         way(loaded, folder)
-        pd.testing.assert_frame_equal(read_table(folder / "g.parquet"), filled, check_exact=True)
+        pd.testing.assert_frame_equal(read_table(folder / "g.parquet"), imputed, check_exact=True)
 
 
-def test_cells_left_alone_are_empty_again(folder):
-    plain = Recipe(table="my 'holes'.csv", method="naive", sentinels={"y=2x": [-999]})
-    frame, filled, _ = fill(plain, folder)
-    holes = find_structural_missingness(frame)
-    assert [hole.column for hole in holes] == ["packs"]
+def test_cells_left_alone_are_missing_again(folder):
+    plain = Recipe(table="my 'survey'.csv", method="naive", sentinels={"y=2x": [-999]})
+    frame, imputed, _ = impute(plain, folder)
+    findings = find_structural_missingness(frame)
+    assert [finding.column for finding in findings] == ["packs"]
     recipe = Recipe(
         table=plain.table,
         method="naive",
         sentinels=plain.sentinels,
-        left_alone=holes,
-        output="filled.parquet",
+        left_alone=findings,
+        output="imputed.parquet",
     )
 
     run_script_here(recipe, folder)
 
-    found = read_table(folder / "filled.parquet")
-    pd.testing.assert_frame_equal(found, filled.mask(leave_alone(frame, holes)), check_exact=True)
-    assert found["packs"].isna().sum() == holes[0].n_rows
-    assert "# packs is empty in all" in reproduce_script(recipe)
+    found = read_table(folder / "imputed.parquet")
+    pd.testing.assert_frame_equal(
+        found, imputed.mask(leave_alone(frame, findings)), check_exact=True
+    )
+    assert found["packs"].isna().sum() == findings[0].n_rows
+    assert "# packs is missing in all" in reproduce_script(recipe)
 
 
 def test_a_sample_table_needs_no_file(tmp_path):
@@ -174,7 +177,7 @@ def test_a_sample_table_needs_no_file(tmp_path):
     run_script_here(recipe, tmp_path)
 
     assert not read_table(tmp_path / "p.parquet").drop(columns="year").isna().any(axis=None)
-    with pytest.raises(ImputationError, match="samples"):
+    with pytest.raises(ImputationError, match="sample tables"):
         command_line(recipe)
 
 
@@ -184,14 +187,14 @@ NAMES = st.text(min_size=1, max_size=15)
 @given(table=NAMES, column=NAMES, value=st.one_of(NAMES, st.integers(0), st.booleans()))
 @settings(max_examples=80, deadline=None)
 def test_names_never_become_code(table, column, value):
-    hole = StructuralMissingness(column, Condition(table, "is", (value,)), 30)
+    finding = StructuralMissingness(column, Condition(table, "is", (value,)), 30)
     recipe = Recipe(
         table=table,
         method="em",
         sentinels=[value],
         roles={column: "categorical"},
-        left_alone=[hole],
-        draws=1,
+        left_alone=[finding],
+        n_imputations=1,
         output="{x}\n.csv",
         versions={"pmae": "1\nimport this"},
     )
@@ -234,7 +237,7 @@ def test_settings_in_the_command_keep_their_type():
         sentinels=["?", -999, -9.0],
     )
     assert shlex.split(command_line(recipe)) == [
-        *("pmae", "impute", "./-t.csv", "-o", "filled.csv"),
+        *("pmae", "impute", "./-t.csv", "-o", "imputed.csv"),
         *("--sentinel", "?", "--sentinel", "-999", "--sentinel", "-9"),
         *("--method", "m", "--param", "word=fast", "--param", 'number="3"'),
         *("--param", "none=null", "--param", "list=[1, 2.5]", "--param", "yes=true"),
@@ -248,10 +251,10 @@ def test_settings_in_the_command_keep_their_type():
         ({"sentinels": {"a": ["?"]}}, "single columns"),
         ({"sentinels": [True]}, "these sentinels"),
         ({"read_options": {"sheet": 1}}, "option sheet"),
-        ({"roles": {1: "categorical"}}, "no text"),
+        ({"roles": {1: "categorical"}}, "not text"),
         (
             {"left_alone": [StructuralMissingness("a", Condition("b", "is missing"), 9)]},
-            "stay empty",
+            "left missing",
         ),
     ],
 )
@@ -268,7 +271,7 @@ def test_what_the_command_cannot_say(given_by_user, word):
         {"params": {"random_state": 1}},
         {"params": {"x": object()}},
         {"params": {"x": float("nan")}},
-        {"draws": -1},
+        {"n_imputations": -1},
     ],
 )
 def test_recipes_that_no_script_could_follow(wrong):
@@ -277,14 +280,14 @@ def test_recipes_that_no_script_could_follow(wrong):
 
 
 def test_recipe_as_json_and_back(recipe):
-    hole = StructuralMissingness("b", Condition("when", "<=", (pd.Timestamp("2024-02-29"),)), 30)
+    finding = StructuralMissingness("b", Condition("when", "<=", (pd.Timestamp("2024-02-29"),)), 30)
     for one in (
         recipe,
         Recipe(table="t", method="em", sentinels={2: ["?"]}, roles={2: "ignored"}),
-        Recipe(table="t", method="em", left_alone=[hole], read_options={"sheet": "a"}),
+        Recipe(table="t", method="em", left_alone=[finding], read_options={"sheet": "a"}),
     ):
         assert Recipe.from_dict(json.loads(json.dumps(one.to_dict()))) == one
-    with pytest.raises(ImputationError, match="no saved recipe"):
+    with pytest.raises(ImputationError, match="not a saved recipe"):
         Recipe.from_dict({"table": "t"})
 
 

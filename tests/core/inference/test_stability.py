@@ -1,4 +1,4 @@
-"""Conclusions under every way to treat the holes."""
+"""One estimate under every way of handling missing values."""
 
 import json
 import math
@@ -9,16 +9,11 @@ import pytest
 from scipy import stats
 
 from pmae_core.errors import Cancelled, ImputationError, ScoringError
+from pmae_core.evaluation.sources import COMPLETE_CASES, TRUE_DATA
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.classic.naive import NaiveImputer
-from pmae_core.inference.stability import (
-    COMPLETE_CASES,
-    SINGLE,
-    TRUE_DATA,
-    Estimand,
-    conclusion_stability,
-    pool_estimates,
-)
+from pmae_core.inference.pooling import pool_estimates
+from pmae_core.inference.stability import SINGLE, conclusion_stability
 
 
 class Broken(BaseImputer):
@@ -62,33 +57,6 @@ def one(table: pd.DataFrame, spec: tuple, **options) -> pd.Series:
     return found.iloc[0]
 
 
-def test_rubins_rules_by_hand():
-    pooled = pool_estimates([10.0, 12.0, 11.0], [1.0, 1.2, 0.8], df_complete=20)
-    assert pooled.estimate == pytest.approx(11.0)
-    assert pooled.within == pytest.approx(1.0)
-    assert pooled.between == pytest.approx(1.0)
-    assert pooled.total == pytest.approx(1 + 4 / 3)
-    # Share of variance from holes 4/7; Rubin: 2 / (4/7)² = 6.125; observed data:
-    # 21/23 · 20 · 3/7 = 7.826087; together 6.125 · 7.826087 / (6.125 + 7.826087).
-    assert pooled.df == pytest.approx(3.435917, abs=1e-6)
-    # 4/7 + 3/7 · 2 / (3.435917 + 3)
-    assert pooled.missing_information == pytest.approx(0.704610, abs=1e-6)
-
-
-def test_degrees_of_freedom_at_their_ends():
-    assert pool_estimates([1.0, 3.0], [1.0, 1.0]).df == pytest.approx(1 / (3 / 4) ** 2)
-    unchanged = pool_estimates([2.0, 2.0, 2.0], [0.5, 0.5, 0.5], df_complete=10)
-    assert unchanged.df == pytest.approx(11 / 13 * 10)
-    assert unchanged.total == 0.5
-    assert unchanged.missing_information == 0
-    assert math.isinf(pool_estimates([2.0, 2.0], [0.5, 0.5]).df)
-    # More draws never go beyond what the observed data give.
-    many = pool_estimates([1.0, 2.0] * 500, [1.0] * 1000, df_complete=30)
-    assert many.df < 31 / 33 * 30
-    with pytest.raises(ScoringError, match="at least two draws"):
-        pool_estimates([1.0], [1.0])
-
-
 def test_a_mean_has_the_interval_of_the_t_test(truth):
     row = one(truth, ("mean", "x"))
     expected = stats.ttest_1samp(truth["x"], 0).confidence_interval(0.95)
@@ -130,12 +98,12 @@ def test_controls_may_be_categories(truth):
     assert row["estimate"] == pytest.approx(coefficients[0])
     assert row["std_error"] == pytest.approx(math.sqrt(residuals @ residuals / 145 * inverse[0, 0]))
     assert row["df"] == 145
-    assert row["estimand"] == "slope of y on x given group, smoker"
+    assert row["estimand"] == "slope of y on x given group and smoker"
 
 
-def test_draws_are_pooled_and_mend_what_complete_cases_get_wrong(truth, frame):
+def test_imputations_are_pooled_and_mend_what_complete_cases_get_wrong(truth, frame):
     found = conclusion_stability(
-        frame, ("mean", "y"), ["mice", "naive"], truth=truth, n_draws=10
+        frame, ("mean", "y"), ["mice", "naive"], truth=truth, n_imputations=10
     ).set_index("method")
     assert list(found.index) == [COMPLETE_CASES, TRUE_DATA, "mice", "naive"]
     assert found["kind"].tolist() == ["reference", "reference", "pooled", "single"]
@@ -145,22 +113,22 @@ def test_draws_are_pooled_and_mend_what_complete_cases_get_wrong(truth, frame):
     )
     assert found.loc["mice", "low"] < target < found.loc["mice", "high"]
     assert not found.loc[COMPLETE_CASES, "low"] < target < found.loc[COMPLETE_CASES, "high"]
-    # A single filling pretends to know more than the pooled draws do.
+    # A single imputation has a smaller standard error than pooled ones.
     assert found.loc["naive", "std_error"] < found.loc["mice", "std_error"]
     assert found.loc["naive", "note"] == SINGLE
-    assert found.loc["mice", "n_draws"] == 10
+    assert found.loc["mice", "n_imputations"] == 10
     assert 0 < found.loc["mice", "missing_information"] < 1
     assert found.loc["mice", "df"] < 149
-    assert "10 draws by Rubin's rules" in found.loc["mice", "note"]
+    assert "10 imputations by Rubin's rules" in found.loc["mice", "note"]
     n_seen = frame["y"].notna().sum()
-    assert found.loc[COMPLETE_CASES, "note"] == f"rows without a hole in y: {n_seen} of 150"
+    assert found.loc[COMPLETE_CASES, "note"] == f"rows with no missing value in y: {n_seen} of 150"
 
 
-def test_given_draws_are_pooled_as_computed_by_hand(truth):
-    draws = [truth.assign(x=truth["x"] + shift) for shift in (0.0, 0.3, 0.6)]
-    row = conclusion_stability(truth, ("mean", "x"), {"mine": draws}).iloc[1]
+def test_given_imputations_are_pooled_as_computed_by_hand(truth):
+    imputations = [truth.assign(x=truth["x"] + shift) for shift in (0.0, 0.3, 0.6)]
+    row = conclusion_stability(truth, ("mean", "x"), {"mine": imputations}).iloc[1]
     pooled = pool_estimates(
-        [d["x"].mean() for d in draws], [d["x"].var() / 150 for d in draws], 149
+        [d["x"].mean() for d in imputations], [d["x"].var() / 150 for d in imputations], 149
     )
     assert row["estimate"] == pytest.approx(pooled.estimate)
     assert row["std_error"] == pytest.approx(math.sqrt(pooled.total))
@@ -194,31 +162,34 @@ def test_several_estimands_one_fit_each_and_plain_data(frame):
 
 
 def test_same_seed_same_rows(frame):
-    runs = [conclusion_stability(frame, ("mean", "y"), ["mice"], n_draws=3) for _ in range(2)]
+    runs = [conclusion_stability(frame, ("mean", "y"), ["mice"], n_imputations=3) for _ in range(2)]
     pd.testing.assert_frame_equal(*runs)
-    other = conclusion_stability(frame, ("mean", "y"), ["mice"], n_draws=3, seed=1)
+    other = conclusion_stability(frame, ("mean", "y"), ["mice"], n_imputations=3, seed=1)
     assert other.loc[1, "estimate"] != runs[0].loc[1, "estimate"]
 
 
 def test_a_failure_is_a_row_with_its_reason(frame):
     found = conclusion_stability(
-        frame, [("mean", "y"), ("mean", "x")], {"broken": Broken(), "unfilled": frame}
+        frame, [("mean", "y"), ("mean", "x")], {"broken": Broken(), "unimputed": frame}
     ).set_index(["estimand", "method"])
-    assert found.loc[("mean of y", "broken"), "error"] == "The method broke: RuntimeError: boom"
-    assert "'y' are missing" in found.loc[("mean of y", "unfilled"), "error"]
-    assert np.isnan(found.loc[("mean of y", "unfilled"), "estimate"])
-    assert found.loc[("mean of x", "unfilled"), "status"] == "done"
+    assert (
+        found.loc[("mean of y", "broken"), "error"]
+        == "The method failed unexpectedly: RuntimeError: boom"
+    )
+    assert "'y' has missing or infinite" in found.loc[("mean of y", "unimputed"), "error"]
+    assert np.isnan(found.loc[("mean of y", "unimputed"), "estimate"])
+    assert found.loc[("mean of x", "unimputed"), "status"] == "done"
 
 
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        (("mean", "group"), "'group' holds labels; this takes numbers"),
-        (("correlation", "x", "same"), "always the same"),
-        (("slope", "y", "x", "twice"), "determine each other"),
-        (("mean", "seldom"), "at least 2 rows; there are 1"),
+        (("mean", "group"), "'group' holds labels, but numbers are needed"),
+        (("correlation", "x", "same"), "constant column"),
+        (("slope", "y", "x", "twice"), "are collinear"),
+        (("mean", "seldom"), "at least 2 rows, but there is 1"),
         (("correlation", "x", "seldom"), "at least 4 rows"),
-        (("slope", "x", "seldom"), "takes more than 1 rows"),
+        (("slope", "x", "seldom"), "needs more rows than that, but there is 1"),
     ],
 )
 def test_what_has_no_estimate_says_why(truth, spec, sentence):
@@ -231,10 +202,10 @@ def test_what_has_no_estimate_says_why(truth, spec, sentence):
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        (("median", "x"), "is no estimand"),
-        ((("mean",),), "A mean takes a column"),
+        (("median", "x"), "is not an estimand"),
+        ((("mean",),), "A mean needs one column"),
         (("correlation", "x"), "two columns"),
-        (("slope", "y"), "outcome, predictor"),
+        (("slope", "y"), "an outcome and a predictor"),
         (("slope", "y", "x", "x"), "named twice"),
         (("mean", "nothing"), "no column nothing"),
         ([], "at least one estimand"),
@@ -248,10 +219,10 @@ def test_impossible_estimands(truth, spec, sentence):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"n_draws": 1}, "n_draws must be at least 2"),
-        ({"confidence": 95}, "confidence must lie between 0 and 1"),
-        ({"methods": {TRUE_DATA: "naive"}}, "name of a reference"),
-        ({"methods": {"short": pd.DataFrame({"x": [1.0]})}}, "other rows"),
+        ({"n_imputations": 1}, "n_imputations must be at least 2"),
+        ({"confidence": 95}, "confidence must be between 0 and 1"),
+        ({"methods": {TRUE_DATA: "naive"}}, "reserved for a reference row"),
+        ({"methods": {"short": pd.DataFrame({"x": [1.0]})}}, "not have the same rows"),
     ],
 )
 def test_impossible_settings(truth, options, sentence):
@@ -265,10 +236,6 @@ def test_progress_and_cancel(frame):
     assert [(event.done, event.total) for event in events] == [(1, 2), (2, 2)]
     with pytest.raises(Cancelled):
         conclusion_stability(frame, ("mean", "y"), ["naive"], cancel=lambda: True)
-
-
-def test_estimands_in_words():
-    assert Estimand.read(("correlation", "a", 3)).label == "correlation of a and 3"
 
 
 def test_complete_cases_can_be_left_out(frame):

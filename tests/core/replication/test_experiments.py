@@ -42,13 +42,13 @@ def test_experiments_share_what_they_have_in_common():
 @pytest.mark.parametrize(
     ("chosen", "complaint"),
     [
-        ({"datasets": ["titanic"]}, "no dataset 'titanic'; choose from"),
+        ({"datasets": ["titanic"]}, "no dataset 'titanic'. Choose from"),
         ({"patterns": ["round"]}, "no pattern 'round'"),
         ({"mechanisms": ["magic"]}, "no mechanism 'magic'"),
         ({"methods": ["guess"]}, "no method 'guess'"),
         ({"presets": ["huge"]}, "no preset 'huge'"),
-        ({"methods": ["em"]}, "table3 is about pmae-mix"),
-        ({"seeds": 0}, "at least one seed"),
+        ({"methods": ["em"]}, "table3 runs pmae-mix"),
+        ({"seeds": 0}, "seeds must be at least 1"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(chosen, complaint):

@@ -94,5 +94,5 @@ def test_a_task_of_many_rows_is_replaced_as_a_whole(tmp_path):
 
 def test_a_file_of_something_else_is_not_overwritten(tmp_path):
     (tmp_path / "paper_table2.json").write_text('{"rows": 3}')
-    with pytest.raises(ScoringError, match="move it away"):
+    with pytest.raises(ScoringError, match="Move it elsewhere"):
         write(tmp_path, row())

@@ -14,7 +14,7 @@ TITLES = {"em": "EM"}
 
 
 def board(*bands):
-    return pd.DataFrame({"method": list("abcd")[: len(bands)], "rank": bands, "band": bands})
+    return pd.DataFrame({"method": list("abcd")[: len(bands)], "rank": bands, "tie_group": bands})
 
 
 def comparison(n_seeds=3, holdout="like-mine"):

@@ -27,7 +27,7 @@ def board(**changes):
     given = {
         "method": ["em", "knn", "naive", "gone"],
         "rank": pd.array([1, 1, 3, None], dtype="Int64"),
-        "band": pd.array([1, 1, 2, None], dtype="Int64"),
+        "tie_group": pd.array([1, 1, 2, None], dtype="Int64"),
         "score": [0.8, 0.79, 0.1, np.nan],
         "low": [0.8, 0.7, 0.1, np.nan],
         "high": [0.8, 0.85, 0.1, np.nan],

@@ -141,12 +141,13 @@ def test_the_zip_holds_everything(make, tmp_path):
     )
 
     assert {path.name for path in folder.iterdir()} == {
-        *("filled.csv", "filled.xlsx", "filled.parquet", "imputed.csv", "imputed.parquet"),
-        *("filled-draw1.parquet", "table.parquet", "reproduce.py", "command.txt"),
+        *("imputed.csv", "imputed.xlsx", "imputed.parquet", "was_imputed.csv"),
+        *("was_imputed.parquet", "imputation-1-of-1.parquet", "table.parquet"),
+        *("reproduce.py", "command.txt"),
         *("methods.txt", "methods.md", "settings.json"),
     }
     words = (folder / "methods.txt").read_text()
-    assert "The values -999 counted as missing." in words
+    assert "Treated as missing: -999." in words
     assert "seed 3" in words
     assert "-999" not in (folder / "reproduce.py").read_text()
 

@@ -30,7 +30,7 @@ def test_a_method_with_all_its_settings():
     recipe = recipe_of(spec, {"method": "em", "n_imputed": 1}, TABLE)
 
     assert (recipe.method, recipe.params, recipe.seed) == ("em", {"max_iter": 9}, 4)
-    assert (recipe.draws, recipe.threads, recipe.model) == (3, 2, None)
+    assert (recipe.n_imputations, recipe.threads, recipe.model) == (3, 2, None)
     assert recipe.roles == {"zip": "categorical"}
     assert recipe.left_alone == (structural,)
     assert recipe.table == TABLE_FILE

@@ -307,7 +307,7 @@ def test_comparing_with_a_downstream_task_and_conclusions(tmp_path):
         expected.set_index(keys)["score"].sort_index(),
     )
     estimands = [("mean", "y"), ("slope", "y", "x")]
-    expected = conclusion_stability(table, estimands, ["naive", "em"], n_draws=2)
+    expected = conclusion_stability(table, estimands, ["naive", "em"], n_imputations=2)
     assert found.conclusions["estimand"].tolist() == expected["estimand"].tolist()
     np.testing.assert_array_equal(found.conclusions["low"], expected["low"])
     report = (out / "report.html").read_text()

@@ -1,0 +1,128 @@
+"""Running a comparison: tasks one by one or in a pool, results as they come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pmae_core.errors import Cancelled
+from pmae_core.evaluation.parallel import Pool
+from pmae_core.evaluation.store import ResultStore
+from pmae_core.evaluation.tasks import Task, TaskFinished, TaskResult, TaskStarted, run_task
+from pmae_core.events import Callback, Event
+
+NOT_RUN = "not run: time budget"
+
+
+@dataclass
+class ComparisonRun:
+    """Runs the tasks of a comparison, and keeps their results on disk if there is a store.
+
+    Attributes
+    ----------
+    tasks : sequence of Task
+        What to run, in this order.
+    store : ResultStore or None
+        Where results are kept.
+    retry_failed : bool
+        Whether to run tasks again that failed earlier.
+    deadline : float or None
+        No task starts after this time (of ``time.monotonic``).
+    callbacks : sequence of callables
+        Each is called with :class:`TaskStarted` and :class:`TaskFinished`.
+    cancel : callable
+        Returns ``True`` to stop.
+    pool : Pool or None
+        Runs the tasks; None runs them here, one after the other.
+    """
+
+    tasks: Sequence[Task]
+    store: ResultStore | None
+    retry_failed: bool
+    deadline: float | None
+    callbacks: Sequence[Callback]
+    cancel: Callable[[], bool]
+    pool: Pool | None
+    n_done: int = 0
+    unstarted: list[Task] = field(default_factory=list)
+
+    def results(self) -> list[TaskResult]:
+        """Read what is on disk, run the rest, and return all in the order of the tasks."""
+        found = {}
+        for task in self.tasks:
+            result = self._from_disk(task)
+            if result is not None:
+                found[task.method, task.seed] = result
+                self._report(result, from_disk=True)
+            else:
+                self.unstarted.append(task)
+        for result in self._run():
+            if self.store is not None and self._is_final(result):
+                self.store.save(result, _identity(self._task_of(result)))
+            found[result.method, result.seed] = result
+            self._report(result)
+        return [found[task.method, task.seed] for task in self.tasks]
+
+    def _run(self) -> Iterator[TaskResult]:
+        if self.pool is not None:
+            yield from self.pool.run(self._next_task)
+        else:
+            while (task := self._next_task()) is not None:
+                yield run_task(task, callbacks=self.callbacks, cancel=self.cancel)
+        for task in self.unstarted:
+            yield TaskResult(method=task.method, seed=task.seed, status="not run", error=NOT_RUN)
+
+    def _next_task(self) -> Task | None:
+        """Return the next task with the time left for it; None if no task or no time is left."""
+        if self.cancel():
+            raise Cancelled("The comparison was stopped.")
+        remaining = None if self.deadline is None else self.deadline - time.monotonic()
+        if not self.unstarted or (remaining is not None and remaining <= 0):
+            return None
+        task = self.unstarted.pop(0)
+        self._notify(TaskStarted(method=task.method, seed=task.seed))
+        budgets = [one for one in (task.budget_seconds, remaining) if one is not None]
+        return replace(task, budget_seconds=min(budgets, default=None))
+
+    def _from_disk(self, task: Task) -> TaskResult | None:
+        if self.store is None:
+            return None
+        result = self.store.load(task.method, task.seed, _identity(task))
+        if result is None or (result.status == "failed" and self.retry_failed):
+            return None
+        if result.status == "stopped" and _more_time(task.budget_seconds, result.budget_seconds):
+            return None
+        return result
+
+    def _is_final(self, result: TaskResult) -> bool:
+        """Say whether a result is worth keeping: not if the comparison ran out of time."""
+        if result.status != "stopped":
+            return result.status != "not run"
+        return result.budget_seconds == self._task_of(result).budget_seconds
+
+    def _task_of(self, result: TaskResult) -> Task:
+        return next(t for t in self.tasks if (t.method, t.seed) == (result.method, result.seed))
+
+    def _report(self, result: TaskResult, *, from_disk: bool = False) -> None:
+        self.n_done += 1
+        self._notify(
+            TaskFinished(
+                result=result, n_done=self.n_done, n_tasks=len(self.tasks), from_disk=from_disk
+            )
+        )
+
+    def _notify(self, event: Event) -> None:
+        for callback in self.callbacks:
+            callback(event)
+
+
+def _identity(task: Task) -> dict[str, Any]:
+    """Return the settings that a result on disk must share with the task."""
+    named = {} if task.imputer in (None, task.method) else {"imputer": task.imputer}
+    return {**named, **task.params}
+
+
+def _more_time(now: float | None, then: float | None) -> bool:
+    return now is None or (then is not None and now > then)
