@@ -90,7 +90,7 @@ def _check_imputations(method: str) -> None:
 
 
 def _check_consequences(params: Mapping[str, Any]) -> None:
-    from pmae_core.inference.stability import Estimand
+    from pmae_core.inference.estimands import Estimand
     from pmae_core.storage.json_values import from_json_value
 
     if params["downstream"] and params["target"] is None:
