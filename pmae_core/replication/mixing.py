@@ -79,7 +79,7 @@ def mixing_rows(
 def _measured(
     table: BenchmarkTable, holes: HoldoutPlan, variant: Variant, seed: int, stop: Callable[[], bool]
 ) -> list[dict[str, Any]]:
-    from pmae_core.imputers.masked._mixing import mixing_magnitudes
+    from pmae_core.imputers.masked.mixing import mixing_magnitudes
 
     incomplete = holes.make(table.frame, table.schema, seed).incomplete
     imputer: Any = make_imputer(

@@ -141,7 +141,7 @@ def test_choices_explain_themselves(table):
     assert twin["margin"] == pytest.approx(twin["error_guesses"], abs=1e-3)
     assert 0.5 < twin["mean_error"] < 2
     assert twin["n_rows"] >= 10
-    assert twin["reason"].startswith("twin: copies, error 0.00 against ")
+    assert twin["reason"].startswith("twin: copies, error 0.00 (the mean has ")
     assert list(imputer.overall_errors_) == sorted(
         imputer.overall_errors_, key=imputer.overall_errors_.get
     )
@@ -155,12 +155,12 @@ def test_a_failing_method_is_left_out_and_named(table):
         filled = imputer.fit_transform(table)
     said = [str(w.message) for w in caught if w.category is ImputationWarning]
     assert said == [
-        "auto goes on without fails: This table is too large.",
-        "auto goes on without forgets: It left cells unfilled.",
+        "auto continues without fails: This table is too large.",
+        "auto continues without forgets: It left cells missing.",
     ]
     assert imputer.left_out_ == {
         "fails": "This table is too large.",
-        "forgets": "It left cells unfilled.",
+        "forgets": "It left cells missing.",
     }
     assert imputer.choices_["error_fails"].isna().all()
     assert set(imputer.choices_["method"]) == {"copies"}
@@ -209,7 +209,7 @@ def test_draws_are_those_of_the_winner_or_spread_like_its_errors(table):
     pd.testing.assert_frame_equal(first.mask(table.isna()), table, check_exact=True)
 
     plain = AutoImputer(methods=["naive"], random_state=0).fit(table)
-    with pytest.warns(ImputationWarning, match="'twin' is the same in every draw"):
+    with pytest.warns(ImputationWarning, match="'twin' is the same in every imputation"):
         plain.sample(table, 2)
 
     naive = AutoImputer(methods=["naive", "guesses"], random_state=0).fit(table)
@@ -247,15 +247,18 @@ def test_parameters_reach_their_method(table):
 @pytest.mark.parametrize(
     ("params", "sentence"),
     [
-        ({"methods": []}, "at least one method"),
-        ({"methods": "copies"}, "must be a list"),
+        ({"methods": []}, "methods must be a list of one or more names"),
+        ({"methods": "copies"}, "methods must be a list of one or more names"),
         ({"methods": ["auto", "naive"]}, "cannot be one of its own"),
-        ({"methods": ["naive", "naive"]}, "twice"),
+        ({"methods": ["naive", "naive"]}, "without repetition"),
         ({"methods": ["magic"]}, "no method 'magic'"),
-        ({"methods": ["naive"], "method_params": {"knn": {}}}, "given for knn, not one of"),
+        (
+            {"methods": ["naive"], "method_params": {"knn": {}}},
+            "for knn, but methods has only naive",
+        ),
         ({"methods": ["knn"], "method_params": {"knn": {"k": 1}}}, "knn has no parameter k"),
         ({"n_repeats": 0}, "n_repeats must be at least 1"),
-        ({"holdout_share": 0}, "holdout_share must lie above 0"),
+        ({"holdout_share": 0}, "holdout_share must be above 0 and at most 1, not 0"),
     ],
 )
 def test_impossible_settings(table, params, sentence):

@@ -72,13 +72,13 @@ def test_each_column_gets_the_learner_that_suits_it():
     table.loc[::9, "sum"] = np.nan
     table.loc[4::9, "steps"] = np.nan
     imputer = HyperImputeImputer(random_state=0).fit(table)
-    picks = imputer.picks_.set_index("column")
-    assert picks.loc["sum", "pick"] == "linear"
-    assert picks.loc["steps", "pick"] in ("forest", "boosting")
-    for _, row in picks.iterrows():
-        assert row[row["pick"]] == row[["linear", "forest", "boosting"]].min()
-    assert picks.loc["steps", "linear"] > 0.9
-    assert picks.loc["sum", "linear"] < 0.05
+    choices = imputer.choices_.set_index("column")
+    assert choices.loc["sum", "learner"] == "linear"
+    assert choices.loc["steps", "learner"] in ("forest", "boosting")
+    for _, row in choices.iterrows():
+        assert row[row["learner"]] == row[["linear", "forest", "boosting"]].min()
+    assert choices.loc["steps", "linear"] > 0.9
+    assert choices.loc["sum", "linear"] < 0.05
 
 
 def test_rounds_end_when_nothing_changes():
@@ -210,17 +210,20 @@ def test_the_contest_takes_few_rows(monkeypatch):
     truth, table = correlated(0)
     table = truth[["a", "b"]].assign(b=table["b"])
     imputer = HyperImputeImputer(boosting="xgboost", learners=["boosting", "linear"])
-    imputer.set_params(contest_rows=50).fit(table)
+    imputer.set_params(comparison_rows=50).fit(table)
     assert [model.n_rows for model in Regressor.made] == [25, 25]
-    assert imputer.picks_["pick"].tolist() == ["linear"]
+    assert imputer.choices_["learner"].tolist() == ["linear"]
 
 
 @pytest.mark.parametrize(
     ("params", "sentence"),
     [
-        ({"learners": ["magic"]}, "learners must be some of linear, forest, boosting"),
-        ({"learners": []}, "learners must be some of"),
-        ({"boosting": "own"}, "boosting must be one of sklearn, xgboost, catboost"),
+        (
+            {"learners": ["magic"]},
+            "learners must be a list of one or more of .linear., .forest., .boosting.",
+        ),
+        ({"learners": []}, "learners must be a list of one or more of"),
+        ({"boosting": "own"}, "boosting must be one of .sklearn., .xgboost., .catboost."),
         ({"n_rounds": 0}, "n_rounds must be at least 1"),
     ],
 )
@@ -230,5 +233,5 @@ def test_impossible_settings(params, sentence):
 
 
 def test_one_column_has_nothing_to_be_predicted_from():
-    with pytest.raises(ImputationError, match="only 1 column"):
+    with pytest.raises(ImputationError, match="at least two columns"):
         HyperImputeImputer().fit(pd.DataFrame({"a": [1.0, 2.0, np.nan, 4.0]}))

@@ -69,5 +69,5 @@ def test_cancelling_works_between_blocks(monkeypatch):
 
 
 def test_senseless_numbers_are_refused():
-    with pytest.raises(ImputationError, match="n_neighbors must be greater than 0"):
+    with pytest.raises(ImputationError, match="n_neighbors must be at least 1, not 0"):
         KNNImputer(n_neighbors=0).fit(correlated_table(0)[1])

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmae_core.errors import Cancelled, ImputationError
-from pmae_core.imputers.classic.miceforest import MiceForestImputer, match
+from pmae_core.imputers.classic._mean_matching import match
+from pmae_core.imputers.classic.miceforest import MiceForestImputer
 from tests.support.correlated import correlated_table, r2
 
 SMALL = {"n_datasets": 3, "n_rounds": 3, "n_trees": 8, "random_state": 0}

@@ -130,7 +130,7 @@ def test_cancelling_works_inside_a_forest():
 
 @pytest.mark.parametrize("params", [{"n_trees": 0}, {"max_iter": 0}])
 def test_senseless_numbers_are_refused(params):
-    with pytest.raises(ImputationError, match="must be greater than 0"):
+    with pytest.raises(ImputationError, match="must be at least 1, not 0"):
         MissForestImputer(**params).fit(correlated_table(0)[1])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pmae_core.imputers import PMAEImputer, load_imputer
-from pmae_core.imputers.masked._correction import GRID, correct, fit_correction
+from pmae_core.imputers.masked._correction import GRID_POINTS, correct, fit_correction
 from pmae_core.table.scaling import fit_scaler
 
 
@@ -26,7 +26,7 @@ def test_medians_become_means(skewed):
     scaler, true, medians = skewed
     learned, fresh = slice(0, 1000), slice(1000, None)
     correction = fit_correction(medians[learned], true[learned], scaler)
-    corrected = correct(medians[fresh], correction)
+    corrected = correct(medians[fresh], correction, scaler)
     mean = scaler.unscale(true[fresh]).mean()
     assert scaler.unscale(medians[fresh]).mean() < 0.85 * mean
     assert scaler.unscale(corrected).mean() == pytest.approx(mean, rel=0.15)
@@ -38,7 +38,7 @@ def test_medians_become_means(skewed):
 def test_corrected_scores_stay_inside_the_observed_range(skewed):
     scaler, true, medians = skewed
     correction = fit_correction(medians, true, scaler)
-    assert correction.shape == GRID.shape
+    assert correction.shape == (GRID_POINTS,)
     assert 0 <= correction.min() <= correction.max() <= 1
 
 
@@ -59,7 +59,7 @@ def test_nothing_is_learned_from_few_cells_or_from_good_predictions(skewed):
 def test_one_and_the_same_prediction_is_corrected_to_the_mean(skewed):
     scaler, true, _ = skewed
     middle = np.full(len(true), 0.5)
-    corrected = correct(middle, fit_correction(middle, true, scaler))
+    corrected = correct(middle, fit_correction(middle, true, scaler), scaler)
     mean = scaler.unscale(true).mean()
     assert scaler.unscale(corrected)[0] == pytest.approx(mean, rel=0.05)
 

@@ -107,7 +107,7 @@ def test_an_imputer_fills_long_tails_better_and_keeps_what_it_learned(tmp_path):
         filled = imputer.transform(table)
         errors[own] = np.square(filled["second"] - truth["second"])[hidden].mean()
     assert errors[True] < 0.5 * errors[False]
-    assert imputer.network_.own_scale.shares[1] > 0
+    assert imputer.network_.calibration.own_scale.shares[1] > 0
     imputer.save(tmp_path / "model.safetensors")
     again = load_imputer(tmp_path / "model.safetensors").transform(table)
     pd.testing.assert_frame_equal(again, filled)

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from pmae_core.errors import Cancelled, ImputationError, ImputationWarning
 from pmae_core.imputers import PMAEImputer, ReMaskerImputer, load_imputer
-from pmae_core.imputers.masked import _network
+from pmae_core.imputers.masked import _fitting
 from pmae_core.model import MaskedAutoencoder
 from pmae_core.table import TableEncoder
 from pmae_core.training import TrainingProgress
@@ -178,6 +178,13 @@ def test_masking_functions_and_their_parameters_are_checked():
         PMAEImputer(**SMALL, masking="linear", a=0.1, steps=1).fit(incomplete)
 
 
+@pytest.mark.parametrize("share", [-0.1, 1.0, 2])
+def test_a_validation_share_must_leave_rows_to_learn_from(share):
+    _, incomplete = correlated(40)
+    with pytest.raises(ImputationError, match="validation_share must be at least 0 and below 1"):
+        PMAEImputer(**SMALL, steps=1, validation_share=share).fit(incomplete)
+
+
 def test_roles_can_be_given():
     frame = pd.DataFrame({"grade": [1, 2, 3] * 20, "x": np.arange(60) % 3 * 1.0})
     frame.loc[::5, "x"] = np.nan
@@ -268,9 +275,9 @@ def test_no_more_rows_than_a_batch_go_through_the_network_at_a_time(monkeypatch)
 def test_moments_in_pieces_are_those_of_the_whole_table(monkeypatch):
     _, incomplete = correlated()
     encoded = TableEncoder().fit_transform(incomplete)
-    whole = _network._moments(encoded.values, encoded)
-    monkeypatch.setattr(_network, "CELLS_OF_A_PIECE", 28)
-    in_pieces = _network._moments(encoded.values, encoded)
+    whole = _fitting._moments(encoded)
+    monkeypatch.setattr(_fitting, "CELLS_PER_PIECE", 28)
+    in_pieces = _fitting._moments(encoded)
     for one, other in zip(whole, in_pieces, strict=True):
         np.testing.assert_array_equal(one, other)
     seen = encoded.values[encoded.observed[:, 0], 0]
@@ -310,3 +317,70 @@ def test_remasker_can_have_the_loss_of_pmae():
     assert own.settings_["loss"] == "remasker"
     assert other.settings_["loss"] == "paper"
     assert not own.transform(incomplete).equals(other.transform(incomplete))
+
+
+NUMPY_SETTINGS = {
+    "width": np.int64(8),
+    "encoder_depth": np.int32(1),
+    "decoder_depth": np.int64(1),
+    "steps": np.int64(12),
+    "batch_size": np.int64(16),
+    "min_category_count": np.int64(2),
+    "learning_rate": np.float32(1e-3),
+    "dropout": np.float64(0.1),
+    "a": np.float64(0.1),
+    "correct_means": np.bool_(True),
+    "random_state": np.int64(0),
+}
+PLAIN_SETTINGS = {name: value.item() for name, value in NUMPY_SETTINGS.items()}
+
+
+def test_numbers_of_numpy_are_saved_like_those_of_python(tmp_path):
+    """A grid search gives them."""
+    _, incomplete = correlated(80)
+    imputer = PMAEImputer(**NUMPY_SETTINGS).fit(incomplete)
+    imputed = imputer.transform(incomplete)
+    imputer.save(tmp_path / "model.pmae")
+    loaded = load_imputer(tmp_path / "model.pmae")
+    assert loaded.settings_ == imputer.settings_
+    assert {name: getattr(loaded, name) for name in PLAIN_SETTINGS} == PLAIN_SETTINGS
+    pd.testing.assert_frame_equal(loaded.transform(incomplete), imputed, check_exact=True)
+    plain = PMAEImputer(**PLAIN_SETTINGS).fit_transform(incomplete)
+    pd.testing.assert_frame_equal(plain, imputed, check_exact=True)
+
+
+def test_a_fit_with_numbers_of_numpy_resumes_from_its_checkpoint(tmp_path):
+    _, incomplete = correlated(80)
+    straight = PMAEImputer(**NUMPY_SETTINGS).fit_transform(incomplete)
+    steps = iter(range(100))
+    with pytest.raises(Cancelled, match="after 6 steps"):
+        PMAEImputer(**NUMPY_SETTINGS).fit(
+            incomplete, checkpoint_dir=tmp_path, cancel=lambda: next(steps) == 6
+        )
+    events = []
+    resumed = PMAEImputer(**NUMPY_SETTINGS).fit(
+        incomplete, checkpoint_dir=tmp_path, callbacks=[events.append]
+    )
+    assert [event.step for event in events if isinstance(event, TrainingProgress)] == [10, 12]
+    pd.testing.assert_frame_equal(resumed.transform(incomplete), straight, check_exact=True)
+
+
+@pytest.mark.parametrize("correct_means", [False, True])
+def test_standard_scaling_can_predict_beyond_three_deviations(correct_means, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    x[:4] = 9.0, 10.0, -9.0, -10.0
+    table = pd.DataFrame({"x": x, "y": 2 * x, "z": rng.normal(size=400)})
+    table.loc[[0, 2], "y"] = np.nan
+    imputer = PMAEImputer(
+        numeric="standard", steps=40, correct_means=correct_means, random_state=0
+    ).fit(table)
+    y = imputer.transform(table)["y"]
+    assert y[0] > table["y"].mean() + 4 * table["y"].std()
+    assert y[2] < table["y"].mean() - 4 * table["y"].std()
+    assert y.between(-20, 20).all()  # still inside the observed range
+    drawn = imputer.sample(table, 5, random_state=0)
+    assert min(draw["y"][0] for draw in drawn) > table["y"].mean() + 4 * table["y"].std()
+    imputer.save(tmp_path / "model.pmae")
+    loaded = load_imputer(tmp_path / "model.pmae").transform(table)
+    pd.testing.assert_series_equal(loaded["y"], y, check_exact=True)

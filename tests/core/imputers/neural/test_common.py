@@ -65,7 +65,7 @@ def test_a_row_without_any_cell_is_filled(name):
 @EVERY_NEURAL
 def test_senseless_numbers_are_refused(name):
     _, incomplete = correlated_table(0, n=20)
-    with pytest.raises(ImputationError, match="learning_rate must be greater than 0, got -1"):
+    with pytest.raises(ImputationError, match="learning_rate must be positive, not -1"):
         make(name, learning_rate=-1).fit(incomplete)
 
 
