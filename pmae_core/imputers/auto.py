@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -20,10 +20,11 @@ from pmae_core.imputers._choice import (
     choose,
     overall_errors,
 )
+from pmae_core.imputers._columnwise import ColumnwiseImputation
 from pmae_core.imputers._comparison import HeldOutComparison, hold_out, without_held_out
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.parameters import Constraints, InstanceOf, Integer, Number, SomeOf
-from pmae_core.imputers.registry import list_imputers, make_imputer, register_imputer
+from pmae_core.imputers.registry import make_imputer, register_imputer
 from pmae_core.imputers.run import ProgressMeter
 from pmae_core.masking import HeldOut
 from pmae_core.table import Schema, TableEncoder
@@ -181,13 +182,7 @@ class AutoImputer(BaseImputer):
         """Return the table imputed; new rows where the methods chosen can impute them."""
         check_is_fitted(self, "encoder_")
         frame = self._read_input(X, reset=False)
-        encoded = self.encoder_.transform(frame)
-        imputed = self.encoder_.decode(encoded.values, frame)
-        for method, names in self._methods_for(frame).items():
-            columns = self._impute(method, names, frame)
-            for name in names:
-                imputed[name] = columns[name]
-        return self._like_input(imputed, X)
+        return self._like_input(self._columnwise().impute(frame), X)
 
     def sample(
         self, X: Any, n: int = 5, *, random_state: int | np.random.RandomState | None = None
@@ -197,21 +192,9 @@ class AutoImputer(BaseImputer):
         if n < 1:
             raise ImputationError(f"n must be at least 1, not {n}.")
         frame = self._read_input(X, reset=False)
-        encoded = self.encoder_.transform(frame)
         state = self.random_state if random_state is None else random_state
         seed = int(check_random_state(state).randint(2**31 - 1))
-        rng = np.random.default_rng(seed)
-        draws = [self.encoder_.decode(encoded.values, frame) for _ in range(n)]
-        for method, names in self._methods_for(frame).items():
-            drawn: Iterable[pd.DataFrame]
-            if _draws_samples(method):
-                drawn = self._sample(method, names, frame, n, seed)
-            else:
-                drawn = self._add_errors(method, names, frame, n, rng)
-            for draw, columns in zip(draws, drawn, strict=True):
-                for name in names:
-                    draw[name] = columns[name]
-        return [self._like_input(draw, X) for draw in draws]
+        return [self._like_input(draw, X) for draw in self._columnwise().sample(frame, n, seed)]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -324,59 +307,6 @@ class AutoImputer(BaseImputer):
         reasons = " ".join(f"{name}: {reason}" for name, reason in self.left_out_.items())
         raise ImputationError(f"None of the methods can impute this table. {reasons}")
 
-    def _methods_for(self, frame: pd.DataFrame) -> dict[str, list[Any]]:
-        """Return the methods that have columns of this table to impute, with these columns."""
-        needed: dict[str, list[Any]] = {}
-        for column, method in zip(self.choices_["column"], self.choices_["method"], strict=True):
-            if frame[column].isna().any():
-                needed.setdefault(method, []).append(column)
-        return needed
-
-    def _impute(self, method: str, names: Sequence[Any], frame: pd.DataFrame) -> pd.DataFrame:
-        try:
-            imputed: pd.DataFrame = self.imputers_[method].transform(frame)
-        except ImputationError as error:
-            raise _naming_columns(error, method, names) from None
-        return imputed
-
-    def _sample(
-        self, method: str, names: Sequence[Any], frame: pd.DataFrame, n: int, seed: int
-    ) -> list[pd.DataFrame]:
-        try:
-            return self.imputers_[method].sample(frame, n, random_state=seed)
-        except ImputationError as error:
-            raise _naming_columns(error, method, names) from None
-
-    def _add_errors(
-        self,
-        method: str,
-        names: Sequence[Any],
-        frame: pd.DataFrame,
-        n: int,
-        rng: np.random.Generator,
-    ) -> Iterator[pd.DataFrame]:
-        """Yield a method's one imputation, with errors it made on held-out cells added."""
-        imputed = self.encoder_.transform(self._impute(method, names, frame)).values
-        places = {column.name: j for j, column in enumerate(self.encoder_.columns_)}
-        for number in range(n):
-            values = imputed.copy()
-            for name in names:
-                drawn = self._comparison.draw(method, places[name], imputed[:, places[name]], rng)
-                if drawn is not None:
-                    values[:, places[name]] = drawn
-                elif number == 0:
-                    warnings.warn(
-                        f"Column {name!r} is the same in every imputation: {method} draws no "
-                        "samples, and no cell was held out to learn its errors from.",
-                        ImputationWarning,
-                        stacklevel=2,
-                    )
-            yield self.encoder_.decode(values, frame)
-
-
-def _naming_columns(error: ImputationError, method: str, names: Sequence[Any]) -> ImputationError:
-    return ImputationError(f"auto chose {method} for {listed(names)}: {error}")
-
-
-def _draws_samples(method: str) -> bool:
-    return any(info.draws_samples for info in list_imputers() if info.name == method)
+    def _columnwise(self) -> ColumnwiseImputation:
+        chosen = zip(self.choices_["column"], self.choices_["method"], strict=True)
+        return ColumnwiseImputation(dict(chosen), self.imputers_, self.encoder_, self._comparison)

@@ -39,7 +39,7 @@ def random_rows(n_rows: int, size: int) -> Tensor:
 
 def shuffled_batches(n_rows: int, size: int) -> tuple[Tensor, ...]:
     """Return all row numbers in random order, in batches."""
-    return torch.randperm(n_rows).split(size)
+    return torch.randperm(n_rows).split(int(size))  # torch refuses integers of numpy here
 
 
 def row_chunks(n_rows: int, cells_per_row: int) -> Iterator[slice]:
@@ -62,6 +62,13 @@ def adam(parameters: Iterable[nn.Parameter], learning_rate: float) -> torch.opti
     parameters = list(parameters)
     can_fuse = parameters[0].device.type in ("cpu", "cuda")
     return torch.optim.Adam(parameters, lr=learning_rate, fused=can_fuse)
+
+
+def gradient_step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
+    """Move the parameters of an optimizer one step down the gradient of a loss."""
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
 
 
 @dataclass(frozen=True)

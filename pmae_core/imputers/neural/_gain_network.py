@@ -9,7 +9,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
-from pmae_core.imputers.neural._common import adam, dense_network, random_rows, row_chunks, seeded
+from pmae_core.imputers.neural._common import (
+    adam,
+    dense_network,
+    gradient_step,
+    random_rows,
+    row_chunks,
+    seeded,
+)
 from pmae_core.imputers.run import ProgressMeter
 from pmae_core.table import EncodedTable, scalar_values, values_from_scalars
 from pmae_core.training.device import choose_device, threads_for
@@ -59,9 +66,10 @@ def train_generator(
         improve_discriminator = adam(discriminator.parameters(), learning_rate)
         losses: list[Tensor] = []
         for _ in range(progress.total):
-            _step(improve_discriminator, _discriminator_loss(generator, discriminator, batch()))
+            loss = _discriminator_loss(generator, discriminator, batch())
+            gradient_step(improve_discriminator, loss)
             adversarial, error = _generator_losses(generator, discriminator, batch())
-            _step(improve_generator, adversarial + reconstruction_weight * error)
+            gradient_step(improve_generator, adversarial + reconstruction_weight * error)
             losses.append(error.detach())
             progress.advance()
     return generator, torch.stack(losses).tolist()
@@ -110,12 +118,6 @@ def _generator_losses(
     adversarial = ((1 - is_observed) * recognized).mean()
     error = (is_observed * (generated - cells) ** 2).sum() / is_observed.sum().clamp(min=1)
     return adversarial, error
-
-
-def _step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
 
 
 def _generate(generator: nn.Module, cells: Tensor, is_observed: Tensor) -> Tensor:

@@ -11,7 +11,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss, normalize, relu, softplus
 
-from pmae_core.imputers.neural._common import Standardizer, adam, dense_network, row_chunks, seeded
+from pmae_core.imputers.neural._common import (
+    Standardizer,
+    adam,
+    dense_network,
+    gradient_step,
+    row_chunks,
+    seeded,
+)
 from pmae_core.imputers.run import ProgressMeter
 from pmae_core.table import EncodedTable
 from pmae_core.training.device import choose_device
@@ -163,9 +170,7 @@ class SimilarRows(nn.Module):
             random_rows = torch.randint(len(states), self.of_row.shape).to(states.device)
             loss = softplus(-self._logits(codes, self.of_row)).mean()
             loss = loss + softplus(self._logits(codes, random_rows)).mean()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+            gradient_step(optimizer, loss)
             check()
         with torch.no_grad():
             codes = self._codes(states)
@@ -236,9 +241,7 @@ def complete_graph(
             kept = torch.rand(len(training)).to(where) < kept_share
             rows, columns = network.row_and_column_states(training[kept], n_rows)
             loss = mse_loss(network(rows, columns, similar, training), training.value)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+            gradient_step(optimizer, loss)
             losses.append(loss.detach())
             progress.advance()
             if n_held_out and progress.done % EPOCHS_PER_CHECK == 0:

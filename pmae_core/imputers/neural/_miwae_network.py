@@ -16,6 +16,7 @@ from pmae_core.imputers.neural._common import (
     Standardizer,
     adam,
     dense_network,
+    gradient_step,
     row_chunks,
     seeded,
     shuffled_batches,
@@ -109,9 +110,7 @@ class FittedMIWAE:
                     rows = batch.to(where)
                     log_weights = network(cells[rows], observed[rows], n_samples).log_weights
                     loss = math.log(n_samples) - torch.logsumexp(log_weights, dim=0).mean()
-                    optimizer.zero_grad()
-                    loss.backward()
-                    optimizer.step()
+                    gradient_step(optimizer, loss)
                     losses.append(loss.detach())
                     progress.advance()
                     if progress.done == progress.total:

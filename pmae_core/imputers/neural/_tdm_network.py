@@ -7,7 +7,13 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor, nn
 
-from pmae_core.imputers.neural._common import Standardizer, dense_network, random_rows, seeded
+from pmae_core.imputers.neural._common import (
+    Standardizer,
+    dense_network,
+    gradient_step,
+    random_rows,
+    seeded,
+)
 from pmae_core.imputers.run import ProgressMeter
 from pmae_core.table import EncodedTable
 from pmae_core.training.device import choose_device, threads_for
@@ -62,7 +68,7 @@ def match_batches(
     cells = standardizer.apply(encoded).to(where)
     missing = torch.from_numpy(~encoded.observed).to(where)
     n_rows, width = cells.shape
-    size = min(batch_size, 2 ** int(np.log2(n_rows // 2)))
+    size = min(int(batch_size), 2 ** int(np.log2(n_rows // 2)))
     window = max(SHORTEST_WINDOW, VISITS_PER_WINDOW * n_rows // (2 * size))
 
     with seeded(seed), threads_for(2 * size * width):
@@ -79,9 +85,7 @@ def match_batches(
             # index_select, because its gradient is summed in a fixed order.
             batch = torch.where(missing[rows], imputed.index_select(0, rows), cells[rows])
             loss = transport_cost(*flow(batch).split(size))
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+            gradient_step(optimizer, loss)
             average.add(imputed)
             losses.append(loss.detach())
             progress.advance()

@@ -107,16 +107,16 @@ class MIRACLEImputer(TransductiveImputer):
         self.random_state = random_state
 
     def _complete(self, encoded: EncodedTable, run: FitRun) -> np.ndarray:
-        from pmae_core.imputers.neural._miracle_network import refine
+        from pmae_core.imputers.neural._miracle_network import PenaltyWeights, refine
 
         imputed, self.losses_ = refine(
             encoded,
             batch_size=self.batch_size,
             hidden_width=self.hidden_width,
             window=self.window,
-            sparsity_weight=self.sparsity_weight,
-            acyclicity_weight=self.acyclicity_weight,
-            moment_weight=self.moment_weight,
+            weights=PenaltyWeights(
+                self.sparsity_weight, self.acyclicity_weight, self.moment_weight
+            ),
             learning_rate=self.learning_rate,
             device=self.device,
             seed=run.seed,

@@ -220,7 +220,7 @@ def test_the_contest_takes_few_rows(monkeypatch):
     [
         (
             {"learners": ["magic"]},
-            "learners must be a list of one or more of .linear., .forest., .boosting.",
+            "list of one or more of .linear., .forest., .boosting.",
         ),
         ({"learners": []}, "learners must be a list of one or more of"),
         ({"boosting": "own"}, "boosting must be one of .sklearn., .xgboost., .catboost."),
