@@ -64,25 +64,25 @@ def test_one_and_the_same_prediction_is_corrected_to_the_mean(skewed):
     assert scaler.unscale(corrected)[0] == pytest.approx(mean, rel=0.05)
 
 
-def test_an_imputer_fills_means_if_asked_to_and_keeps_its_corrections(tmp_path):
+def test_an_imputer_imputes_means_if_asked_to_and_keeps_its_corrections(tmp_path):
     import pandas as pd
 
     rng = np.random.default_rng(0)
     signal, noise = rng.normal(size=(2, 3000))
     table = pd.DataFrame({"signal": signal, "income": np.exp(0.7 * (signal + noise))})
     truth = table["income"].copy()
-    hidden = rng.random(3000) < 0.4
-    table.loc[hidden, "income"] = np.nan
+    missing = rng.random(3000) < 0.4
+    table.loc[missing, "income"] = np.nan
     means = {}
     for corrected in (False, True):
         imputer = PMAEImputer(
             preset="fast", steps=40, correct_means=corrected, device="cpu", random_state=0
         ).fit(table)
-        filled = imputer.transform(table)
-        means[corrected] = filled["income"][hidden].mean()
-    assert means[False] < 0.9 * truth[hidden].mean()
-    assert means[True] == pytest.approx(truth[hidden].mean(), rel=0.1)
+        imputed = imputer.transform(table)
+        means[corrected] = imputed["income"][missing].mean()
+    assert means[False] < 0.9 * truth[missing].mean()
+    assert means[True] == pytest.approx(truth[missing].mean(), rel=0.1)
     imputer.save(tmp_path / "model.safetensors")
     pd.testing.assert_frame_equal(
-        load_imputer(tmp_path / "model.safetensors").transform(table), filled
+        load_imputer(tmp_path / "model.safetensors").transform(table), imputed
     )

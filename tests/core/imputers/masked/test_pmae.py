@@ -57,13 +57,13 @@ def correlated(n: int = 300, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]
 )
 def test_it_learns_what_columns_say_about_one_another(imputer):
     truth, incomplete = correlated()
-    filled = imputer.fit_transform(incomplete)
+    imputed = imputer.fit_transform(incomplete)
     # Only cells whose row still tells x can be known.
     told = incomplete[["a", "b"]].notna().any(axis=1)
-    hidden = incomplete["c"].isna() & told
-    assert (filled["c"] == truth["c"])[hidden].mean() > 0.75
-    hidden = incomplete["b"].isna() & incomplete["a"].notna()
-    error = (filled["b"] - truth["b"])[hidden]
+    missing = incomplete["c"].isna() & told
+    assert (imputed["c"] == truth["c"])[missing].mean() > 0.75
+    missing = incomplete["b"].isna() & incomplete["a"].notna()
+    error = (imputed["b"] - truth["b"])[missing]
     assert error.var() < 0.85 * truth["b"].var()
 
 
@@ -100,7 +100,7 @@ def test_in_a_pipeline_with_pandas_output():
         ReMaskerImputer(**SMALL, steps=5),
     ],
 )
-def test_a_saved_imputer_fills_and_draws_the_same(tmp_path, imputer):
+def test_a_saved_imputer_imputes_and_draws_the_same(tmp_path, imputer):
     _, incomplete = correlated(80)
     imputer.fit(incomplete)
     imputer.save(tmp_path / "model.pmae")
@@ -158,10 +158,10 @@ def test_draws_spread_as_the_truth_does():
     truth, incomplete = correlated(400)
     imputer = PMAEImputer(steps=400, random_state=0).fit(incomplete)
     draws = imputer.sample(incomplete, 10, random_state=0)
-    hidden = incomplete["d"].isna()
+    missing = incomplete["d"].isna()
     # Nothing predicts d: a best guess has no spread, a draw has the column's own.
-    guess = imputer.transform(incomplete)["d"][hidden]
-    drawn = np.mean([draw["d"][hidden].std() for draw in draws])
+    guess = imputer.transform(incomplete)["d"][missing]
+    drawn = np.mean([draw["d"][missing].std() for draw in draws])
     assert guess.std() < 0.6 * truth["d"].std()
     assert drawn == pytest.approx(truth["d"].std(), rel=0.3)
     # Where a and b are both drawn they still belong together.
@@ -190,8 +190,8 @@ def test_roles_can_be_given():
     frame.loc[::5, "x"] = np.nan
     imputer = PMAEImputer(**SMALL, steps=2, schema={"grade": "categorical", "x": "ignored"})
     with pytest.warns(ImputationWarning, match="'x' keeps its missing cells"):
-        filled = imputer.fit_transform(frame)
-    assert filled["x"].isna().sum() == 12
+        imputed = imputer.fit_transform(frame)
+    assert imputed["x"].isna().sum() == 12
     assert imputer.encoder_.columns_[0].n_categories == 3
 
 
@@ -221,13 +221,13 @@ def test_mixing_of_columns_is_bounded():
     wide = pd.DataFrame(rng.normal(size=(40, 50))).rename(columns=str)
     wide.iloc[::4, 0] = np.nan
 
-    def hidden(**params) -> int:
+    def hidden_units(**params) -> int:
         imputer = PMAEImputer(steps=2, encoder_depth=1, decoder_depth=1, **params).fit(wide)
         return imputer.network_.network.encoder[0].mlp_tokens.fc1.out_features
 
-    assert hidden() == 128
-    assert hidden(mixing_width=20) == 20
-    assert hidden(mixing_width=0) == hidden(preset="paper-steps") == 4 * 51
+    assert hidden_units() == 128
+    assert hidden_units(mixing_width=20) == 20
+    assert hidden_units(mixing_width=0) == hidden_units(preset="paper-steps") == 4 * 51
 
 
 def peak_bytes(work: Callable[[], object]) -> int:
@@ -292,20 +292,20 @@ def test_ten_thousand_categories():
     frame.loc[rng.random(20_000) < 0.1, "word"] = None
     frame.loc[rng.random(20_000) < 0.1, "x"] = np.nan
     imputer = PMAEImputer(**SMALL, steps=3, schema={"word": "categorical"})
-    filled = imputer.fit_transform(frame)
-    assert not filled.isna().any(axis=None)
-    assert set(filled["word"]) <= set(words)
+    imputed = imputer.fit_transform(frame)
+    assert not imputed.isna().any(axis=None)
+    assert set(imputed["word"]) <= set(words)
     seen = frame["word"].notna()
-    assert (filled["word"] == frame["word"])[seen].all()
+    assert (imputed["word"] == frame["word"])[seen].all()
 
 
 def test_infinities_stay_and_are_not_learned():
     frame = pd.DataFrame({"a": np.linspace(0, 1, 50), "b": np.linspace(1, 2, 50)})
     frame.iloc[3, 0] = np.inf
     frame.iloc[4, 0] = np.nan
-    filled = PMAEImputer(**SMALL, steps=3).fit_transform(frame)
-    assert filled.iloc[3, 0] == np.inf
-    assert 0 <= filled.iloc[4, 0] <= 1
+    imputed = PMAEImputer(**SMALL, steps=3).fit_transform(frame)
+    assert imputed.iloc[3, 0] == np.inf
+    assert 0 <= imputed.iloc[4, 0] <= 1
 
 
 def test_remasker_can_have_the_loss_of_pmae():
