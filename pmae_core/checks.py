@@ -43,4 +43,4 @@ def check_at_least(config: Any, **least: float) -> None:
     for name, bound in least.items():
         value = getattr(config, name)
         if value is not None and value < bound:
-            raise ValueError(f"{name} must be at least {bound}, got {value}.")
+            raise ValueError(f"{name} must be at least {bound}, not {value}.")

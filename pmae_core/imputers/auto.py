@@ -1,33 +1,35 @@
-"""Auto: for each column the method that fills held-out cells of it best."""
+"""Auto: for each column the method that imputes its held-out cells best."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from pmae_core.amputation import ampute_like
 from pmae_core.errors import Cancelled, ImputationError, ImputationWarning, PMAEError
 from pmae_core.events import Callback
-from pmae_core.imputers._contest import (
+from pmae_core.imputers._choice import (
     FEWEST_CELLS_OF_TABLE,
-    Choice,
-    Contest,
+    choices_frame,
     choose,
     overall_errors,
 )
+from pmae_core.imputers._columnwise import ColumnwiseImputation
+from pmae_core.imputers._comparison import HeldOutComparison, hold_out, without_held_out
 from pmae_core.imputers.base import BaseImputer
-from pmae_core.imputers.registry import list_imputers, make_imputer, register_imputer
+from pmae_core.imputers.parameters import Constraints, InstanceOf, Integer, Number, SomeOf
+from pmae_core.imputers.registry import make_imputer, register_imputer
 from pmae_core.imputers.run import ProgressMeter
 from pmae_core.imputers.work import WorkParts
-from pmae_core.masking import HeldOut, hold_out_cells
-from pmae_core.table import EncodedTable, Schema, TableEncoder
+from pmae_core.masking import HeldOut
+from pmae_core.table import Schema, TableEncoder
+from pmae_core.words import count, listed
 
 DEFAULT_METHODS = ("pmae-mix", "em", "mice", "missforest", "knn", "naive")
 NAME = "auto"
@@ -37,8 +39,8 @@ NAME = "auto"
     name=NAME,
     title="Best method per column",
     explanation=(
-        "Hides some known cells, lets several methods fill them, and takes for each column the "
-        "method that came closest."
+        "Holds out some observed cells, imputes them with several methods, and uses for each "
+        "column the method that came closest."
     ),
     citation=(
         "Own; choosing by held-out cells follows van der Laan, Polley and Hubbard: Super Learner. "
@@ -48,19 +50,19 @@ NAME = "auto"
     limits="Takes as long as all its methods together, n_repeats + 1 times.",
 )
 class AutoImputer(BaseImputer):
-    """Fill each column with the method that does best on held-out cells of it.
+    """Impute each column with the method that does best on its held-out cells.
 
-    Observed cells are hidden the way cells of other rows are missing, each method fills them, and
-    this is repeated. The first method is the one to beat, or another that is ahead of it over all
-    columns by more than the noise; a column goes to yet another only if that one is ahead there by
-    more than the noise, too. So a few lucky cells change nothing. The methods chosen are then
-    fitted to all observed cells, and each gives its columns.
+    Observed cells are held out the way cells of other rows are missing, each method imputes them,
+    and this is repeated. The method to beat is the first, or another that is ahead of it over all
+    columns by more than the noise. A different method gets a column only if it is ahead there by
+    more than the noise as well, so that a few lucky cells change nothing. The methods chosen are
+    then fitted to all observed cells, and each imputes its columns.
 
     Parameters
     ----------
     methods : sequence of str
         Names of the methods to choose from, the one to beat first. Where too few cells can be
-        held out to compare (fewer than 30), it fills everything.
+        held out to compare (fewer than 30), it imputes everything.
     method_params : mapping of method to mapping, optional
         Parameters of methods.
     n_repeats : int, default 3
@@ -80,21 +82,21 @@ class AutoImputer(BaseImputer):
     choices_ : DataFrame
         For each column: the ``method`` chosen, its ``error``, that of the column's mean or
         most frequent value (``mean_error``), the ``margin`` to the best other method (negative
-        where another looked better, but within noise), ``ties``, the rows held out (``n_rows``),
+        where another was better, but within noise), ``ties``, the rows held out (``n_rows``),
         the ``reason`` in a sentence, and ``error_<method>`` of every method. Errors are mean
         squared errors in units of the column's variance, or shares of wrong categories.
     overall_errors_ : dict
-        Mean error of each method over the columns with holes, the best first.
+        Mean error of each method over the columns with missing cells, the best first.
     left_out_ : dict
-        For each method that failed, why. It takes no part.
+        For each method that failed and was left out, why.
     imputers_ : dict
         The fitted imputers of the methods chosen.
 
     Notes
     -----
-    New rows can be filled where the methods chosen can. A draw takes the column of a method
-    that draws samples from one of its draws. A method with one answer gets errors that it
-    made on held-out cells added to it. Columns of different methods are drawn independently.
+    New rows can be imputed where the methods chosen can impute them. For ``sample``, a method that
+    draws samples gives its own; to the one imputation of any other method, errors that it made on
+    held-out cells are added. Columns of different methods are drawn independently.
 
     Examples
     --------
@@ -110,6 +112,15 @@ class AutoImputer(BaseImputer):
     overall_errors_: dict[str, float]
     left_out_: dict[str, str]
     imputers_: dict[str, BaseImputer]
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **BaseImputer._parameter_constraints,
+        "methods": [SomeOf()],
+        "method_params": [InstanceOf(Mapping, words="a mapping of methods to parameters"), None],
+        "n_repeats": [Integer(least=1)],
+        "holdout_share": [Number(above=0, most=1)],
+        "noise": [Number(least=0)],
+    }
 
     def __init__(
         self,
@@ -140,15 +151,15 @@ class AutoImputer(BaseImputer):
         checkpoint_dir: str | Path | None = None,
     ) -> Self:
         """Compare the methods and fit those chosen; see :meth:`BaseImputer.fit`."""
-        self._check_settings()
+        self._check_parameters()
         frame = self._read_input(X, reset=True)
         self.encoder_ = TableEncoder(
             schema=self._schema_of(frame, X), numeric="minmax", min_category_count=1
         ).fit(frame)
-        self._warn_of_unfilled(frame)
+        self._warn_of_unlearned(frame)
         self.left_out_ = {}
         self.imputers_ = {}
-        self._contest = Contest(self.encoder_.transform(frame))
+        self._comparison = HeldOutComparison(self.encoder_.transform(frame))
         n_repeats = self.n_repeats if len(self.methods) > 1 and self.encoder_.columns_ else 0
         n_fits = (n_repeats + 1) * len(self.methods)
         progress = ProgressMeter(n_fits, "fit", callbacks, cancel or (lambda: False))
@@ -157,10 +168,11 @@ class AutoImputer(BaseImputer):
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=n_repeats + 1)
         for repeat, seed in enumerate(seeds[:-1]):
             self._compare(frame, int(seed), progress, folder and folder / f"repeat-{repeat}")
-        if n_repeats and self._contest.n_cells < FEWEST_CELLS_OF_TABLE:
+        if n_repeats and self._comparison.n_cells < FEWEST_CELLS_OF_TABLE:
+            cells = count(self._comparison.n_cells, "cell")
             warnings.warn(
-                f"auto compared nothing: only {self._contest.n_cells} cells can be held out, which "
-                "is too few. The first of its methods that works fills the table.",
+                f"auto compared nothing: only {cells} can be held out, which is too few. The first "
+                "of its methods that works imputes the table.",
                 ImputationWarning,
                 stacklevel=2,
             )
@@ -168,40 +180,22 @@ class AutoImputer(BaseImputer):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the table with its holes filled; new rows where the methods chosen can."""
+        """Return the table imputed; new rows where the methods chosen can impute them."""
         check_is_fitted(self, "encoder_")
         frame = self._read_input(X, reset=False)
-        encoded = self.encoder_.transform(frame)
-        filled = self.encoder_.decode(encoded.values, frame)
-        for method, names in self._methods_for(frame).items():
-            columns = self._fill(method, names, frame)
-            for name in names:
-                filled[name] = columns[name]
-        return self._like_input(filled, X)
+        return self._like_input(self._columnwise().impute(frame), X)
 
     def sample(
         self, X: Any, n: int = 5, *, random_state: int | np.random.RandomState | None = None
     ) -> list[Any]:
-        """Return ``n`` plausible fillings of the table; see :meth:`BaseImputer.sample`."""
+        """Return ``n`` plausible imputations of the table; see :meth:`BaseImputer.sample`."""
         check_is_fitted(self, "encoder_")
         if n < 1:
-            raise ImputationError(f"n must be at least 1 draw, got {n}.")
+            raise ImputationError(f"n must be at least 1, not {n}.")
         frame = self._read_input(X, reset=False)
-        encoded = self.encoder_.transform(frame)
         state = self.random_state if random_state is None else random_state
         seed = int(check_random_state(state).randint(2**31 - 1))
-        rng = np.random.default_rng(seed)
-        draws = [self.encoder_.decode(encoded.values, frame) for _ in range(n)]
-        for method, names in self._methods_for(frame).items():
-            drawn: Iterable[pd.DataFrame]
-            if _draws_samples(method):
-                drawn = self._sample(method, names, frame, n, seed)
-            else:
-                drawn = self._add_errors(method, names, frame, n, rng)
-            for draw, columns in zip(draws, drawn, strict=True):
-                for name in names:
-                    draw[name] = columns[name]
-        return [self._like_input(draw, X) for draw in draws]
+        return [self._like_input(draw, X) for draw in self._columnwise().sample(frame, n, seed)]
 
     def work_parts(self) -> WorkParts:
         """Return the methods to choose from; see :meth:`BaseImputer.work_parts`."""
@@ -211,24 +205,15 @@ class AutoImputer(BaseImputer):
             n_comparisons=self.n_repeats if len(self.methods) > 1 else 0,
         )
 
-    def _check_settings(self) -> None:
-        if isinstance(self.methods, str) or not len(self.methods):
-            raise ImputationError("methods must be a list of at least one method's name.")
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         if NAME in self.methods:
-            raise ImputationError("auto cannot be one of its own methods; leave it out.")
-        if len(set(self.methods)) < len(self.methods):
-            raise ImputationError("methods names a method twice.")
-        if self.n_repeats < 1:
-            raise ImputationError(f"n_repeats must be at least 1, not {self.n_repeats}.")
-        if not 0 < self.holdout_share <= 1:
+            raise ImputationError("auto cannot be one of its own methods. Leave it out.")
+        others = [name for name in self.method_params or {} if name not in self.methods]
+        if others:
             raise ImputationError(
-                f"holdout_share must lie above 0 and up to 1, not {self.holdout_share}."
-            )
-        stray = [name for name in self.method_params or {} if name not in self.methods]
-        if stray:
-            raise ImputationError(
-                f"method_params are given for {', '.join(stray)}, not one of the methods "
-                f"{', '.join(self.methods)}."
+                f"method_params has parameters for {listed(others)}, but methods has only "
+                f"{listed(self.methods, most=len(self.methods))}."
             )
         for name in self.methods:
             self._make(name, seed=0)  # a wrong name or parameter is an error, not a weak method
@@ -240,23 +225,23 @@ class AutoImputer(BaseImputer):
     def _compare(
         self, frame: pd.DataFrame, seed: int, progress: ProgressMeter, folder: Path | None
     ) -> None:
-        """Hold out cells once and let every method fill them."""
-        encoded = self._contest.encoded
-        held_out = _hold_out(encoded, self.holdout_share, np.random.default_rng(seed))
+        """Hold out cells once and impute them with every method."""
+        encoded = self._comparison.encoded
+        held_out = hold_out(encoded, self.holdout_share, np.random.default_rng(seed))
         if held_out is None:
             return
-        self._contest.add_cells(
+        self._comparison.add_cells(
             held_out.rows, held_out.cells, held_out.remove_from(encoded.observed)
         )
-        incomplete = _hide(frame, encoded, held_out)
+        incomplete = without_held_out(frame, encoded, held_out)
         for name in self.methods:
             if name not in self.left_out_:
-                filled = self._try_to_fill(name, incomplete, held_out, seed, progress, folder)
-                if filled is not None:
-                    self._contest.add_filled(name, filled, held_out.cells)
+                imputed = self._try_to_impute(name, incomplete, held_out, seed, progress, folder)
+                if imputed is not None:
+                    self._comparison.add_imputed(name, imputed, held_out.cells)
             progress.advance()
 
-    def _try_to_fill(
+    def _try_to_impute(
         self,
         name: str,
         incomplete: pd.DataFrame,
@@ -269,13 +254,13 @@ class AutoImputer(BaseImputer):
         if imputer is None:
             return None
         try:
-            filled = self.encoder_.transform(imputer.transform(incomplete).iloc[held_out.rows])
-            if not filled.observed[held_out.cells].all():
-                raise ImputationError("It left cells unfilled.")
+            imputed = self.encoder_.transform(imputer.transform(incomplete).iloc[held_out.rows])
+            if not imputed.observed[held_out.cells].all():
+                raise ImputationError("It left cells missing.")
         except Exception as error:
             self._leave_out(name, error)
             return None
-        return filled.values
+        return imputed.values
 
     def _try_to_fit(
         self,
@@ -288,7 +273,7 @@ class AutoImputer(BaseImputer):
         imputer = self._make(name, seed, self.encoder_.schema_)
         try:
             with warnings.catch_warnings():
-                # Said once already, for the whole table.
+                # This warning was given for the whole table already.
                 warnings.filterwarnings("ignore", message="Column .* keeps its missing cells")
                 return imputer.fit(
                     frame, cancel=progress.cancel, checkpoint_dir=folder and folder / name
@@ -296,7 +281,7 @@ class AutoImputer(BaseImputer):
         except Cancelled:
             raise
         except Exception as error:
-            # Whatever is wrong with one method, the others can go on; the user is told.
+            # Whatever is wrong with one method, the others go on; a warning names it.
             self._leave_out(name, error)
             return None
 
@@ -304,14 +289,14 @@ class AutoImputer(BaseImputer):
         is_sentence = isinstance(error, PMAEError)
         reason = str(error) if is_sentence else f"{type(error).__name__}: {error}"
         self.left_out_[name] = reason
-        warnings.warn(f"auto goes on without {name}: {reason}", ImputationWarning, stacklevel=2)
+        warnings.warn(f"auto continues without {name}: {reason}", ImputationWarning, stacklevel=2)
 
     def _choose_and_fit(
         self, frame: pd.DataFrame, seed: int, progress: ProgressMeter, folder: Path | None
     ) -> None:
         """Choose, and fit the methods chosen; choose again if one fails now."""
         while methods := [name for name in self.methods if name not in self.left_out_]:
-            choices = choose(self._contest, methods, noise=self.noise)
+            choices = choose(self._comparison, methods, noise=self.noise)
             chosen = dict.fromkeys(choice.method for choice in choices)
             for name in chosen:
                 if name not in self.imputers_:
@@ -324,113 +309,13 @@ class AutoImputer(BaseImputer):
                     self.imputers_[name] = imputer
             else:
                 self.imputers_ = {name: self.imputers_[name] for name in chosen}
-                self._describe(choices, methods)
+                self.choices_ = choices_frame(choices, self.methods)
+                compared = len(methods) > 1 and self._comparison.n_cells >= FEWEST_CELLS_OF_TABLE
+                self.overall_errors_ = overall_errors(self._comparison, methods) if compared else {}
                 return
         reasons = " ".join(f"{name}: {reason}" for name, reason in self.left_out_.items())
-        raise ImputationError(f"None of the methods can fill this table. {reasons}")
+        raise ImputationError(f"None of the methods can impute this table. {reasons}")
 
-    def _describe(self, choices: Sequence[Choice], methods: Sequence[str]) -> None:
-        rows = [
-            {
-                "column": choice.column.name,
-                "method": choice.method,
-                "error": choice.errors.get(choice.method, np.nan),
-                "mean_error": choice.reference,
-                "margin": choice.margin,
-                "ties": ", ".join(choice.ties),
-                "n_rows": choice.n_rows,
-                "reason": choice.reason,
-                **{f"error_{name}": choice.errors.get(name, np.nan) for name in self.methods},
-            }
-            for choice in choices
-        ]
-        names = ["column", "method", "error", "mean_error", "margin", "ties", "n_rows", "reason"]
-        self.choices_ = pd.DataFrame(
-            rows, columns=[*names, *(f"error_{name}" for name in self.methods)]
-        )
-        compared = len(methods) > 1 and self._contest.n_cells >= FEWEST_CELLS_OF_TABLE
-        errors = overall_errors(self._contest, methods) if compared else {}
-        self.overall_errors_ = dict(sorted(errors.items(), key=lambda item: item[1]))
-
-    def _methods_for(self, frame: pd.DataFrame) -> dict[str, list[Any]]:
-        """Return the methods that have columns of this table to fill, with these columns."""
-        needed: dict[str, list[Any]] = {}
-        for column, method in zip(self.choices_["column"], self.choices_["method"], strict=True):
-            if frame[column].isna().any():
-                needed.setdefault(method, []).append(column)
-        return needed
-
-    def _fill(self, method: str, names: Sequence[Any], frame: pd.DataFrame) -> pd.DataFrame:
-        try:
-            filled: pd.DataFrame = self.imputers_[method].transform(frame)
-        except ImputationError as error:
-            raise self._with_columns(method, names, error) from None
-        return filled
-
-    def _sample(
-        self, method: str, names: Sequence[Any], frame: pd.DataFrame, n: int, seed: int
-    ) -> list[pd.DataFrame]:
-        try:
-            return self.imputers_[method].sample(frame, n, random_state=seed)
-        except ImputationError as error:
-            raise self._with_columns(method, names, error) from None
-
-    def _add_errors(
-        self,
-        method: str,
-        names: Sequence[Any],
-        frame: pd.DataFrame,
-        n: int,
-        rng: np.random.Generator,
-    ) -> Iterator[pd.DataFrame]:
-        """Yield the one answer of a method, with errors it made on held-out cells added."""
-        filled = self.encoder_.transform(self._fill(method, names, frame)).values
-        places = {column.name: j for j, column in enumerate(self.encoder_.columns_)}
-        for number in range(n):
-            values = filled.copy()
-            for name in names:
-                drawn = self._contest.draw(method, places[name], filled[:, places[name]], rng)
-                if drawn is not None:
-                    values[:, places[name]] = drawn
-                elif number == 0:
-                    warnings.warn(
-                        f"Column {name!r} is the same in every draw: {method} has one answer, and "
-                        "no cell was held out to learn its errors from.",
-                        ImputationWarning,
-                        stacklevel=2,
-                    )
-            yield self.encoder_.decode(values, frame)
-
-    def _with_columns(
-        self, method: str, names: Sequence[Any], error: ImputationError
-    ) -> ImputationError:
-        columns = ", ".join(map(str, names))
-        return ImputationError(f"auto chose {method} for {columns}: {error}")
-
-
-def _draws_samples(method: str) -> bool:
-    return any(info.draws_samples for info in list_imputers() if info.name == method)
-
-
-def _hold_out(encoded: EncodedTable, share: float, rng: np.random.Generator) -> HeldOut | None:
-    """Hold out cells, but none of a column that would be left without two different values."""
-    held_out = hold_out_cells(encoded.observed, share, rng, min_cells=1)
-    if held_out is None:
-        return None
-    remaining = held_out.remove_from(encoded.observed)
-    cells = held_out.cells.copy()
-    for j in range(cells.shape[1]):
-        seen = encoded.values[remaining[:, j], j]
-        if not seen.size or seen.min() == seen.max():
-            cells[:, j] = False
-    kept = held_out.kept | (held_out.cells & ~cells)
-    return HeldOut(rows=held_out.rows, kept=kept, cells=cells) if cells.any() else None
-
-
-def _hide(frame: pd.DataFrame, encoded: EncodedTable, held_out: HeldOut) -> pd.DataFrame:
-    """Return the table without its held-out cells."""
-    hidden = np.zeros(encoded.observed.shape, dtype=bool)
-    hidden[held_out.rows] = held_out.cells
-    names = [column.name for column in encoded.columns]
-    patterns = pd.DataFrame(hidden, columns=names)
-    return ampute_like(frame, patterns, shuffle=False, drop_empty_rows=False).incomplete
+    def _columnwise(self) -> ColumnwiseImputation:
+        chosen = zip(self.choices_["column"], self.choices_["method"], strict=True)
+        return ColumnwiseImputation(dict(chosen), self.imputers_, self.encoder_, self._comparison)

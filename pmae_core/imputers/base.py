@@ -1,11 +1,11 @@
-"""What every imputer shares: reading its input, encoding it, and giving back the same kind."""
+"""What every imputer shares: its input is read and encoded, its output is of the same kind."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pmae_core.errors import ImputationError, ImputationWarning
+from pmae_core.imputers.parameters import Constraints, InstanceOf, Integer, check_parameters
 from pmae_core.imputers.run import FitRun
 from pmae_core.imputers.work import WorkParts, WorkProfile
 from pmae_core.table import EncodedTable, Schema, TableEncoder
@@ -27,18 +28,34 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     A method implements :meth:`_fit_encoded` and :meth:`_impute_encoded` on encoded tables; a
     method that can draw implements :meth:`_draw_encoded` too. Everything that users rely on is
-    here: observed cells come back bit-identical, and so do index, columns and dtypes.
+    here: observed cells, index, columns and dtypes are returned exactly as they came in.
+
+    A class declares in ``_parameter_constraints`` what its parameters may be; ``fit`` refuses
+    anything else.
 
     Attributes
     ----------
     encoder_ : TableEncoder
-        The fitted encoder; its ``skipped_`` says which columns are not learned, and why.
+        The fitted encoder; its ``skipped_`` names the columns that are not learned, and why.
     n_features_in_, feature_names_in_
         As in scikit-learn.
     """
 
     schema: Schema | Mapping[Any, str] | None
     random_state: int | np.random.RandomState | None
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "schema": [
+            InstanceOf(Schema, words="a Schema"),
+            InstanceOf(Mapping, words="a mapping of columns to roles"),
+            None,
+        ],
+        "random_state": [
+            Integer(least=0, most=2**32 - 1),
+            InstanceOf(np.random.RandomState, words="a RandomState"),
+            None,
+        ],
+    }
 
     def fit(
         self,
@@ -54,7 +71,7 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame or numeric array of shape (rows, columns)
-            The table with its holes (``NaN``, ``None``, ``NA``, ``NaT``).
+            The table with its missing cells (``NaN``, ``None``, ``NA``, ``NaT``).
         y : ignored
             For scikit-learn pipelines.
         callbacks : sequence of callables
@@ -64,11 +81,13 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         checkpoint_dir : path, optional
             Where methods that train keep a checkpoint and resume from one.
         """
+        self._check_parameters()
         frame = self._read_input(X, reset=True)
+        self._settle(frame)
         self.encoder_ = TableEncoder(
             schema=self._schema_of(frame, X), **self._encoder_options()
         ).fit(frame)
-        self._warn_of_unfilled(frame)
+        self._warn_of_unlearned(frame)
         encoded = self.encoder_.transform(frame)
         if encoded.columns:
             self._fit_encoded(
@@ -83,13 +102,13 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the table with its holes filled; it may have rows never seen by ``fit``."""
+        """Return the table imputed; it may have rows that ``fit`` did not learn from."""
         check_is_fitted(self, "encoder_")
         frame = self._read_input(X, reset=False)
-        return self._like_input(self.encoder_.decode(self._filled_values(frame), frame), X)
+        return self._like_input(self.encoder_.decode(self._imputed_values(frame), frame), X)
 
-    def _filled_values(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return a table as numbers, filled; all else that was made of it is gone then."""
+    def _imputed_values(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return a table as numbers, imputed; its encoding is released on return."""
         encoded = self.encoder_.transform(frame)
         if not encoded.columns or encoded.observed.all():
             return encoded.values
@@ -98,20 +117,20 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def sample(
         self, X: Any, n: int = 5, *, random_state: int | np.random.RandomState | None = None
     ) -> list[Any]:
-        """Return ``n`` plausible fillings of the table, whose spread shows the uncertainty.
+        """Return ``n`` plausible imputations of the table, whose spread shows the uncertainty.
 
         Parameters
         ----------
         X : DataFrame or array
-            The table with its holes.
+            The table with its missing cells.
         n : int
-            How many fillings.
+            How many imputations.
         random_state : int, RandomState or None
             Seed of the draws; the imputer's own where ``None``.
         """
         check_is_fitted(self, "encoder_")
         if n < 1:
-            raise ImputationError(f"n must be at least 1 draw, got {n}.")
+            raise ImputationError(f"n must be at least 1, not {n}.")
         frame = self._read_input(X, reset=False)
         encoded = self.encoder_.transform(frame)
         state = self.random_state if random_state is None else random_state
@@ -121,8 +140,15 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         )
         return [self._like_input(self.encoder_.decode(draw, frame), X) for draw in draws]
 
+    def _check_parameters(self) -> None:
+        """Refuse parameters that do not describe a fit, before anything else is done."""
+        check_parameters(self)
+
+    def _settle(self, frame: pd.DataFrame) -> None:
+        """Settle what depends on the table, before it is encoded."""
+
     def _encoder_options(self) -> dict[str, Any]:
-        """Return the options of the encoder that the method wants."""
+        """Return the options of the encoder that the method needs."""
         return {"numeric": "minmax"}
 
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
@@ -136,8 +162,10 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _draw_encoded(
         self, encoded: EncodedTable, n: int, rng: np.random.Generator
     ) -> Iterable[np.ndarray]:
-        """Return ``n`` random fillings, each like the result of :meth:`_impute_encoded`."""
-        raise ImputationError(f"{type(self).__name__} has one answer and draws no samples.")
+        """Return ``n`` random imputations, each like the result of :meth:`_impute_encoded`."""
+        raise ImputationError(
+            f"{type(self).__name__} draws no samples. Call transform for its one imputation."
+        )
 
     def _read_input(self, X: Any, *, reset: bool) -> pd.DataFrame:
         """Return the input as a frame, after scikit-learn's own checks of names and shape."""
@@ -158,12 +186,12 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return self.schema
         roles = dict(self.schema or {})
         if not isinstance(X, pd.DataFrame):
-            # A bare array has no names or types that could tell an identifier from a number.
+            # A plain array has no names or types that distinguish an identifier from a number.
             roles = {name: "numerical" for name in frame.columns} | roles
         return Schema.infer(frame, roles=roles)
 
-    def _warn_of_unfilled(self, frame: pd.DataFrame) -> None:
-        """Say which columns keep their holes, and why."""
+    def _warn_of_unlearned(self, frame: pd.DataFrame) -> None:
+        """Warn of columns that keep their missing cells, and say why."""
         for name, why in self.encoder_.unfilled_.items():
             if frame[name].isna().any():
                 warnings.warn(
@@ -172,10 +200,10 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                     stacklevel=3,
                 )
 
-    def _like_input(self, filled: pd.DataFrame, X: Any) -> Any:
+    def _like_input(self, imputed: pd.DataFrame, X: Any) -> Any:
         if isinstance(X, pd.DataFrame):
-            return filled
-        return filled.to_numpy()
+            return imputed
+        return imputed.to_numpy()
 
     # ---------------------------------------------------------------- cost of a run
 

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 from pmae_core.errors import ImputationError
 from pmae_core.imputers.base import BaseImputer
+from pmae_core.imputers.masked.saving import read_saved, restore_imputer
+from pmae_core.words import listed
 
 ImputerClass = TypeVar("ImputerClass", bound=type[BaseImputer])
 
@@ -24,15 +26,15 @@ class ImputerInfo:
     Attributes
     ----------
     name, title, explanation, citation : str
-        How it is called, in one sentence what it does, and whose idea it is.
+        Its name, its title, what it does in one sentence, and its source.
     defaults : dict
-        Parameters that the name stands for.
+        Parameters that the name implies.
     draws_samples : bool
-        Whether ``sample`` gives several plausible fillings.
+        Whether ``sample`` gives several plausible imputations.
     limits : str
-        What to know about large tables, empty where nothing bites.
+        What limits its use, for example on large tables; empty where nothing does.
     requires : tuple of str
-        Modules of optional packages, empty where the library's own dependencies do.
+        Modules of optional packages; empty where the library's own dependencies suffice.
     """
 
     name: str
@@ -59,7 +61,7 @@ def register_imputer(**info: Any) -> Callable[[ImputerClass], ImputerClass]:
 
     def register(imputer: ImputerClass) -> ImputerClass:
         if described.name in _REGISTRY:
-            raise ValueError(f"An imputer named {described.name!r} exists already.")
+            raise ValueError(f"An imputer named {described.name!r} already exists.")
         _REGISTRY[described.name] = (described, imputer)
         return imputer
 
@@ -67,7 +69,7 @@ def register_imputer(**info: Any) -> Callable[[ImputerClass], ImputerClass]:
 
 
 def list_imputers() -> list[ImputerInfo]:
-    """Return what there is to know about every method, by name."""
+    """Return a description of every method, sorted by name."""
     _discover()
     return [_REGISTRY[name][0] for name in sorted(_REGISTRY)]
 
@@ -80,7 +82,7 @@ def make_imputer(name: str, **params: Any) -> BaseImputer:
     name : str
         One of the names in :func:`list_imputers`.
     **params
-        Parameters of the method, on top of what the name stands for.
+        Parameters of the method, in addition to those that the name implies.
 
     Examples
     --------
@@ -92,13 +94,13 @@ def make_imputer(name: str, **params: Any) -> BaseImputer:
     unknown = sorted(set(params) - set(known))
     if unknown:
         raise ImputationError(
-            f"{name} has no parameter {', '.join(unknown)}; it has {', '.join(known)}."
+            f"{name} has no parameter {listed(unknown)}. Its parameters are {', '.join(known)}."
         )
     return imputer(**{**info.defaults, **params})
 
 
 def registered_as(imputer: BaseImputer) -> tuple[str, dict[str, Any]]:
-    """Return the name of an imputer, and those of its parameters that the name does not stand for.
+    """Return the name of an imputer, and those of its parameters that the name does not imply.
 
     The schema and the seed are left out.
 
@@ -116,19 +118,18 @@ def registered_as(imputer: BaseImputer) -> tuple[str, dict[str, Any]]:
             return name, {
                 key: given[key] for key in given if key in own and given[key] != usual[key]
             }
-    raise ImputationError(f"{type(imputer).__name__} is no registered method.")
+    raise ImputationError(f"{type(imputer).__name__} is not a registered method.")
 
 
 def load_imputer(path: str | Path) -> BaseImputer:
     """Return the fitted imputer that ``save`` wrote to ``path``."""
-    from pmae_core.imputers.masked import _network
-
-    saved = _network.read_saved(Path(path))
+    saved = read_saved(Path(path))
     _discover()
     for _, imputer in _REGISTRY.values():
         if imputer.__name__ == saved.class_name:
-            return imputer._from_saved(saved)
-    raise ImputationError(f"{path} holds a {saved.class_name}, which this release does not know.")
+            restored: BaseImputer = restore_imputer(imputer, saved)
+            return restored
+    raise ImputationError(f"{path} holds a {saved.class_name}, which this release does not have.")
 
 
 def _find(name: str) -> tuple[ImputerInfo, type[BaseImputer]]:
@@ -137,7 +138,7 @@ def _find(name: str) -> tuple[ImputerInfo, type[BaseImputer]]:
         return _REGISTRY[name]
     except KeyError:
         raise ImputationError(
-            f"There is no method {name!r}; choose one of: {', '.join(sorted(_REGISTRY))}."
+            f"There is no method {name!r}. Choose one of: {', '.join(sorted(_REGISTRY))}."
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""A fit under way: its seed, who listens, who may stop it, and how far it is."""
+"""A fit under way: its seed, its callbacks, its cancellation and its progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pmae_core.events import Callback, FitProgress
 
 @dataclass(frozen=True, kw_only=True)
 class FitRun:
-    """What a method is given for one fit, beside the table.
+    """What a method gets for one fit, besides the table.
 
     Attributes
     ----------
@@ -33,17 +33,17 @@ class FitRun:
     checkpoint_dir: Path | None
 
     def progress(self, total: int, unit: str, *, every: int = 1) -> ProgressMeter:
-        """Return a counter of units of work that tells this run's listeners."""
+        """Return a counter of units of work that notifies this run's callbacks."""
         return ProgressMeter(total, unit, self.callbacks, self.cancel, every=every)
 
 
 class ProgressMeter:
-    """Counts units of work, tells the callbacks, and stops when the user asks.
+    """Counts units of work, notifies the callbacks, and stops when the user asks.
 
     Parameters
     ----------
     total : int
-        Units of work, an upper bound where the method may stop before.
+        Units of work; an upper bound where the method may stop earlier.
     unit : str
         What is counted, for example ``"round"``.
     callbacks : sequence of callables
@@ -77,7 +77,7 @@ class ProgressMeter:
             raise Cancelled(f"Cancelled after {self.done} of {self.total} {self.unit}s.")
 
     def advance(self) -> None:
-        """Count one unit as done, tell the callbacks, and stop if the user asked to."""
+        """Count one unit as done, notify the callbacks, and stop if the user asked to."""
         self.done += 1
         if self.done % self.every == 0 or self.done == self.total:
             elapsed = time.perf_counter() - self.started

@@ -83,7 +83,7 @@ def _measured(
     seed: int,
     stop: Callable[[], bool],
 ) -> list[dict[str, Any]]:
-    from pmae_core.imputers.masked._mixing import mixing_magnitudes
+    from pmae_core.imputers.masked.mixing import mixing_magnitudes
 
     incomplete = holdout.make(table.frame, table.schema, seed).incomplete
     imputer: Any = make_imputer(

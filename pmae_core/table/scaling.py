@@ -33,6 +33,11 @@ class KnotScaler:
     values: np.ndarray
     scores: np.ndarray
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The scores of the lowest and the highest observed number."""
+        return float(self.scores[0]), float(self.scores[-1])
+
     def scale(self, numbers: np.ndarray) -> np.ndarray:
         """Return the scores of numbers (NaN stays NaN)."""
         return np.interp(numbers, self.values, self.scores)
@@ -74,6 +79,11 @@ class QuantileScaler:
     quantiles: np.ndarray
     lowest: float
     highest: float
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The scores of the lowest and the highest observed number."""
+        return 0.0, 1.0
 
     def scale(self, numbers: np.ndarray) -> np.ndarray:
         """Return the scores of numbers (NaN stays NaN)."""

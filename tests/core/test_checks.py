@@ -23,5 +23,5 @@ def test_only_the_choices_pass():
 def test_only_numbers_that_are_large_enough_pass():
     check_at_least(Settings(size=2), size=2)
     check_at_least(Settings(size=None), size=2)
-    with pytest.raises(ValueError, match="size must be at least 2, got 1"):
+    with pytest.raises(ValueError, match="size must be at least 2, not 1"):
         check_at_least(Settings(size=1), size=2)

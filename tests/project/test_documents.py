@@ -170,7 +170,7 @@ def median_imputer(tmp_path, monkeypatch):
     return use
 
 
-def test_the_imputer_of_the_tutorial_fills(median_imputer, capsys):
+def test_the_imputer_of_the_tutorial_imputes(median_imputer, capsys):
     exec(compile(median_imputer.text, "add-an-imputer.md", "exec"), {})
 
     assert capsys.readouterr().out == "0 cells are still missing\n"

@@ -1,4 +1,4 @@
-"""Tables whose columns share hidden factors, with their truth."""
+"""Tables whose columns share latent factors, with their truth."""
 
 import numpy as np
 
@@ -6,17 +6,17 @@ import numpy as np
 def correlated_table(
     seed: int, n: int = 200, d: int = 6, missing_share: float = 0.2, noise: float = 0.3
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a complete table of numbers, and the same with holes."""
+    """Return a complete table of numbers, and the same with missing cells."""
     rng = np.random.default_rng(seed)
     truth = rng.normal(size=(n, 2)) @ rng.normal(size=(2, d)) + noise * rng.normal(size=(n, d))
     return truth, np.where(rng.random((n, d)) < missing_share, np.nan, truth)
 
 
-def r2(truth: np.ndarray, filled: np.ndarray, incomplete: np.ndarray) -> float:
-    """Return the share of the holes' variance that a filling explains; the mean has about 0."""
-    holes = np.isnan(incomplete)
+def r2(truth: np.ndarray, imputed: np.ndarray, incomplete: np.ndarray) -> float:
+    """Return the share of the missing cells' variance that is explained; the mean has about 0."""
+    missing = np.isnan(incomplete)
     centered = truth - np.nanmean(incomplete, axis=0)
-    return float(1 - np.square(filled - truth)[holes].sum() / np.square(centered)[holes].sum())
+    return float(1 - np.square(imputed - truth)[missing].sum() / np.square(centered)[missing].sum())
 
 
 def min_max(incomplete: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ FAST_PARAMS: dict[str, dict[str, Any]] = {
     "miceforest": {"n_datasets": 2, "n_rounds": 2, "n_trees": 3},
     "miracle": {"steps": 15},
     "missforest": {"n_trees": 3, "max_iter": 2},
-    "miwae": {"epochs": 3, "filling_samples": 10},
+    "miwae": {"epochs": 3, "imputation_samples": 10},
     "pmae-mix": _SMALL_NETWORK,
     "pmae-trf": _SMALL_NETWORK,
     "remasker": _SMALL_NETWORK,

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from pmae_core.evaluation import compare
-from pmae_core.imputers.masked import _network
+from pmae_core.imputers.masked import _fitting
 from pmae_core.jobs import JobKind, JobSpec, JobState, JobStore
 from pmae_core.jobs.engines import LocalEngine
 from pmae_core.jobs.worker import process as worker
@@ -80,7 +80,7 @@ class ForkingEngine(LocalEngine):
         os.dup2(log, 2)
         watch_for_twins(record.folder)
         os.environ.update(self._environment(record, token))
-        _network.TrainingConfig = OftenSaved
+        _fitting.TrainingConfig = OftenSaved
         # Only the drill supervises, or a worker with threads would fork.
         worker.make_engine = lambda store, name, **options: IdleEngine(store)
         os._exit(worker.main(self._arguments(record)))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from pmae_core.gaussian import GaussianModel
 from pmae_core.imputers.base import BaseImputer
-from pmae_core.imputers.parameters import check_positive
+from pmae_core.imputers.parameters import Constraints, Integer, Number
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.imputers.run import FitRun
 from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_scalars
@@ -18,31 +18,31 @@ from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_sca
 @register_imputer(
     name="em",
     title="Expectation maximization",
-    explanation="Takes all columns together for one bell-shaped cloud, finds its center and "
-    "correlations, and fills each cell with what the rest of its row makes most likely.",
+    explanation="Fits one multivariate normal distribution to all columns, and imputes each "
+    "missing cell with the value that the rest of its row makes most likely.",
     citation="Dempster, Laird and Rubin: Maximum likelihood from incomplete data via the EM "
     "algorithm. Journal of the Royal Statistical Society B, 1977.",
     draws_samples=True,
-    limits="Sees linear relations only. A round's time grows with the number of different patterns "
-    "of holes and the cube of their size: fine up to some hundred columns.",
+    limits="Finds linear relations only. The time per round grows with the number of missing "
+    "patterns and the cube of their size: fine up to a few hundred columns.",
 )
 class EMImputer(BaseImputer):
-    """Fill with conditional means of a Gaussian that is fitted by expectation maximization.
+    """Impute with conditional means of a Gaussian that is fitted by expectation maximization.
 
     Categories are numbers in [0, 1] here and are rounded to the nearest code in the end, as in
-    the paper. New rows are filled from the fitted Gaussian. ``sample`` draws from the
-    conditional Gaussian; it takes mean and covariance as known, so that the spread of its draws
-    is a little small on short tables.
+    the paper. New rows are imputed from the fitted Gaussian. ``sample`` draws from the
+    conditional Gaussian; it takes mean and covariance as exact, so that the spread of its
+    imputations is a little small on short tables.
 
     Parameters
     ----------
     max_iter : int, default 25
-        Rounds at most.
+        Most rounds.
     tol : float, default 1e-6
         Stop when mean and covariance (of columns scaled to [0, 1]) change by less.
     ridge : float, default 1e-6
         Share of each column's variance that is added to it, so that columns which determine each
-        other do no harm.
+        other cause no singular matrix.
     schema : Schema or mapping of column to role, optional
         Roles of the columns; inferred where not given.
     random_state : int, RandomState or None
@@ -61,6 +61,13 @@ class EMImputer(BaseImputer):
     [1.5, 3.0]
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        **BaseImputer._parameter_constraints,
+        "max_iter": [Integer(least=1)],
+        "tol": [Number(least=0)],
+        "ridge": [Number(least=0)],
+    }
+
     def __init__(
         self,
         *,
@@ -77,7 +84,6 @@ class EMImputer(BaseImputer):
         self.random_state = random_state
 
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
-        check_positive(self, "max_iter")
         progress = run.progress(self.max_iter, "round")
         progress.check()
         self.model_ = GaussianModel.fit(
@@ -91,8 +97,8 @@ class EMImputer(BaseImputer):
         )
 
     def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
-        filled = self.model_.conditional_mean(scalar_values(encoded), encoded.observed)
-        return values_from_scalars(filled, encoded.columns)
+        imputed = self.model_.conditional_mean(scalar_values(encoded), encoded.observed)
+        return values_from_scalars(imputed, encoded.columns)
 
     def _draw_encoded(
         self, encoded: EncodedTable, n: int, rng: np.random.Generator

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.impute import KNNImputer as SklearnKNNImputer
 
 from pmae_core.imputers.base import BaseImputer
-from pmae_core.imputers.parameters import check_positive
+from pmae_core.imputers.classic._common import scalars_with_nan
+from pmae_core.imputers.parameters import Constraints, Integer, OneOf
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.imputers.run import FitRun
 from pmae_core.imputers.transductive import encoded_digest
-from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_scalars
+from pmae_core.table import EncodedTable, Schema, values_from_scalars
 
 # Distances of one piece of rows to all donors; 80 MB for 10,000 donors.
 _ROWS_AT_ONCE = 1000
@@ -22,21 +23,21 @@ _ROWS_AT_ONCE = 1000
 @register_imputer(
     name="knn",
     title="Nearest neighbors",
-    explanation="Looks for the five rows that are most alike in the cells both have, and takes "
-    "their mean.",
+    explanation="Finds the five rows that are most similar in the cells observed in both, and "
+    "imputes their mean.",
     citation="Troyanskaya et al.: Missing value estimation methods for DNA microarrays. "
     "Bioinformatics, 2001.",
-    limits="Time grows with the square of the rows up to 10,000; beyond, neighbors are looked for "
-    "among a random 10,000 rows (max_donors).",
+    limits="Time grows with the square of the rows up to 10,000; beyond that, neighbors are "
+    "searched among a random 10,000 rows (max_donors).",
 )
 class KNNImputer(BaseImputer):
-    """Fill with the mean of the nearest rows: scikit-learn's ``KNNImputer`` on min-max values.
+    """Impute with the mean of the nearest rows: scikit-learn's ``KNNImputer`` on min-max values.
 
-    Distances are Euclidean over the cells that both rows have. Categories are numbers in [0, 1]
+    Distances are Euclidean over the cells observed in both rows. Categories are numbers in [0, 1]
     here and are rounded to the nearest code in the end, as in the paper. A row that shares no
     observed column with any donor gets the donors' mean, as in scikit-learn.
 
-    ``fit`` fills its own table already (that is where the time goes, and there it can be
+    ``fit`` already imputes its own table (most of the time is spent there, where it can be
     watched and cancelled); ``transform`` finds neighbors of new rows among the same donors.
 
     Parameters
@@ -44,10 +45,10 @@ class KNNImputer(BaseImputer):
     n_neighbors : int, default 5
         How many rows are averaged.
     weights : {"uniform", "distance"}, default "uniform"
-        Whether nearer ones count more.
+        Whether nearer rows count more.
     max_donors : int or None, default 10_000
-        Rows that can be neighbors; of a larger table, a random sample of so many. Columns that
-        are so rarely observed that the sample lacks neighbors get some added.
+        Most rows that can be neighbors; a random sample of a larger table. For columns so rarely
+        observed that the sample lacks neighbors, some are added.
     schema : Schema or mapping of column to role, optional
         Roles of the columns; inferred where not given.
     random_state : int, RandomState or None
@@ -60,6 +61,13 @@ class KNNImputer(BaseImputer):
     >>> KNNImputer(n_neighbors=2).fit_transform(table)[3, 1].round(3)
     np.float64(2.0)
     """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **BaseImputer._parameter_constraints,
+        "n_neighbors": [Integer(least=1)],
+        "weights": [OneOf("uniform", "distance")],
+        "max_donors": [Integer(least=1), None],
+    }
 
     def __init__(
         self,
@@ -77,25 +85,24 @@ class KNNImputer(BaseImputer):
         self.random_state = random_state
 
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
-        check_positive(self, "n_neighbors")
         donors = self._choose_donors(encoded.observed, np.random.default_rng(run.seed))
         self._neighbors = SklearnKNNImputer(n_neighbors=self.n_neighbors, weights=self.weights)
-        self._neighbors.fit(_with_nan(encoded)[donors])
-        pieces = _pieces_of_holes(encoded)
+        self._neighbors.fit(scalars_with_nan(encoded)[donors])
+        pieces = _incomplete_pieces(encoded)
         progress = run.progress(len(pieces), "row block")
         progress.check()
         self._fitted_table = encoded_digest(encoded)
-        self._completed = self._fill_pieces(encoded, pieces, progress.advance)
+        self._completed = self._impute_pieces(encoded, pieces, progress.advance)
 
     def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         if encoded_digest(encoded) == self._fitted_table:
             return self._completed
-        return self._fill_pieces(encoded, _pieces_of_holes(encoded), lambda: None)
+        return self._impute_pieces(encoded, _incomplete_pieces(encoded), lambda: None)
 
-    def _fill_pieces(
+    def _impute_pieces(
         self, encoded: EncodedTable, pieces: list[np.ndarray], advance: Callable[[], None]
     ) -> np.ndarray:
-        scalars = _with_nan(encoded)
+        scalars = scalars_with_nan(encoded)
         for rows in pieces:
             scalars[rows] = self._neighbors.transform(scalars[rows])
             advance()
@@ -107,19 +114,15 @@ class KNNImputer(BaseImputer):
             return np.arange(n)
         chosen = np.zeros(n, dtype=bool)
         chosen[rng.choice(n, self.max_donors, replace=False)] = True
-        for seen in observed.T:
-            lacking = self.n_neighbors - int((seen & chosen).sum())
+        for column in observed.T:
+            lacking = self.n_neighbors - int((column & chosen).sum())
             if lacking > 0:
-                others = np.flatnonzero(seen & ~chosen)
+                others = np.flatnonzero(column & ~chosen)
                 chosen[rng.permutation(others)[:lacking]] = True
         return np.flatnonzero(chosen)
 
 
-def _with_nan(encoded: EncodedTable) -> np.ndarray:
-    return np.where(encoded.observed, scalar_values(encoded), np.nan).astype(np.float64)
-
-
-def _pieces_of_holes(encoded: EncodedTable) -> list[np.ndarray]:
-    """Return the numbers of the rows with holes, a piece at a time."""
+def _incomplete_pieces(encoded: EncodedTable) -> list[np.ndarray]:
+    """Return the numbers of the incomplete rows in pieces."""
     rows = np.flatnonzero(~encoded.observed.all(axis=1))
     return np.array_split(rows, -(-len(rows) // _ROWS_AT_ONCE)) if len(rows) else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -13,40 +13,41 @@ from sklearn.impute import IterativeImputer
 from sklearn.linear_model import BayesianRidge
 
 from pmae_core.imputers.base import BaseImputer
-from pmae_core.imputers.parameters import check_positive, check_two_columns
+from pmae_core.imputers.classic._common import check_two_columns, scalars_with_nan
+from pmae_core.imputers.parameters import Constraints, Integer, Number
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.imputers.run import FitRun, ProgressMeter
-from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_scalars
+from pmae_core.table import EncodedTable, Schema, values_from_scalars
 
 
 @register_imputer(
     name="mice",
     title="MICE (Bayesian ridge)",
     explanation="Predicts each column from all others by linear regression, round after round, "
-    "until the filled cells settle.",
+    "until the imputed cells settle.",
     citation="van Buuren and Groothuis-Oudshoorn: mice: Multivariate imputation by chained "
     "equations in R. Journal of Statistical Software, 2011.",
     draws_samples=True,
-    limits="Sees linear relations only; time grows with rows and with the cube of the columns "
+    limits="Finds linear relations only; time grows with rows and with the cube of the columns "
     "(set n_nearest_features for more than a hundred).",
 )
 class MICEImputer(BaseImputer):
-    """Fill by chained equations: scikit-learn's ``IterativeImputer`` with ``BayesianRidge``.
+    """Impute by chained equations: scikit-learn's ``IterativeImputer`` with ``BayesianRidge``.
 
     Works on min-max values. Categories are numbers in [0, 1] and are rounded to the nearest code
-    in the end. New rows are filled by the fitted chain. ``sample`` fits a second chain, in which
-    every round draws from the posterior predictive distribution instead of taking its mean,
-    and lets it fill the table as often as asked; draws are kept inside the observed range.
+    in the end. New rows are imputed by the fitted chain. ``sample`` fits a second chain, in which
+    every round draws from the posterior predictive distribution instead of taking its mean, and
+    imputes the table with it ``n`` times; drawn values are kept inside the observed range.
 
     Parameters
     ----------
     max_iter : int, default 10
-        Rounds at most.
+        Most rounds.
     tol : float, default 1e-3
         Stop when no cell changes by a larger share of the largest value.
     n_nearest_features : int, optional
-        Predict each column from so many others, picked by their correlation with it; all where
-        not given.
+        Predict each column from so many others, chosen by their correlation with it; from all
+        where not given.
     schema : Schema or mapping of column to role, optional
         Roles of the columns; inferred where not given.
     random_state : int, RandomState or None
@@ -55,7 +56,7 @@ class MICEImputer(BaseImputer):
     Attributes
     ----------
     n_rounds_ : int
-        Rounds until the filled cells settled; ``max_iter`` where they were stopped before.
+        Rounds until the imputed cells settled; ``max_iter`` where they did not.
 
     Examples
     --------
@@ -66,6 +67,13 @@ class MICEImputer(BaseImputer):
     >>> MICEImputer().fit_transform(table)[5, 1].round(2)
     np.float64(10.0)
     """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **BaseImputer._parameter_constraints,
+        "max_iter": [Integer(least=1)],
+        "tol": [Number(least=0)],
+        "n_nearest_features": [Integer(least=1), None],
+    }
 
     def __init__(
         self,
@@ -83,14 +91,13 @@ class MICEImputer(BaseImputer):
         self.random_state = random_state
 
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
-        check_positive(self, "max_iter")
         check_two_columns(encoded, "MICE")
         progress = run.progress(self.max_iter * len(encoded.columns), "regression")
         progress.check()
-        self._fitted_values = _with_nan(encoded)
+        self._fitted_values = scalars_with_nan(encoded)
         self._chain = self._new_chain(run.seed, progress)
         with warnings.catch_warnings():
-            # That the last allowed round was reached is said by n_rounds_.
+            # n_rounds_ shows whether the last allowed round was reached.
             warnings.simplefilter("ignore", ConvergenceWarning)
             self._chain.fit(self._fitted_values)
         self.n_rounds_ = int(self._chain.n_iter_)
@@ -108,7 +115,9 @@ class MICEImputer(BaseImputer):
         )
 
     def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
-        return values_from_scalars(self._chain.transform(_with_nan(encoded)), encoded.columns)
+        return values_from_scalars(
+            self._chain.transform(scalars_with_nan(encoded)), encoded.columns
+        )
 
     def _draw_encoded(
         self, encoded: EncodedTable, n: int, rng: np.random.Generator
@@ -117,7 +126,7 @@ class MICEImputer(BaseImputer):
         chain.fit(self._fitted_values)
         for _ in range(n):
             chain.random_state_ = np.random.RandomState(_seed(rng))
-            yield values_from_scalars(chain.transform(_with_nan(encoded)), encoded.columns)
+            yield values_from_scalars(chain.transform(scalars_with_nan(encoded)), encoded.columns)
 
 
 class _WatchedRidge(BayesianRidge):
@@ -139,13 +148,9 @@ class _WatchedRidge(BayesianRidge):
         return _WatchedRidge(**self.get_params()).watched_by(self._progress)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Listeners cannot be pickled, and need not be once the chain is fitted.
+        # Callbacks cannot be pickled, and need not be once the chain is fitted.
         return {key: value for key, value in super().__getstate__().items() if key != "_progress"}
 
 
 def _seed(rng: np.random.Generator) -> int:
     return int(rng.integers(2**31 - 1))
-
-
-def _with_nan(encoded: EncodedTable) -> np.ndarray:
-    return np.where(encoded.observed, scalar_values(encoded), np.nan).astype(np.float64)

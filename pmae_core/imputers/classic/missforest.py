@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from pmae_core.imputers.base import BaseImputer
+from pmae_core.imputers.classic._common import check_two_columns, columns_by_missing
 from pmae_core.imputers.classic.naive import column_center
-from pmae_core.imputers.parameters import check_positive, check_two_columns
+from pmae_core.imputers.parameters import Constraints, Integer, Number, OneOf
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.imputers.run import FitRun, ProgressMeter
 from pmae_core.imputers.transductive import encoded_digest
 from pmae_core.imputers.work import WorkProfile
 from pmae_core.table import EncodedTable, Schema
 
-# Trees that are grown between two looks at whether the user wants to stop.
+# Trees that are grown between two checks whether the user wants to stop.
 _TREES_AT_ONCE = 10
 
 Forest: TypeAlias = RandomForestClassifier | RandomForestRegressor
@@ -27,36 +28,37 @@ Forest: TypeAlias = RandomForestClassifier | RandomForestRegressor
     name="missforest",
     title="MissForest",
     explanation="Predicts each column from all others by a random forest, round after round, "
-    "until the filled cells no longer settle further.",
+    "until the imputed cells stop settling.",
     citation="Stekhoven and Bühlmann: MissForest: non-parametric missing value imputation for "
     "mixed-type data. Bioinformatics, 2012.",
-    limits="A round grows a forest for each column with holes; trees of more than 10,000 observed "
-    "cells see a random 10,000 (max_samples). New rows take about as long as the fit.",
+    limits="A round grows a forest for each column with missing cells; with more than 10,000 "
+    "observed cells, trees learn from a random 10,000 (max_samples). New rows take about as long "
+    "as the fit.",
 )
 class MissForestImputer(BaseImputer):
-    """Fill by chained random forests: a regressor per number, a classifier per category.
+    """Impute by chained random forests: a regressor per number, a classifier per category.
 
-    Starts with means and modes. A round goes through the columns from the fewest holes to the
-    most, grows a forest on the rows in which the column is observed and predicts the others.
+    Starts with means and modes. A round goes through the columns from the fewest missing cells to
+    the most, grows a forest on the rows in which the column is observed and predicts the others.
     Rounds end when the change from one to the next grows, for numbers and for categories (the
     round before is returned), or after ``max_iter`` of them.
 
-    As in the original, except that trees see at most ``max_samples`` rows, and that nodes are split
-    down to single rows (scikit-learn's default; R stops at five for numbers).
+    As in the original, except that trees learn from at most ``max_samples`` rows and nodes are
+    split down to single rows (scikit-learn's default; R stops at five for numbers).
 
-    Forests take too much memory to keep. New rows are filled by as many rounds with forests that
+    Forests take too much memory to keep. New rows are imputed by as many rounds with forests that
     are grown again, one at a time, on the completed table of the fit.
 
     Parameters
     ----------
     n_trees : int, default 100
-        Trees of a forest.
+        Trees per forest.
     max_iter : int, default 10
-        Rounds at most.
+        Most rounds.
     max_features : float, int or "sqrt", default "sqrt"
         Columns that a split chooses from; the original's default.
     max_samples : int or None, default 10_000
-        Rows that a tree is grown on at most, so that large tables stay feasible.
+        Most rows that a tree is grown on, so that large tables stay feasible.
     n_jobs : int, default 1
         Threads that grow trees; -1 for all cores. The result does not depend on it.
     schema : Schema or mapping of column to role, optional
@@ -78,6 +80,15 @@ class MissForestImputer(BaseImputer):
     >>> MissForestImputer(n_trees=20, random_state=0).fit_transform(table)[5, 1].round()
     np.float64(1.0)
     """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **BaseImputer._parameter_constraints,
+        "n_trees": [Integer(least=1)],
+        "max_iter": [Integer(least=1)],
+        "max_features": [OneOf("sqrt"), Integer(least=1), Number(above=0, most=1)],
+        "max_samples": [Integer(least=1), None],
+        "n_jobs": [Integer(least=1), Integer(most=-1)],
+    }
 
     def __init__(
         self,
@@ -103,9 +114,8 @@ class MissForestImputer(BaseImputer):
         return WorkProfile(usual_share=0.5)
 
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
-        check_positive(self, "n_trees", "max_iter")
         check_two_columns(encoded, "MissForest")
-        order = _by_ascending_holes(encoded.observed)
+        order = _incomplete_columns(encoded.observed)
         progress = run.progress(self.max_iter * len(order), "forest")
         progress.check()
         self._seed = run.seed
@@ -115,34 +125,34 @@ class MissForestImputer(BaseImputer):
         self._completed, self.n_rounds_ = self._run_rounds(encoded, order, progress)
 
     def _run_rounds(
-        self, encoded: EncodedTable, order: np.ndarray, progress: ProgressMeter
+        self, encoded: EncodedTable, order: list[int], progress: ProgressMeter
     ) -> tuple[np.ndarray, int]:
         """Return the completed values and the number of rounds that led to them."""
-        filled = self._start(encoded)
+        imputed = self._start(encoded)
         change = np.full(2, np.inf)
         for n_rounds in range(1, self.max_iter + 1):
-            before, change_before = filled, change
-            filled = before.copy()
+            before, change_before = imputed, change
+            imputed = before.copy()
             for j in order:
                 seed = self._forest_seed(n_rounds, j)
-                forest = self._grow(encoded, filled, encoded.observed, j, seed, progress.check)
-                _predict_holes(forest, filled, encoded.observed, j)
+                forest = self._grow(encoded, imputed, encoded.observed, j, seed, progress.check)
+                _predict_missing(forest, imputed, encoded.observed, j)
                 progress.advance()
-            change = _change(before, filled, encoded)
+            change = _change(before, imputed, encoded)
             if not (change < change_before).any():
-                return (before, n_rounds - 1) if n_rounds > 1 else (filled, n_rounds)
-        return filled, self.max_iter
+                return (before, n_rounds - 1) if n_rounds > 1 else (imputed, n_rounds)
+        return imputed, self.max_iter
 
     def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         if encoded_digest(encoded) == self._fitted_table:
             return self._completed
-        filled = self._start(encoded)
+        imputed = self._start(encoded)
         for n_round in range(1, self.n_rounds_ + 1):
-            for j in _by_ascending_holes(encoded.observed):
+            for j in _incomplete_columns(encoded.observed):
                 seed = self._forest_seed(n_round, j)
                 forest = self._grow(encoded, self._completed, self._observed, j, seed)
-                _predict_holes(forest, filled, encoded.observed, j)
-        return filled
+                _predict_missing(forest, imputed, encoded.observed, j)
+        return imputed
 
     def _start(self, encoded: EncodedTable) -> np.ndarray:
         return np.where(encoded.observed, encoded.values, self._centers).astype(np.float32)
@@ -153,15 +163,15 @@ class MissForestImputer(BaseImputer):
     def _grow(
         self,
         encoded: EncodedTable,
-        filled: np.ndarray,
+        imputed: np.ndarray,
         observed: np.ndarray,
         j: int,
         seed: int,
         check: Callable[[], None] = lambda: None,
     ) -> Forest:
-        """Return a forest that predicts column ``j`` of a filled table from the others."""
+        """Return a forest that predicts column ``j`` of an imputed table from the others."""
         rows = observed[:, j]
-        features, target = np.delete(filled[rows], j, axis=1), filled[rows, j]
+        features, target = np.delete(imputed[rows], j, axis=1), imputed[rows, j]
         is_large = self.max_samples is not None and len(target) > self.max_samples
         is_categorical = encoded.columns[j].kind == "categorical"
         forest_class = RandomForestClassifier if is_categorical else RandomForestRegressor
@@ -179,22 +189,20 @@ class MissForestImputer(BaseImputer):
         return forest
 
 
-def _by_ascending_holes(observed: np.ndarray) -> np.ndarray:
-    """Return the columns with holes, those with the fewest first."""
-    n_holes = (~observed).sum(axis=0)
-    order = np.argsort(n_holes, kind="stable")
-    return order[n_holes[order] > 0]
+def _incomplete_columns(observed: np.ndarray) -> list[int]:
+    """Return the columns with missing cells, those with the fewest first."""
+    return [j for j in columns_by_missing(observed) if not observed[:, j].all()]
 
 
-def _predict_holes(forest: Forest, filled: np.ndarray, observed: np.ndarray, j: int) -> None:
+def _predict_missing(forest: Forest, imputed: np.ndarray, observed: np.ndarray, j: int) -> None:
     rows = ~observed[:, j]
-    filled[rows, j] = forest.predict(np.delete(filled[rows], j, axis=1))
+    imputed[rows, j] = forest.predict(np.delete(imputed[rows], j, axis=1))
 
 
 def _change(before: np.ndarray, after: np.ndarray, encoded: EncodedTable) -> np.ndarray:
     """Return the relative squared change of numbers, and the share of categories that changed.
 
-    A kind of column that the table does not have, or that has no holes, never grows less.
+    A kind of column that the table does not have, or that has no missing cells, never shrinks.
     """
     categorical = np.array([column.kind == "categorical" for column in encoded.columns])
     missing = ~encoded.observed

@@ -1,4 +1,4 @@
-"""The simplest fill: each column's mean, or its most frequent category."""
+"""The simplest imputation: each column's mean, or its most frequent category."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from pmae_core.table import EncodedTable, Schema
 @register_imputer(
     name="naive",
     title="Mean / mode",
-    explanation="Puts the column's mean into every missing number and the most frequent category "
-    "into every other missing cell, whatever the rest of the row says.",
+    explanation="Imputes every missing number with its column's mean and every other missing cell "
+    "with the most frequent category, whatever the rest of the row is.",
     citation="Hawthorne and Elliott: Imputing cross-sectional missing data: comparison of common "
     "techniques. Australian and New Zealand Journal of Psychiatry, 2005.",
 )
 class NaiveImputer(BaseImputer):
-    """Fill numbers with their column's mean and categories with the most frequent one.
+    """Impute numbers with their column's mean and categories with the most frequent one.
 
     The mean is that of the observed numbers in their own unit. Of equally frequent categories
-    the first is taken.
+    the first is used.
 
     Parameters
     ----------
     schema : Schema or mapping of column to role, optional
         Roles of the columns; inferred where not given.
     random_state : int, RandomState or None
-        Not needed, as nothing is random; here for one interface.
+        Not used, as nothing is random; every imputer has it.
 
     Examples
     --------

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from pmae_core.errors import ImputationError
 from pmae_core.imputers.base import BaseImputer
-from pmae_core.imputers.parameters import check_positive
+from pmae_core.imputers.parameters import Constraints, Integer, Number
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.imputers.run import FitRun, ProgressMeter
 from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_scalars
@@ -18,15 +17,15 @@ from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_sca
 # Numbers in one batch of small matrices: 8 MB.
 _BATCH_NUMBERS = 1_000_000
 # Lowest shrinkage to try, as a share of the highest. Once it is below all singular values of the
-# filled table, less shrinkage hardly changes the missing cells.
+# imputed table, less shrinkage hardly changes the missing cells.
 _LOWEST_SHARE = 1 / 200
-# Shrinkages without improvement on hidden cells before the path is left.
+# Shrinkages without improvement on held-out cells before the search ends.
 _PATIENCE = 3
 
 
 @dataclass(frozen=True, eq=False)
 class _Solution:
-    """A low-rank table (n, d) and its factors (d, rank), scaled so that ridge gives it back."""
+    """A low-rank table (n, d) and its factors (d, rank), scaled for ridge regression."""
 
     table: np.ndarray
     factors: np.ndarray
@@ -35,45 +34,46 @@ class _Solution:
 @register_imputer(
     name="softimpute",
     title="SoftImpute",
-    explanation="Assumes that a few hidden factors explain all columns, and fills the cells with "
-    "what those factors say.",
+    explanation="Assumes that a few latent factors explain all columns, and imputes the cells with "
+    "the values that these factors predict.",
     citation="Mazumder, Hastie and Tibshirani: Spectral regularization algorithms for learning "
     "large incomplete matrices. Journal of Machine Learning Research, 2010.",
-    limits="Sees linear relations only; time grows with the smaller side of the table squared.",
+    limits="Finds linear relations only; time grows with the smaller side of the table squared.",
 )
 class SoftImputeImputer(BaseImputer):
-    """Fill with a low-rank table: iterated soft thresholding of singular values.
+    """Impute with a low-rank table: iterated soft thresholding of singular values.
 
     Minimizes half the squared error on observed cells plus ``shrinkage`` times the sum of the
     singular values. Columns are standardized first; categories are numbers in [0, 1] and are
     rounded to the nearest code in the end. The amount of shrinkage is the one of a descending
-    path (each solution starts the next) that best predicts observed cells which were hidden
-    for that purpose. Rows, new ones too, are filled by ridge regression of their observed cells
-    on the factors; for rows of the fitted table that is the same solution (Hastie et al., 2015).
+    path (each solution starts the next) that best predicts observed cells which were held out
+    for that purpose. All rows, also new ones, are imputed by ridge regression of their observed
+    cells on the factors; for rows of the fitted table that is the same solution (Hastie et al.,
+    2015).
 
     Parameters
     ----------
     shrinkage : float, optional
-        Threshold of the singular values; chosen on hidden cells where not given.
+        Threshold of the singular values; chosen on held-out cells where not given.
     n_shrinkages : int, default 20
         Length of the path to choose from.
     holdout_share : float, default 0.1
-        Share of observed cells that are hidden to choose the shrinkage.
+        Share of observed cells that are held out to choose the shrinkage.
     max_iter : int, default 100
-        Rounds for each shrinkage at most.
+        Most rounds per shrinkage.
     tol : float, default 1e-4
         Stop when the table changes by a smaller share of its own size.
     schema : Schema or mapping of column to role, optional
         Roles of the columns; inferred where not given.
     random_state : int, RandomState or None
-        Seed of the choice of hidden cells.
+        Seed of the choice of held-out cells.
 
     Attributes
     ----------
     shrinkage_ : float
         The shrinkage in use.
     rank_ : int
-        Number of factors; 0 means that no factor helps and cells are filled with their column's
+        Number of factors; 0 means that no factor helps and cells are imputed with their column's
         mean.
 
     Examples
@@ -82,10 +82,19 @@ class SoftImputeImputer(BaseImputer):
     >>> x = np.arange(20.0)
     >>> table = np.column_stack([x, 2 * x, 30 - x])
     >>> table[5, 1] = np.nan
-    >>> filled = SoftImputeImputer(random_state=0).fit_transform(table)
-    >>> bool(abs(filled[5, 1] - 10) < 2)
+    >>> imputed = SoftImputeImputer(random_state=0).fit_transform(table)
+    >>> bool(abs(imputed[5, 1] - 10) < 2)
     True
     """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **BaseImputer._parameter_constraints,
+        "shrinkage": [Number(above=0), None],
+        "n_shrinkages": [Integer(least=1)],
+        "holdout_share": [Number(above=0, below=1)],
+        "max_iter": [Integer(least=1)],
+        "tol": [Number(least=0)],
+    }
 
     def __init__(
         self,
@@ -107,7 +116,6 @@ class SoftImputeImputer(BaseImputer):
         self.random_state = random_state
 
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
-        self._check_parameters()
         self._center, self._scale = _moments(scalar_values(encoded), encoded.observed)
         table = self._standardized(encoded)
         path = self._shrinkage_path(float(np.linalg.norm(table, ord=2)))
@@ -115,21 +123,12 @@ class SoftImputeImputer(BaseImputer):
         progress = run.progress(n_paths * len(path), "shrinkage")
         progress.check()
         if self.shrinkage is None:
-            hidden = _choose_hidden(encoded.observed, self.holdout_share, run.seed)
-            path = self._best_path(table, encoded.observed, hidden, path, progress)
+            held_out = _choose_held_out(encoded.observed, self.holdout_share, run.seed)
+            path = self._best_path(table, encoded.observed, held_out, path, progress)
         for solution in self._solutions(table, encoded.observed, path, progress):
             self._factors = solution.factors
         self.shrinkage_ = float(path[-1])
         self.rank_ = self._factors.shape[1]
-
-    def _check_parameters(self) -> None:
-        check_positive(self, "n_shrinkages", "max_iter")
-        if self.shrinkage is not None:
-            check_positive(self, "shrinkage")
-        if not 0 < self.holdout_share < 1:
-            raise ImputationError(
-                f"holdout_share must lie between 0 and 1, got {self.holdout_share}."
-            )
 
     def _shrinkage_path(self, highest: float) -> np.ndarray:
         """Return shrinkages downwards from the highest, at which nothing is left."""
@@ -140,14 +139,14 @@ class SoftImputeImputer(BaseImputer):
         self,
         table: np.ndarray,
         observed: np.ndarray,
-        hidden: np.ndarray,
+        held_out: np.ndarray,
         path: np.ndarray,
         progress: ProgressMeter,
     ) -> np.ndarray:
-        """Return the path down to the shrinkage that predicts hidden cells best."""
+        """Return the path down to the shrinkage that predicts held-out cells best."""
         errors: list[float] = []
-        for solution in self._solutions(table, observed & ~hidden, path, progress):
-            errors.append(float(np.square(table[hidden] - solution.table[hidden]).mean()))
+        for solution in self._solutions(table, observed & ~held_out, path, progress):
+            errors.append(float(np.square(table[held_out] - solution.table[held_out]).mean()))
             if len(errors) > int(np.argmin(errors)) + _PATIENCE:
                 break
         return path[: int(np.argmin(errors)) + 1]
@@ -186,25 +185,25 @@ def _moments(scalars: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, np.
     return center, np.sqrt(variance)
 
 
-def _choose_hidden(observed: np.ndarray, share: float, seed: int) -> np.ndarray:
+def _choose_held_out(observed: np.ndarray, share: float, seed: int) -> np.ndarray:
     cells = np.flatnonzero(observed)
-    n_hidden = max(1, round(share * len(cells)))
-    hidden = np.zeros(observed.shape, dtype=bool)
-    hidden.flat[np.random.default_rng(seed).choice(cells, n_hidden, replace=False)] = True
-    return hidden
+    n_held_out = max(1, round(share * len(cells)))
+    held_out = np.zeros(observed.shape, dtype=bool)
+    held_out.flat[np.random.default_rng(seed).choice(cells, n_held_out, replace=False)] = True
+    return held_out
 
 
-def _threshold(filled: np.ndarray, shrinkage: float) -> _Solution:
+def _threshold(complete: np.ndarray, shrinkage: float) -> _Solution:
     """Lower the singular values of a full table by ``shrinkage``, to no less than 0."""
     # Eigenvectors of the smaller product are far cheaper than singular vectors of a long table.
-    is_wide = filled.shape[0] < filled.shape[1]
-    squares, vectors = np.linalg.eigh(filled @ filled.T if is_wide else filled.T @ filled)
+    is_wide = complete.shape[0] < complete.shape[1]
+    squares, vectors = np.linalg.eigh(complete @ complete.T if is_wide else complete.T @ complete)
     singular = np.sqrt(squares.clip(min=0))
     kept = singular > shrinkage
     singular, vectors = singular[kept], vectors[:, kept]
-    right = filled.T @ vectors / singular if is_wide else vectors
+    right = complete.T @ vectors / singular if is_wide else vectors
     shrunk = singular - shrinkage
-    return _Solution((filled @ right * (shrunk / singular)) @ right.T, right * np.sqrt(shrunk))
+    return _Solution((complete @ right * (shrunk / singular)) @ right.T, right * np.sqrt(shrunk))
 
 
 def _regress_on_factors(

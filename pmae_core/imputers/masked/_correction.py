@@ -1,7 +1,7 @@
-"""From the middle to the mean: predicted numbers, corrected by what held-out cells teach.
+"""From the median to the mean: predicted numbers, corrected as held-out cells teach.
 
 A network that predicts on a scale of ranks gives about the median of a skewed column. Squared
-errors, means and sums are those of the column's own scale, and there the best guess is the mean.
+errors, means and sums are those of the column's own scale, where the best guess is the mean.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pmae_core.table import Scaler
 FEWEST_CELLS = 30
 KNOTS = 5
 FOLDS = 5
-# Draws the correction toward none; as a share of what the average knot has learned from.
+# Pulls the correction toward none; as a share of what the average knot has learned from.
 RIDGE = 0.01
 # A correction is kept as the corrected score at so many evenly spaced scores.
-GRID = np.linspace(0.0, 1.0, 257)
+GRID_POINTS = 257
 
 
 def fit_correction(predicted: np.ndarray, true: np.ndarray, scaler: Scaler) -> np.ndarray | None:
@@ -25,19 +25,20 @@ def fit_correction(predicted: np.ndarray, true: np.ndarray, scaler: Scaler) -> n
     Parameters
     ----------
     predicted, true : array of shape (cells,)
-        Scores of held-out cells: what was predicted, and what stood there.
+        Scores of held-out cells: the predicted and the true ones.
     scaler : Scaler
         What makes scores of the column's numbers.
 
     Returns
     -------
     array or None
-        The corrected scores for :data:`GRID`; ``None`` where cells are too few, or where those
-        that were not learned from say that a correction does not help.
+        The corrected scores at evenly spaced ones from the lowest to the highest observed;
+        ``None`` where cells are too few, or where a correction does not help on cells that it was
+        not learned from.
     """
     if len(true) < FEWEST_CELLS:
         return None
-    grid = scaler.unscale(GRID)
+    grid = scaler.unscale(_grid(scaler))
     unit = np.abs(grid).max()  # squares of the largest numbers would be infinite
     guesses, numbers = scaler.unscale(predicted) / unit, scaler.unscale(true) / unit
     fold = np.arange(len(numbers)) % FOLDS
@@ -55,9 +56,13 @@ def fit_correction(predicted: np.ndarray, true: np.ndarray, scaler: Scaler) -> n
     return scaler.scale(inside * unit).astype(np.float32)
 
 
-def correct(scores: np.ndarray, correction: np.ndarray) -> np.ndarray:
-    """Return scores after a correction."""
-    return np.interp(scores, GRID, correction)
+def correct(scores: np.ndarray, correction: np.ndarray, scaler: Scaler) -> np.ndarray:
+    """Return scores of a column after its correction."""
+    return np.interp(scores, _grid(scaler), correction)
+
+
+def _grid(scaler: Scaler) -> np.ndarray:
+    return np.linspace(*scaler.bounds, GRID_POINTS)
 
 
 class _Lines:
@@ -72,7 +77,7 @@ class _Lines:
 
 
 def _fit_lines(guesses: np.ndarray, numbers: np.ndarray) -> _Lines:
-    """Fit what is missing to the guesses, by lines between a few quantiles of theirs."""
+    """Fit the difference between numbers and guesses, by lines between quantiles of guesses."""
     knots = np.unique(np.quantile(guesses, np.linspace(0, 1, KNOTS)))
     basis = np.stack([np.interp(guesses, knots, unit) for unit in np.eye(len(knots))], axis=1)
     products = basis.T @ basis

@@ -1,9 +1,9 @@
-"""A second opinion on numbers: a Gaussian of them as they are, not of their ranks.
+"""A second prediction of numbers: a Gaussian on the columns' own scale, not of ranks.
 
-The network and its start work on a scale of ranks, where one outlier weighs no more than another
-number. But some columns go together in a straight line on their own scale, far out in the tails
-above all, and there a line knows more. How much it counts is learned from held-out cells, column
-by column.
+The network and its start work on a scale of ranks, where an outlier weighs no more than any other
+number. But some columns are linear functions of others on their own scale, above all far out in
+the tails, and there a Gaussian predicts better. How much it counts is learned from held-out cells,
+column by column.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def fit_gaussian(
 
 @dataclass(frozen=True, eq=False)
 class OwnScale:
-    """What a Gaussian says of numbers as they are, and how much it counts.
+    """A Gaussian of numbers on their own scale, and how much its predictions count.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class OwnScale:
     center, scale : ndarray of shape (columns,)
         What standardizes numbers, in units of each column's largest.
     shares : ndarray of shape (columns,)
-        How much it counts in each column, between 0 and 1.
+        How much its predictions count in each column, between 0 and 1.
     """
 
     scalers: Sequence[Scaler | None]
@@ -68,7 +68,7 @@ class OwnScale:
         scalers: Sequence[Scaler | None],
         rng: np.random.Generator,
     ) -> OwnScale:
-        """Fit the Gaussian to encoded rows, a few thousand at most; it does not count yet."""
+        """Fit the Gaussian to encoded rows, at most a few thousand; its shares are still 0."""
         rows = rng.permutation(len(values))[:ROWS_OF_A_GAUSSIAN]
         values, observed = values[rows], observed[rows]
         n_columns = values.shape[1]
@@ -76,9 +76,9 @@ class OwnScale:
         whole = cls(scalers, GaussianStart(n_categories), zeros, ones, zeros)
         center, scale = zeros.copy(), ones.copy()
         for j, numbers in enumerate(whole._standardize(values).T):
-            seen = numbers[observed[:, j]]
-            if scalers[j] is not None and len(seen):
-                center[j], scale[j] = seen.mean(), seen.std() or 1.0
+            known = numbers[observed[:, j]]
+            if scalers[j] is not None and len(known):
+                center[j], scale[j] = known.mean(), known.std() or 1.0
         fitted = replace(whole, center=center, scale=scale)
         inputs = torch.from_numpy(fitted._standardize(values))
         model = fit_gaussian(inputs, observed, n_categories)
@@ -103,12 +103,12 @@ class OwnScale:
     def learn_shares(
         self, scores: np.ndarray, expected: np.ndarray, truth: np.ndarray, cells: np.ndarray
     ) -> OwnScale:
-        """Return the same with the shares that held-out cells teach.
+        """Return the same Gaussian with shares learned from held-out cells.
 
         Parameters
         ----------
         scores, expected : ndarray of shape (rows, columns)
-            What the network predicts, as scores; and what :meth:`numbers` says.
+            What the network predicts, as scores, and what :meth:`numbers` returns.
         truth : ndarray of shape (rows, columns)
             The true scores.
         cells : bool ndarray of shape (rows, columns)
@@ -127,7 +127,7 @@ class OwnScale:
         return replace(self, shares=shares)
 
     def mix(self, scores: np.ndarray, expected: np.ndarray) -> np.ndarray:
-        """Return predicted scores, drawn toward what :meth:`numbers` says by the shares."""
+        """Return predicted scores, moved toward ``expected`` numbers by the shares."""
         mixed = scores.copy()
         for j, (scaler, share) in enumerate(zip(self.scalers, self.shares, strict=True)):
             if scaler is not None and share > 0:
@@ -167,9 +167,9 @@ class OwnScale:
 
 
 def best_share(errors: np.ndarray, differences: np.ndarray) -> float:
-    """Return by which share of the differences the squared error gets least.
+    """Return the share of the differences that makes the squared error least.
 
-    None of it counts where cells that were not learned from say that it does not help.
+    It is 0 where a share does not help on cells that it was not learned from.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def _share(errors: np.ndarray, differences: np.ndarray) -> float:
 
 
 def _ends(scaler: Scaler) -> np.ndarray:
-    return scaler.unscale(np.array([0.0, 1.0]))
+    return scaler.unscale(np.array(scaler.bounds))
 
 
 def _unit(scaler: Scaler) -> float:

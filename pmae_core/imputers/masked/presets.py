@@ -35,7 +35,7 @@ PAPER: dict[str, Any] = {
     "correct_means": False,
 }
 
-# The paper's epochs take hours on a CPU; a thousand small steps learn a good part of it.
+# The paper's epochs take hours on a CPU; a thousand small steps learn a good part of the same.
 PAPER_STEPS: dict[str, Any] = PAPER | {
     "epochs": None,
     "warmup_epochs": 0,
@@ -71,14 +71,13 @@ FAST: dict[str, Any] = BALANCED | {
 }
 
 # Steps of our presets for small and for large tables. There is more to learn from more rows; where
-# that is not so, early stopping ends it.
+# there is not, training stops early.
 STEPS = {"balanced": (1500, 2500), "fast": (400, 1600)}
 SMALL_ROWS, LARGE_ROWS = 5_000, 40_000
-# Larger steps learn more in the same time where there are rows enough not to learn them by heart.
+# Larger steps learn more in the same time where there are enough rows not to overfit.
 BATCH_AND_LEARNING_RATE = {"small": (64, 2e-3), "large": (128, 4e-3)}
 
-# A step costs twenty products with a matrix of this size at the most; a wider table starts from
-# nothing.
+# A step takes up to twenty products with a matrix of this size; a wider table starts from nothing.
 MOST_COORDINATES = 1000
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -92,12 +91,12 @@ SETTINGS = tuple(sorted({name for preset in PRESETS.values() for name in preset}
 
 
 def resolve_settings(preset: str, overrides: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
-    """Return the settings of a preset with a user's own put over them.
+    """Return the settings of a preset, replaced by a user's own where given.
 
     Parameters
     ----------
     preset : {"paper", "paper-steps", "balanced", "fast"}
-        Where to start from.
+        The settings to start from.
     overrides : mapping
         Settings by name; ``None`` means "as in the preset".
     n_rows : int
@@ -110,14 +109,11 @@ def resolve_settings(preset: str, overrides: Mapping[str, Any], n_rows: int) -> 
     128
     """
     if preset not in PRESETS:
-        raise ValueError(f"There is no preset {preset!r}; choose one of: {', '.join(PRESETS)}.")
+        raise ValueError(f"There is no preset {preset!r}. Choose one of: {', '.join(PRESETS)}.")
     given = {name: value for name, value in overrides.items() if value is not None}
     settings = {**dict.fromkeys(SETTINGS), **PRESETS[preset], **given}
     if given.get("steps") is not None and given.get("epochs") is not None:
         raise ValueError("Give either steps or epochs, not both.")
-    if not 0 <= settings["validation_share"] < 1:
-        share = settings["validation_share"]
-        raise ValueError(f"validation_share must be at least 0 and below 1, got {share}.")
     if "steps" in given:
         settings["epochs"] = None
     if "epochs" in given:
@@ -125,7 +121,7 @@ def resolve_settings(preset: str, overrides: Mapping[str, Any], n_rows: int) -> 
     for name in ("warmup_steps", "warmup_epochs"):
         settings[name] = settings[name] or 0
     for name in ("average_decay", "patience", "mixing_width"):
-        settings[name] = settings[name] or None  # a user says 0 for "none"
+        settings[name] = settings[name] or None  # 0 means "none" for a user
     if settings["categorical"] == "scalar" and "start" not in given:
         settings["start"] = "none"  # categories as numbers have no Gaussian to start from
     batch_size, learning_rate = BATCH_AND_LEARNING_RATE["small" if n_rows < SMALL_ROWS else "large"]
@@ -144,7 +140,7 @@ def usual_steps(preset: str, n_rows: int) -> int:
     """Return the steps of one of our presets for a table of that many rows."""
     small, large = STEPS[preset]
     share = math.log(max(n_rows, SMALL_ROWS) / SMALL_ROWS) / math.log(LARGE_ROWS / SMALL_ROWS)
-    # In tens, as nobody reads more into them.
+    # In tens: the last digit would suggest a precision that is not there.
     return round(small * (large / small) ** min(share, 1.0), -1)
 
 

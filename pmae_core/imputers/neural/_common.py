@@ -1,6 +1,6 @@
 """What the neural baselines share: seeding, minibatches, small networks, standardized columns.
 
-Imports torch, so that only private torch modules may import it when they are loaded.
+Imports torch, so only the private network modules may import it at their top.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ SMALLEST_SPREAD = 1e-3
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Make all that torch draws inside repeat; the user's own generators stay untouched.
+    """Make everything that torch draws inside repeatable; the user's generators stay as they are.
 
-    Only the CPU's generator is seeded: draw there and move the numbers, so that the same seed
-    gives the same numbers on every device.
+    Only the CPU's generator is seeded: draw there and move the numbers, so that one seed gives the
+    same numbers on every device.
     """
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
@@ -39,7 +39,7 @@ def random_rows(n_rows: int, size: int) -> Tensor:
 
 def shuffled_batches(n_rows: int, size: int) -> tuple[Tensor, ...]:
     """Return all row numbers in random order, in batches."""
-    return torch.randperm(n_rows).split(size)
+    return torch.randperm(n_rows).split(int(size))  # torch refuses integers of numpy here
 
 
 def row_chunks(n_rows: int, cells_per_row: int) -> Iterator[slice]:
@@ -64,9 +64,16 @@ def adam(parameters: Iterable[nn.Parameter], learning_rate: float) -> torch.opti
     return torch.optim.Adam(parameters, lr=learning_rate, fused=can_fuse)
 
 
+def gradient_step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
+    """Move the parameters of an optimizer one step down the gradient of a loss."""
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
 @dataclass(frozen=True)
 class Standardizer:
-    """Sees every column with mean 0 and standard deviation 1 over the fitted table's cells.
+    """Scales every column to mean 0 and standard deviation 1 over the fitted table's cells.
 
     Parameters
     ----------
@@ -85,7 +92,7 @@ class Standardizer:
         return cls(np.asarray(cells.mean(axis=0), np.float32), spread.astype(np.float32))
 
     def apply(self, encoded: EncodedTable) -> Tensor:
-        """Return standardized cells; 0, which is the mean, in the holes."""
+        """Return standardized cells; 0, which is the mean, where they are missing."""
         values = (scalar_values(encoded) - self.mean) / self.spread
         return torch.from_numpy(np.where(encoded.observed, values, 0).astype(np.float32))
 

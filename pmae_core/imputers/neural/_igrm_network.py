@@ -1,4 +1,4 @@
-"""The graph network of IGRM, the friends of its rows, and the training."""
+"""The graph network of IGRM, its similar rows, and the training."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss, normalize, relu, softplus
 
-from pmae_core.imputers.neural._common import Standardizer, adam, dense_network, row_chunks, seeded
+from pmae_core.imputers.neural._common import (
+    Standardizer,
+    adam,
+    dense_network,
+    gradient_step,
+    row_chunks,
+    seeded,
+)
 from pmae_core.imputers.run import ProgressMeter
 from pmae_core.table import EncodedTable
 from pmae_core.training.device import choose_device
@@ -88,7 +95,7 @@ class EdgeUpdate(nn.Module):
 
 
 class GraphNetwork(nn.Module):
-    """Messages along cells, then between friends, then a prediction for any cell."""
+    """Messages along cells, then between similar rows, then a prediction for any cell."""
 
     def __init__(self, n_columns: int, width: int, layers: int) -> None:
         super().__init__()
@@ -97,8 +104,8 @@ class GraphNetwork(nn.Module):
         self.first = EdgeSage(n_columns, width)
         self.edge_updates = nn.ModuleList(EdgeUpdate(width) for _ in range(layers - 1))
         self.others = nn.ModuleList(EdgeSage(width, width) for _ in range(layers - 1))
-        self.friend_message = nn.Linear(width, width)
-        self.friend_update = nn.Linear(2 * width, width)
+        self.similar_message = nn.Linear(width, width)
+        self.similar_update = nn.Linear(2 * width, width)
         self.after = dense_network(width, width, width, activation=nn.ReLU)
         self.predict = dense_network(2 * width, width, 1, activation=nn.ReLU)
         self._keep_signal()
@@ -115,7 +122,7 @@ class GraphNetwork(nn.Module):
                     nn.init.zeros_(layer.bias)
 
     def row_and_column_states(self, edges: Edges, n_rows: int) -> tuple[Tensor, Tensor]:
-        """Return what rows and columns know from the given cells."""
+        """Return the states of rows and columns, given some cells."""
         states = edges.value.unsqueeze(1) * self.direction.index_select(0, edges.column)
         rows = states.new_ones(n_rows, self.n_columns)
         columns = torch.eye(self.n_columns, device=states.device)
@@ -125,47 +132,45 @@ class GraphNetwork(nn.Module):
             rows, columns = layer(rows, columns, states, edges)
         return rows, columns
 
-    def forward(self, rows: Tensor, columns: Tensor, friends: Friends, cells: Edges) -> Tensor:
+    def forward(self, rows: Tensor, columns: Tensor, similar: SimilarRows, cells: Edges) -> Tensor:
         """Return predicted values of cells, from states of rows and columns."""
-        messages = self.friend_message(friends.weighted_mean(rows))
-        rows = normalize(relu(self.friend_update(torch.cat([messages, rows], dim=1))), dim=1)
+        messages = self.similar_message(similar.weighted_mean(rows))
+        rows = normalize(relu(self.similar_update(torch.cat([messages, rows], dim=1))), dim=1)
         rows, columns = self.after(rows), self.after(columns)
         pairs = [rows.index_select(0, cells.row), columns.index_select(0, cells.column)]
         predicted: Tensor = self.predict(torch.cat(pairs, dim=1)).squeeze(1)
         return predicted
 
 
-class Friends(nn.Module):
-    """The friends of each row, found anew by a graph autoencoder from what rows have learned."""
+class SimilarRows(nn.Module):
+    """The rows most similar to each row, found by a graph autoencoder from the states of rows."""
 
-    def __init__(self, first_states: Tensor, n_friends: int, width: int) -> None:
+    def __init__(self, first_states: Tensor, n_similar_rows: int, width: int) -> None:
         super().__init__()
-        self.of_row = nearest(normalize(first_states, dim=1), n_friends)
+        self.of_row = nearest(normalize(first_states, dim=1), n_similar_rows)
         self.weight = torch.ones_like(self.of_row, dtype=torch.float32)
         self.hidden = nn.Linear(width, 2 * width, bias=False)
         self.code = nn.Linear(2 * width, width // 2 + 1, bias=False)
         self.sharpness = nn.Parameter(torch.tensor([5.0]))
 
     def weighted_mean(self, states: Tensor) -> Tensor:
-        """Return the mean state of each row's friends, weighted by how sure a friend is."""
-        n_rows, n_friends = self.of_row.shape
-        of_friends = states.index_select(0, self.of_row.flatten()).view(n_rows, n_friends, -1)
-        return (self.weight.unsqueeze(-1) * of_friends).mean(dim=1)
+        """Return the mean state of each row's similar rows, weighted by their probability."""
+        n_rows, n_similar_rows = self.of_row.shape
+        of_similar = states.index_select(0, self.of_row.flatten()).view(n_rows, n_similar_rows, -1)
+        return (self.weight.unsqueeze(-1) * of_similar).mean(dim=1)
 
     def renew(self, states: Tensor, learning_rate: float, check: Callable[[], None]) -> None:
-        """Train the autoencoder to tell friends from random pairs, then take its friends.
+        """Train the autoencoder to distinguish similar rows from random pairs, then use its own.
 
         ``check`` is called between steps and may raise to end the work.
         """
         optimizer = adam(self.parameters(), learning_rate)
         for _ in range(STEPS_PER_RENEWAL):
             codes = self._codes(states)
-            strangers = torch.randint(len(states), self.of_row.shape).to(states.device)
+            random_rows = torch.randint(len(states), self.of_row.shape).to(states.device)
             loss = softplus(-self._logits(codes, self.of_row)).mean()
-            loss = loss + softplus(self._logits(codes, strangers)).mean()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+            loss = loss + softplus(self._logits(codes, random_rows)).mean()
+            gradient_step(optimizer, loss)
             check()
         with torch.no_grad():
             codes = self._codes(states)
@@ -205,7 +210,7 @@ def complete_graph(
     width: int,
     layers: int,
     kept_share: float,
-    n_friends: int,
+    n_similar_rows: int,
     renew_every: int,
     learning_rate: float,
     device: str,
@@ -225,38 +230,36 @@ def complete_graph(
         n_held_out = int(validation_share * len(all_edges))
         held_out, training = all_edges[order[:n_held_out]], all_edges[order[n_held_out:]]
         network = GraphNetwork(n_columns, width, layers).to(where)
-        friends = Friends(cells, n_friends, width).to(where)
-        best = BestNetwork(network, friends, patience)
+        similar = SimilarRows(cells, n_similar_rows, width).to(where)
+        best = BestNetwork(network, similar, patience)
         optimizer = adam(network.parameters(), learning_rate)
         while progress.done < progress.total and not best.is_old:
             if progress.done and progress.done % renew_every == 0:
                 with torch.no_grad():
                     rows, _ = network.row_and_column_states(training, n_rows)
-                friends.renew(rows, learning_rate, progress.check)
+                similar.renew(rows, learning_rate, progress.check)
             kept = torch.rand(len(training)).to(where) < kept_share
             rows, columns = network.row_and_column_states(training[kept], n_rows)
-            loss = mse_loss(network(rows, columns, friends, training), training.value)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+            loss = mse_loss(network(rows, columns, similar, training), training.value)
+            gradient_step(optimizer, loss)
             losses.append(loss.detach())
             progress.advance()
             if n_held_out and progress.done % EPOCHS_PER_CHECK == 0:
-                predicted = _predict(network, friends, training, held_out, n_rows)
+                predicted = _predict(network, similar, training, held_out, n_rows)
                 best.consider(float(mse_loss(predicted, held_out.value)))
-        network, friends = best.network_and_friends()
-        holes = _edges(cells, ~observed)
-        cells[~observed] = _predict(network, friends, all_edges, holes, n_rows)
+        network, similar = best.network_and_similar()
+        missing = _edges(cells, ~observed)
+        cells[~observed] = _predict(network, similar, all_edges, missing, n_rows)
     return standardizer.undo(cells, encoded), torch.stack(losses).tolist()
 
 
 class BestNetwork:
-    """Keeps the network and the friends that did best on held-out cells."""
+    """Keeps the network and the similar rows that did best on held-out cells."""
 
-    def __init__(self, network: GraphNetwork, friends: Friends, patience: int) -> None:
-        self.current = (network, friends)
+    def __init__(self, network: GraphNetwork, similar: SimilarRows, patience: int) -> None:
+        self.current = (network, similar)
         self.patience = patience
-        self.best: tuple[GraphNetwork, Friends] | None = None
+        self.best: tuple[GraphNetwork, SimilarRows] | None = None
         self.error = float("inf")
         self.checks_since = 0
 
@@ -272,7 +275,7 @@ class BestNetwork:
         """Whether the best is ``patience`` checks ago."""
         return self.checks_since >= self.patience
 
-    def network_and_friends(self) -> tuple[GraphNetwork, Friends]:
+    def network_and_similar(self) -> tuple[GraphNetwork, SimilarRows]:
         """Return the best, or the newest where there were no checks."""
         return self.best or self.current
 
@@ -284,8 +287,8 @@ def _edges(cells: Tensor, which: Tensor) -> Edges:
 
 @torch.no_grad()
 def _predict(
-    network: GraphNetwork, friends: Friends, known: Edges, cells: Edges, n_rows: int
+    network: GraphNetwork, similar: SimilarRows, known: Edges, cells: Edges, n_rows: int
 ) -> Tensor:
     rows, columns = network.row_and_column_states(known, n_rows)
-    predicted: Tensor = network(rows, columns, friends, cells)
+    predicted: Tensor = network(rows, columns, similar, cells)
     return predicted

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, elu
 
-from pmae_core.imputers.neural._common import Standardizer, adam, seeded, shuffled_batches
+from pmae_core.imputers.neural._common import (
+    Standardizer,
+    adam,
+    gradient_step,
+    seeded,
+    shuffled_batches,
+)
 from pmae_core.imputers.run import ProgressMeter
 from pmae_core.table import EncodedTable
 from pmae_core.training.device import choose_device, threads_for
@@ -55,15 +62,22 @@ class ColumnNetworks(nn.Module):
         return lasso, circles + circles**2 / 2
 
 
+@dataclass(frozen=True)
+class PenaltyWeights:
+    """Weights of the three penalties."""
+
+    sparsity: float
+    acyclicity: float
+    moment: float
+
+
 def refine(
     encoded: EncodedTable,
     *,
     batch_size: int,
     hidden_width: int,
     window: int,
-    sparsity_weight: float,
-    acyclicity_weight: float,
-    moment_weight: float,
+    weights: PenaltyWeights,
     learning_rate: float,
     device: str,
     seed: int,
@@ -74,53 +88,63 @@ def refine(
     standardizer = Standardizer.fit(encoded)
     cells = standardizer.apply(encoded).to(where)
     observed = torch.from_numpy(encoded.observed).to(where, torch.float32)
-    with_holes = torch.from_numpy(np.flatnonzero(~encoded.observed.all(axis=0))).to(where)
-    filled = cells
-    newest: deque[Tensor] = deque(maxlen=window)
+    with_missing = torch.from_numpy(np.flatnonzero(~encoded.observed.all(axis=0))).to(where)
+    imputed = cells
+    newest: deque[Tensor] = deque(maxlen=int(window))
     losses: list[Tensor] = []
 
     with seeded(seed), threads_for(min(batch_size, len(cells)) * cells.shape[1]):
-        networks = ColumnNetworks(cells.shape[1], len(with_holes), hidden_width).to(where)
+        networks = ColumnNetworks(cells.shape[1], len(with_missing), hidden_width).to(where)
         optimizer = adam(networks.parameters(), learning_rate)
         for _ in range(progress.total):
             for batch in shuffled_batches(len(cells), batch_size):
                 rows = batch.to(where)
-                seen, truth = observed[rows], cells[rows]
-                predicted, logits = networks(filled[rows])
-                loss = (seen * (predicted - truth) ** 2).sum() / len(rows)
-                if len(with_holes):
-                    seen, truth = seen[:, with_holes], truth[:, with_holes]
-                    gap = _moment_gap(predicted[:, with_holes], truth, seen, logits)
-                    loss = loss + _missingness_loss(logits, seen) + moment_weight * gap
+                outputs = networks(imputed[rows])
+                loss = _cell_loss(outputs, cells[rows], observed[rows], with_missing, weights)
                 lasso, circles = networks.penalties()
-                penalty = sparsity_weight * lasso + acyclicity_weight * circles
+                penalty = weights.sparsity * lasso + weights.acyclicity * circles
                 loss = loss + penalty / PENALTY_ROWS
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
+                gradient_step(optimizer, loss)
                 progress.check()
             with torch.no_grad():
-                predicted = networks(filled)[0]
+                predicted = networks(imputed)[0]
             losses.append((observed * (predicted - cells) ** 2).sum() / observed.sum())
             newest.append(predicted)
             if len(newest) == window:
-                filled = torch.lerp(torch.stack(tuple(newest)).mean(dim=0), cells, observed)
+                imputed = torch.lerp(torch.stack(tuple(newest)).mean(dim=0), cells, observed)
             progress.advance()
     answer = torch.stack(tuple(newest)).mean(dim=0)
     return standardizer.undo(answer, encoded), torch.stack(losses).tolist()
 
 
-def _missingness_loss(logits: Tensor, seen: Tensor) -> Tensor:
+def _cell_loss(
+    outputs: tuple[Tensor, Tensor],
+    truth: Tensor,
+    is_observed: Tensor,
+    with_missing: Tensor,
+    weights: PenaltyWeights,
+) -> Tensor:
+    """Return the loss on the cells of a batch: values, missingness and moments."""
+    predicted, logits = outputs
+    loss = (is_observed * (predicted - truth) ** 2).sum() / len(truth)
+    if len(with_missing):
+        is_observed, truth = is_observed[:, with_missing], truth[:, with_missing]
+        gap = _moment_gap(predicted[:, with_missing], truth, is_observed, logits)
+        loss = loss + _missingness_loss(logits, is_observed) + weights.moment * gap
+    return loss
+
+
+def _missingness_loss(logits: Tensor, is_observed: Tensor) -> Tensor:
     """Return the cross-entropy of being observed, summed over columns."""
-    return binary_cross_entropy_with_logits(logits, seen, reduction="sum") / len(seen)
+    return binary_cross_entropy_with_logits(logits, is_observed, reduction="sum") / len(is_observed)
 
 
-def _moment_gap(predicted: Tensor, truth: Tensor, seen: Tensor, logits: Tensor) -> Tensor:
+def _moment_gap(predicted: Tensor, truth: Tensor, is_observed: Tensor, logits: Tensor) -> Tensor:
     """Return how far mean predictions are from observed means weighted by inverse propensity."""
-    # Detached: the propensities answer to missingness alone, not to what suits the means.
+    # Detached: the propensities are fitted to missingness alone, not to the means.
     propensity = logits.detach().sigmoid().clamp(min=SMALLEST_PROPENSITY)
-    weights = seen / propensity
+    weights = is_observed / propensity
     means = (weights * truth).sum(dim=0) / weights.sum(dim=0).clamp(min=1e-6)
-    # A batch without any observed cell of a column says nothing of its mean.
-    known = seen.any(dim=0)
+    # A batch without any observed cell of a column has no mean to compare with.
+    known = is_observed.any(dim=0)
     return (known * (predicted.mean(dim=0) - means) ** 2).sum()

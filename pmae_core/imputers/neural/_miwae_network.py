@@ -16,6 +16,7 @@ from pmae_core.imputers.neural._common import (
     Standardizer,
     adam,
     dense_network,
+    gradient_step,
     row_chunks,
     seeded,
     shuffled_batches,
@@ -28,10 +29,10 @@ SMALLEST_SCALE = 1e-3
 FEWEST_DEGREES = 3.0
 
 
-class Explanation(NamedTuple):
-    """Several tries to explain rows: how good each is, and the Student-t it gives each cell.
+class WeightedSamples(NamedTuple):
+    """Latent samples per row: their log weights, and the Student-t of each cell given a sample.
 
-    ``log_weights`` has shape (tries, rows), the others (tries, rows, columns).
+    ``log_weights`` has shape (samples, rows), the others (samples, rows, columns).
     """
 
     log_weights: Tensor
@@ -49,8 +50,8 @@ class Autoencoder(nn.Module):
         self.encoder = dense_network(width, *hidden, 2 * latent_width, activation=nn.ReLU)
         self.decoder = dense_network(latent_width, *hidden, 3 * width, activation=nn.ReLU)
 
-    def forward(self, cells: Tensor, observed: Tensor, n_samples: int) -> Explanation:
-        """Return ``n_samples`` tries to explain the observed cells of each row."""
+    def forward(self, cells: Tensor, observed: Tensor, n_samples: int) -> WeightedSamples:
+        """Return ``n_samples`` latent samples per row, weighted by its observed cells."""
         center, raw_spread = self.encoder(cells).chunk(2, dim=-1)
         spread = softplus(raw_spread) + 1e-6
         noise = torch.randn(n_samples, *center.shape).to(cells.device)
@@ -62,7 +63,7 @@ class Autoencoder(nn.Module):
         degrees = softplus(raw_degrees) + FEWEST_DEGREES
         log_density = _student_log_density(cells, location, scale, degrees)
         log_weights = (log_density * observed).sum(dim=-1) + log_prior_ratio
-        return Explanation(log_weights, location, scale, degrees)
+        return WeightedSamples(log_weights, location, scale, degrees)
 
 
 def _student_log_density(x: Tensor, location: Tensor, scale: Tensor, degrees: Tensor) -> Tensor:
@@ -109,32 +110,30 @@ class FittedMIWAE:
                     rows = batch.to(where)
                     log_weights = network(cells[rows], observed[rows], n_samples).log_weights
                     loss = math.log(n_samples) - torch.logsumexp(log_weights, dim=0).mean()
-                    optimizer.zero_grad()
-                    loss.backward()
-                    optimizer.step()
+                    gradient_step(optimizer, loss)
                     losses.append(loss.detach())
                     progress.advance()
                     if progress.done == progress.total:
                         break
         return cls(network, standardizer, where, seed), torch.stack(losses).tolist()
 
-    def fill(self, encoded: EncodedTable, n_samples: int) -> np.ndarray:
+    def impute(self, encoded: EncodedTable, n_samples: int) -> np.ndarray:
         """Return encoded values: decoder means, weighted by how well they explain the row."""
 
-        def weighted_mean(tries: Explanation) -> Tensor:
-            weights = torch.softmax(tries.log_weights, dim=0)
-            return (weights.unsqueeze(-1) * tries.location).sum(dim=0)
+        def weighted_mean(samples: WeightedSamples) -> Tensor:
+            weights = torch.softmax(samples.log_weights, dim=0)
+            return (weights.unsqueeze(-1) * samples.location).sum(dim=0)
 
         return self._predict(encoded, n_samples, self.seed, weighted_mean)
 
     def draw(self, encoded: EncodedTable, n_samples: int, rng: np.random.Generator) -> np.ndarray:
-        """Return one random filling by sampling importance resampling."""
+        """Return one random imputation by sampling importance resampling."""
 
-        def resample(tries: Explanation) -> Tensor:
-            chances = torch.softmax(tries.log_weights, dim=0).T.cpu()
+        def resample(samples: WeightedSamples) -> Tensor:
+            chances = torch.softmax(samples.log_weights, dim=0).T.cpu()
             chosen = torch.multinomial(chances, 1).view(1, -1, 1)
-            index = chosen.expand(1, -1, tries.location.shape[-1])
-            location, scale, degrees = (part.cpu().gather(0, index)[0] for part in tries[1:])
+            index = chosen.expand(1, -1, samples.location.shape[-1])
+            location, scale, degrees = (part.cpu().gather(0, index)[0] for part in samples[1:])
             return torch.distributions.StudentT(degrees, location, scale).sample()
 
         return self._predict(encoded, n_samples, int(rng.integers(2**31)), resample)
@@ -145,7 +144,7 @@ class FittedMIWAE:
         encoded: EncodedTable,
         n_samples: int,
         seed: int,
-        conclude: Callable[[Explanation], Tensor],
+        conclude: Callable[[WeightedSamples], Tensor],
     ) -> np.ndarray:
         cells = self.standardizer.apply(encoded).to(self.device)
         observed = torch.from_numpy(encoded.observed).to(self.device)
@@ -155,5 +154,5 @@ class FittedMIWAE:
                 yield conclude(self.network(cells[rows], observed[rows], n_samples)).cpu()
 
         with seeded(seed):
-            filled = torch.cat(list(chunks()))
-        return self.standardizer.undo(filled, encoded)
+            imputed = torch.cat(list(chunks()))
+        return self.standardizer.undo(imputed, encoded)

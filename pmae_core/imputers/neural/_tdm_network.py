@@ -1,4 +1,4 @@
-"""The flow of TDM, and the transport between batches that moves the holes."""
+"""The flow of TDM, and the transport between batches that moves the imputed values."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor, nn
 
-from pmae_core.imputers.neural._common import Standardizer, dense_network, random_rows, seeded
+from pmae_core.imputers.neural._common import (
+    Standardizer,
+    dense_network,
+    gradient_step,
+    random_rows,
+    seeded,
+)
 from pmae_core.imputers.run import ProgressMeter
 from pmae_core.table import EncodedTable
 from pmae_core.training.device import choose_device, threads_for
 
 SHORTEST_WINDOW = 100
 VISITS_PER_WINDOW = 20
-# At first the network shrinks its output, and the holes hardly move until that is done.
+# At first the network shrinks its output, and the imputed values hardly move until that is done.
 FEWEST_WINDOWS = 10
 
 
@@ -62,7 +68,7 @@ def match_batches(
     cells = standardizer.apply(encoded).to(where)
     missing = torch.from_numpy(~encoded.observed).to(where)
     n_rows, width = cells.shape
-    size = min(batch_size, 2 ** int(np.log2(n_rows // 2)))
+    size = min(int(batch_size), 2 ** int(np.log2(n_rows // 2)))
     window = max(SHORTEST_WINDOW, VISITS_PER_WINDOW * n_rows // (2 * size))
 
     with seeded(seed), threads_for(2 * size * width):
@@ -70,19 +76,17 @@ def match_batches(
         flow = nn.Sequential(
             *(Coupling(width, width_factor * width) for _ in range(blocks if width > 1 else 0))
         ).to(where)
-        holes = (noise * torch.randn(cells.shape)).to(where).requires_grad_()
-        optimizer = torch.optim.RMSprop([holes, *flow.parameters()], lr=learning_rate)
-        average = WindowAverage(holes, missing, window)
+        imputed = (noise * torch.randn(cells.shape)).to(where).requires_grad_()
+        optimizer = torch.optim.RMSprop([imputed, *flow.parameters()], lr=learning_rate)
+        average = WindowAverage(imputed, missing, window)
         losses: list[Tensor] = []
         while progress.done < progress.total and not average.settled(tolerance):
             rows = torch.cat([random_rows(n_rows, size) for _ in range(2)]).to(where)
             # index_select, because its gradient is summed in a fixed order.
-            batch = torch.where(missing[rows], holes.index_select(0, rows), cells[rows])
+            batch = torch.where(missing[rows], imputed.index_select(0, rows), cells[rows])
             loss = transport_cost(*flow(batch).split(size))
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            average.add(holes)
+            gradient_step(optimizer, loss)
+            average.add(imputed)
             losses.append(loss.detach())
             progress.advance()
     return standardizer.undo(average.value(), encoded), torch.stack(losses).tolist()
@@ -98,7 +102,7 @@ def transport_cost(first: Tensor, second: Tensor) -> Tensor:
 
 
 class WindowAverage:
-    """The mean of the holes over windows of iterations, and how far it moved between two."""
+    """The mean of the imputed values over windows of iterations, and how far it moved."""
 
     def __init__(self, start: Tensor, missing: Tensor, window: int) -> None:
         self.missing = missing
@@ -112,9 +116,9 @@ class WindowAverage:
         self.sum = torch.zeros_like(self.mean)
         self.count = 0
 
-    def add(self, holes: Tensor) -> None:
+    def add(self, imputed: Tensor) -> None:
         """Take one more iteration into account."""
-        self.sum += holes.detach()
+        self.sum += imputed.detach()
         self.count += 1
         if self.count == self.window:
             mean = self.sum / self.count
@@ -125,11 +129,11 @@ class WindowAverage:
             self._restart()
 
     def settled(self, tolerance: float) -> bool:
-        """Say whether there were enough windows and the newest move is below ``tolerance``."""
+        """Whether there were enough windows and the newest move is below ``tolerance``."""
         return self.windows >= FEWEST_WINDOWS and self.move < tolerance
 
     def value(self) -> Tensor:
-        """Return the mean over the last full window, or over what there is of the first."""
+        """Return the mean over the last full window, or over the part of the first so far."""
         if self.windows == 0 and self.count:
             return self.sum / self.count
         return self.mean

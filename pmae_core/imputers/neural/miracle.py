@@ -1,13 +1,13 @@
-"""MIRACLE: refine a filling with one small network per column that respects causal structure."""
+"""MIRACLE: refine an imputation with one small network per column and a causal structure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from pmae_core.imputers.parameters import check_positive
+from pmae_core.imputers.parameters import STRING, Constraints, Integer, Number
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.imputers.run import FitRun
 from pmae_core.imputers.transductive import TransductiveImputer
@@ -17,26 +17,26 @@ from pmae_core.table import EncodedTable, Schema
 @register_imputer(
     name="miracle",
     title="MIRACLE",
-    explanation="Starts from the mean and refines it by predicting every column from few others, "
-    "along arrows that never run in a circle, as causes do.",
+    explanation="Starts from the mean and refines it by predicting every column from a few others, "
+    "with arrows between columns that form no circle, as causes do.",
     citation="Kyono, Zhang, Bellot and van der Schaar: MIRACLE: Causally-Aware Imputation via "
     "Learning Missing Data Mechanisms. NeurIPS 2021.",
 )
 class MIRACLEImputer(TransductiveImputer):
-    """Fill a table with MIRACLE.
+    """Impute a table with MIRACLE.
 
-    One small network per column predicts it from the others, and one per column with holes
+    One small network per column predicts it from the others, and one per column with missing cells
     predicts whether a cell is missing; each has a first layer of its own, all share a hidden
     layer. The loss is the squared error on observed cells, the cross-entropy of missingness, and
     three penalties: few columns as inputs (group lasso), no circles among them (acyclicity), and
     predictions whose mean agrees with the observed mean weighted by inverse propensity. After
-    ``window`` steps the holes are refilled at every step with the mean of the newest
-    predictions. It fills the table it is fitted on and no other.
+    ``window`` steps the missing cells are imputed again at every step with the mean of the newest
+    predictions. It imputes the table it is fitted on and no other.
 
     Departures from the released code: a batch never has more rows than the table (the released
     loop does nothing on a table smaller than its batch and returns an untrained network); every row
     takes part in every step with its own missing cells; columns are standardized; propensities
-    are probabilities between 5 % and 100 %; whatever the batch, lasso and acyclicity weigh as much
+    are probabilities between 5% and 100%; whatever the batch, lasso and acyclicity weigh as much
     as in the released code with its batches of 32 rows, where the squared error is a sum.
 
     Parameters
@@ -44,7 +44,7 @@ class MIRACLEImputer(TransductiveImputer):
     steps : int, default 400
         Passes over the table.
     batch_size : int, default 1024
-        Rows of a training step.
+        Rows per training step.
     hidden_width : int, default 32
         Width of the hidden layers.
     window : int, default 10
@@ -54,7 +54,7 @@ class MIRACLEImputer(TransductiveImputer):
     learning_rate : float, default 0.001
         Step size of Adam.
     device : str, default "auto"
-        ``"auto"`` takes CUDA, MPS or CPU, whichever is there first.
+        ``"auto"`` takes CUDA, MPS or CPU, whichever is available first.
     schema : Schema or mapping of column to role, optional
         Roles of the columns; inferred where not given.
     random_state : int, RandomState or None
@@ -65,6 +65,19 @@ class MIRACLEImputer(TransductiveImputer):
     losses_ : list of float
         The mean squared error on observed, standardized cells, one per step.
     """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **TransductiveImputer._parameter_constraints,
+        "steps": [Integer(least=1)],
+        "batch_size": [Integer(least=1)],
+        "hidden_width": [Integer(least=1)],
+        "window": [Integer(least=1)],
+        "sparsity_weight": [Number(least=0)],
+        "acyclicity_weight": [Number(least=0)],
+        "moment_weight": [Number(least=0)],
+        "learning_rate": [Number(above=0)],
+        "device": [STRING],
+    }
 
     def __init__(
         self,
@@ -94,20 +107,19 @@ class MIRACLEImputer(TransductiveImputer):
         self.random_state = random_state
 
     def _complete(self, encoded: EncodedTable, run: FitRun) -> np.ndarray:
-        from pmae_core.imputers.neural._miracle_network import refine
+        from pmae_core.imputers.neural._miracle_network import PenaltyWeights, refine
 
-        check_positive(self, "steps", "batch_size", "hidden_width", "window", "learning_rate")
-        filled, self.losses_ = refine(
+        imputed, self.losses_ = refine(
             encoded,
             batch_size=self.batch_size,
             hidden_width=self.hidden_width,
             window=self.window,
-            sparsity_weight=self.sparsity_weight,
-            acyclicity_weight=self.acyclicity_weight,
-            moment_weight=self.moment_weight,
+            weights=PenaltyWeights(
+                self.sparsity_weight, self.acyclicity_weight, self.moment_weight
+            ),
             learning_rate=self.learning_rate,
             device=self.device,
             seed=run.seed,
             progress=run.progress(self.steps, "step", every=10),
         )
-        return filled
+        return imputed

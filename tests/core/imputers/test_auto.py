@@ -50,22 +50,22 @@ class Copies(Stub):
     """Knows that "twin" equals "x", and nothing else."""
 
     def _impute_encoded(self, encoded):
-        filled = super()._impute_encoded(encoded)
+        imputed = super()._impute_encoded(encoded)
         x, twin = self.names.index("x"), self.names.index("twin")
         lost = ~encoded.observed[:, twin]
-        filled[lost, twin] = filled[lost, x]
-        return filled
+        imputed[lost, twin] = imputed[lost, x]
+        return imputed
 
 
 class Guesses(Stub):
-    """Knows the label from the sign of "x", and fills numbers badly."""
+    """Knows the label from the sign of "x", and imputes numbers badly."""
 
     def _impute_encoded(self, encoded):
-        filled = np.where(encoded.observed, encoded.values, 0.0)
+        imputed = np.where(encoded.observed, encoded.values, 0.0)
         label, x = self.names.index("label"), self.names.index("x")
         lost = ~encoded.observed[:, label]
-        filled[lost, label] = encoded.values[lost, x] > 0.5
-        return filled
+        imputed[lost, label] = encoded.values[lost, x] > 0.5
+        return imputed
 
 
 class Draws(Copies):
@@ -80,7 +80,7 @@ class Fails(Stub):
 
 
 class FailsLate(Copies):
-    """Fills tables with held-out cells, but not the whole one."""
+    """Imputes tables with held-out cells, but not the whole one."""
 
     def _fit_encoded(self, encoded, run):
         super()._fit_encoded(encoded, run)
@@ -123,15 +123,15 @@ def table() -> pd.DataFrame:
     return frame
 
 
-def test_each_column_is_filled_by_the_method_that_suits_it(table):
+def test_each_column_is_imputed_by_the_method_that_suits_it(table):
     imputer = AutoImputer(methods=["guesses", "copies"], random_state=0)
-    filled = imputer.fit_transform(table)
+    imputed = imputer.fit_transform(table)
     choices = imputer.choices_.set_index("column")
     assert choices.loc["twin", "method"] == "copies"
     assert choices.loc["label", "method"] == "guesses"
-    np.testing.assert_allclose(filled["twin"], table["x"], atol=1e-5)
-    assert filled["label"].tolist() == np.where(table["x"] > 0, "plus", "minus").tolist()
-    pd.testing.assert_frame_equal(filled.mask(table.isna()), table, check_exact=True)
+    np.testing.assert_allclose(imputed["twin"], table["x"], atol=1e-5)
+    assert imputed["label"].tolist() == np.where(table["x"] > 0, "plus", "minus").tolist()
+    pd.testing.assert_frame_equal(imputed.mask(table.isna()), table, check_exact=True)
 
 
 def test_choices_explain_themselves(table):
@@ -141,7 +141,7 @@ def test_choices_explain_themselves(table):
     assert twin["margin"] == pytest.approx(twin["error_guesses"], abs=1e-3)
     assert 0.5 < twin["mean_error"] < 2
     assert twin["n_rows"] >= 10
-    assert twin["reason"].startswith("twin: copies, error 0.00 against ")
+    assert twin["reason"].startswith("twin: copies, error 0.00 (the mean has ")
     assert list(imputer.overall_errors_) == sorted(
         imputer.overall_errors_, key=imputer.overall_errors_.get
     )
@@ -152,19 +152,19 @@ def test_a_failing_method_is_left_out_and_named(table):
     imputer = AutoImputer(methods=["fails", "forgets", "copies"], random_state=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        filled = imputer.fit_transform(table)
+        imputed = imputer.fit_transform(table)
     said = [str(w.message) for w in caught if w.category is ImputationWarning]
     assert said == [
-        "auto goes on without fails: This table is too large.",
-        "auto goes on without forgets: It left cells unfilled.",
+        "auto continues without fails: This table is too large.",
+        "auto continues without forgets: It left cells missing.",
     ]
     assert imputer.left_out_ == {
         "fails": "This table is too large.",
-        "forgets": "It left cells unfilled.",
+        "forgets": "It left cells missing.",
     }
     assert imputer.choices_["error_fails"].isna().all()
     assert set(imputer.choices_["method"]) == {"copies"}
-    np.testing.assert_allclose(filled["twin"], table["x"], atol=1e-5)
+    np.testing.assert_allclose(imputed["twin"], table["x"], atol=1e-5)
 
 
 def test_a_winner_that_fails_in_the_end_is_replaced_by_the_next_best(table):
@@ -187,9 +187,9 @@ def test_new_rows_where_the_winners_can(table):
     new = pd.DataFrame(
         {"x": [0.25, -0.5], "twin": [np.nan, -0.5], "label": ["plus", None], "count": [1, 2]}
     )
-    filled = AutoImputer(methods=["copies", "guesses"], random_state=0).fit(table).transform(new)
-    assert filled["twin"].round(4).tolist() == [0.25, -0.5]
-    assert filled["label"].tolist() == ["plus", "minus"]
+    imputed = AutoImputer(methods=["copies", "guesses"], random_state=0).fit(table).transform(new)
+    assert imputed["twin"].round(4).tolist() == [0.25, -0.5]
+    assert imputed["label"].tolist() == ["plus", "minus"]
     imputer = AutoImputer(methods=["once", "guesses"], random_state=0).fit(table)
     assert not imputer.transform(table).isna().any(axis=None)
     with pytest.raises(ImputationError, match=r"auto chose once for twin: .* fitted on"):
@@ -209,7 +209,7 @@ def test_draws_are_those_of_the_winner_or_spread_like_its_errors(table):
     pd.testing.assert_frame_equal(first.mask(table.isna()), table, check_exact=True)
 
     plain = AutoImputer(methods=["naive"], random_state=0).fit(table)
-    with pytest.warns(ImputationWarning, match="'twin' is the same in every draw"):
+    with pytest.warns(ImputationWarning, match="'twin' is the same in every imputation"):
         plain.sample(table, 2)
 
     naive = AutoImputer(methods=["naive", "guesses"], random_state=0).fit(table)
@@ -247,15 +247,18 @@ def test_parameters_reach_their_method(table):
 @pytest.mark.parametrize(
     ("params", "sentence"),
     [
-        ({"methods": []}, "at least one method"),
-        ({"methods": "copies"}, "must be a list"),
+        ({"methods": []}, "methods must be a list of one or more names"),
+        ({"methods": "copies"}, "methods must be a list of one or more names"),
         ({"methods": ["auto", "naive"]}, "cannot be one of its own"),
-        ({"methods": ["naive", "naive"]}, "twice"),
+        ({"methods": ["naive", "naive"]}, "without repetition"),
         ({"methods": ["magic"]}, "no method 'magic'"),
-        ({"methods": ["naive"], "method_params": {"knn": {}}}, "given for knn, not one of"),
+        (
+            {"methods": ["naive"], "method_params": {"knn": {}}},
+            "for knn, but methods has only naive",
+        ),
         ({"methods": ["knn"], "method_params": {"knn": {"k": 1}}}, "knn has no parameter k"),
         ({"n_repeats": 0}, "n_repeats must be at least 1"),
-        ({"holdout_share": 0}, "holdout_share must lie above 0"),
+        ({"holdout_share": 0}, "holdout_share must be above 0 and at most 1, not 0"),
     ],
 )
 def test_impossible_settings(table, params, sentence):

@@ -9,6 +9,7 @@ import pytest
 
 from pmae_core.errors import Cancelled, ImputationError, ImputationWarning, PMAEError
 from pmae_core.imputers import BaseImputer, list_imputers, make_imputer
+from pmae_core.imputers.parameters import Number, OneOf, SomeOf
 from tests.support.fast_params import FAST_PARAMS
 
 INFOS = {info.name: info for info in list_imputers()}
@@ -21,7 +22,7 @@ def make(name: str, **params) -> BaseImputer:
 
 @pytest.fixture(scope="module")
 def table() -> pd.DataFrame:
-    """Correlated columns of every kind, with holes in most of them."""
+    """Correlated columns of every kind, with missing cells in most of them."""
     rng = np.random.default_rng(0)
     n = 60
     x = rng.normal(size=n)
@@ -47,62 +48,62 @@ def table() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def filled_by(table):
+def imputed_by(table):
     """Fit each method once for all tests of this module."""
     done: dict[str, tuple[BaseImputer, pd.DataFrame]] = {}
 
-    def fill(name: str) -> tuple[BaseImputer, pd.DataFrame]:
+    def impute(name: str) -> tuple[BaseImputer, pd.DataFrame]:
         if name not in done:
             imputer = make(name)
             done[name] = (imputer, imputer.fit_transform(table))
         return done[name]
 
-    return fill
+    return impute
 
 
 @EVERY_METHOD
-def test_nothing_is_left_missing(name, filled_by):
-    assert not filled_by(name)[1].isna().any(axis=None)
+def test_nothing_is_left_missing(name, imputed_by):
+    assert not imputed_by(name)[1].isna().any(axis=None)
 
 
 @EVERY_METHOD
-def test_observed_cells_index_columns_and_dtypes_are_kept(name, table, filled_by):
-    filled = filled_by(name)[1]
-    pd.testing.assert_index_equal(filled.index, table.index)
-    assert filled.dtypes.equals(table.dtypes)
-    # Putting the holes back must give the very table that came in.
-    pd.testing.assert_frame_equal(filled.mask(table.isna()), table, check_exact=True)
+def test_observed_cells_index_columns_and_dtypes_are_kept(name, table, imputed_by):
+    imputed = imputed_by(name)[1]
+    pd.testing.assert_index_equal(imputed.index, table.index)
+    assert imputed.dtypes.equals(table.dtypes)
+    # With the same cells missing again, it must be the table that came in.
+    pd.testing.assert_frame_equal(imputed.mask(table.isna()), table, check_exact=True)
 
 
 @EVERY_METHOD
-def test_the_input_is_not_changed(name, table, filled_by):
+def test_the_input_is_not_changed(name, table, imputed_by):
     before = table.copy(deep=True)
-    filled_by(name)
+    imputed_by(name)
     pd.testing.assert_frame_equal(table, before, check_exact=True)
 
 
 @EVERY_METHOD
-def test_imputed_cells_are_possible_values(name, table, filled_by):
-    filled = filled_by(name)[1]
+def test_imputed_cells_are_possible_values(name, table, imputed_by):
+    imputed = imputed_by(name)[1]
     for column in ("level", "town", "yes"):
-        assert set(filled[column]) <= set(table[column].dropna())
+        assert set(imputed[column]) <= set(table[column].dropna())
     for column in ("size", "count", "day"):
-        assert filled[column].between(table[column].min(), table[column].max()).all()
-    assert (filled["day"] == filled["day"].dt.normalize()).all()
+        assert imputed[column].between(table[column].min(), table[column].max()).all()
+    assert (imputed["day"] == imputed["day"].dt.normalize()).all()
 
 
 @EVERY_METHOD
-def test_same_seed_same_result(name, table, filled_by):
+def test_same_seed_same_result(name, table, imputed_by):
     again = make(name).fit_transform(table)
-    pd.testing.assert_frame_equal(again, filled_by(name)[1], check_exact=True)
+    pd.testing.assert_frame_equal(again, imputed_by(name)[1], check_exact=True)
 
 
 @EVERY_METHOD
 def test_one_missing_cell(name, table):
     complete = table.dropna().copy()
     complete.iloc[3, 0] = np.nan
-    filled = make(name).fit_transform(complete)
-    assert not filled.isna().any(axis=None)
+    imputed = make(name).fit_transform(complete)
+    assert not imputed.isna().any(axis=None)
 
 
 @EVERY_METHOD
@@ -112,17 +113,17 @@ def test_nothing_missing_comes_back_unchanged(name, table):
 
 
 @EVERY_METHOD
-def test_new_rows_are_filled_or_refused_with_a_sentence(name, table, filled_by):
-    imputer, _ = filled_by(name)
+def test_new_rows_are_imputed_or_refused_with_a_sentence(name, table, imputed_by):
+    imputer, _ = imputed_by(name)
     rows = table.iloc[:7].copy()
     rows["town"] = rows["town"].where(rows["town"].isna(), "Oslo")
     try:
-        filled = imputer.transform(rows)
+        imputed = imputer.transform(rows)
     except ImputationError as error:
         assert "fitted on" in str(error)
         return
-    assert not filled.isna().any(axis=None)
-    assert set(filled["town"][rows["town"].notna()]) == {"Oslo"}
+    assert not imputed.isna().any(axis=None)
+    assert set(imputed["town"][rows["town"].notna()]) == {"Oslo"}
 
 
 @EVERY_METHOD
@@ -131,11 +132,11 @@ def test_arrays_come_back_as_arrays(name):
     array = rng.normal(size=(40, 3))
     array[:, 1] += array[:, 0]
     array[rng.random(array.shape) < 0.2] = np.nan
-    filled = make(name).fit_transform(array)
-    assert isinstance(filled, np.ndarray)
-    assert not np.isnan(filled).any()
+    imputed = make(name).fit_transform(array)
+    assert isinstance(imputed, np.ndarray)
+    assert not np.isnan(imputed).any()
     seen = ~np.isnan(array)
-    assert (filled[seen] == array[seen]).all()
+    assert (imputed[seen] == array[seen]).all()
 
 
 @EVERY_METHOD
@@ -145,28 +146,28 @@ def test_empty_and_constant_columns(name, table):
     )
     odd.iloc[4, 3:] = np.nan
     with pytest.warns(ImputationWarning, match="'empty' keeps its missing cells"):
-        filled = make(name).fit_transform(odd)
-    assert filled["empty"].isna().all()
-    assert set(filled["same"]) == {"x"}
-    assert set(filled["still"]) == {2.5}
-    assert not filled["size"].isna().any()
+        imputed = make(name).fit_transform(odd)
+    assert imputed["empty"].isna().all()
+    assert set(imputed["same"]) == {"x"}
+    assert set(imputed["still"]) == {2.5}
+    assert not imputed["size"].isna().any()
 
 
 @EVERY_METHOD
 @pytest.mark.parametrize("shape", [(1, 3), (2, 10), (20, 1), (10, 2)])
-def test_tiny_tables_are_filled_or_refused_with_a_sentence(name, shape):
+def test_tiny_tables_are_imputed_or_refused_with_a_sentence(name, shape):
     rng = np.random.default_rng(0)
     tiny = pd.DataFrame(rng.normal(size=shape), columns=[f"c{j}" for j in range(shape[1])])
     tiny.iloc[0, 0] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImputationWarning)
         try:
-            filled = make(name).fit_transform(tiny)
+            imputed = make(name).fit_transform(tiny)
         except ImputationError as error:
             assert str(error).endswith(".")
             return
     learnable = tiny.notna().any()
-    assert not filled.loc[:, learnable].isna().any(axis=None)
+    assert not imputed.loc[:, learnable].isna().any(axis=None)
 
 
 @EVERY_METHOD
@@ -193,8 +194,8 @@ def test_an_impossible_table_is_refused_with_a_sentence(name):
 
 
 @EVERY_METHOD
-def test_draws_differ_in_missing_cells_only(name, table, filled_by):
-    imputer, _ = filled_by(name)
+def test_draws_differ_in_missing_cells_only(name, table, imputed_by):
+    imputer, _ = imputed_by(name)
     if not INFOS[name].draws_samples:
         with pytest.raises(ImputationError, match="draws no samples"):
             imputer.sample(table, 2)
@@ -218,6 +219,54 @@ def test_methods_describe_themselves(name):
         make_imputer(name, nonsense=1)
 
 
+@EVERY_METHOD
+def test_every_parameter_declares_what_it_may_be(name):
+    imputer = make(name)
+    assert set(imputer._parameter_constraints) == set(imputer.get_params(deep=False))
+
+
+def wrong_values(alternatives) -> list:
+    """Return values that none of the alternatives of a parameter accepts."""
+    candidates = [object(), float("nan")]
+    for one in alternatives:
+        if isinstance(one, Number):
+            given = [bound for bound in (one.least, one.above) if bound is not None]
+            candidates += [type(bound)(bound - 1) for bound in given]
+            given = [bound for bound in (one.most, one.below) if bound is not None]
+            candidates += [type(bound)(bound + 1) for bound in given]
+            candidates += [bound for bound in (one.above, one.below) if bound is not None]
+        if isinstance(one, OneOf | SomeOf):
+            candidates += ["no such word", ["no such word", "no such word"]]
+    return [
+        value
+        for value in candidates
+        if not any(one is not None and one.accepts(value) for one in alternatives)
+    ]
+
+
+@EVERY_METHOD
+def test_wrong_parameters_are_refused_by_name(name, table):
+    for parameter, alternatives in make(name)._parameter_constraints.items():
+        wrong = wrong_values(alternatives)
+        assert len(wrong) >= 1
+        for value in wrong:
+            with pytest.raises(ImputationError, match=rf"^{parameter} must be .+, not .+\.$"):
+                make(name).set_params(**{parameter: value}).fit(table)
+        if None not in alternatives:
+            with pytest.raises(ImputationError, match=rf"^{parameter} must be .+, not None\.$"):
+                make(name).set_params(**{parameter: None}).fit(table)
+
+
+@EVERY_METHOD
+def test_numbers_of_numpy_are_parameters_like_those_of_python(name, table, imputed_by):
+    params = make(name).get_params(deep=False)
+    as_numpy = {
+        key: np.array(value)[()] for key, value in params.items() if type(value) in (int, float)
+    }
+    imputed = make(name, **as_numpy).fit_transform(table)
+    pd.testing.assert_frame_equal(imputed, imputed_by(name)[1], check_exact=True)
+
+
 def test_an_unknown_method_is_refused_with_the_names_there_are():
-    with pytest.raises(ImputationError, match=r"choose one of: .*pmae-mix"):
+    with pytest.raises(ImputationError, match=r"Choose one of: .*pmae-mix"):
         make_imputer("magic")

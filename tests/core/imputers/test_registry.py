@@ -35,5 +35,5 @@ def test_a_stranger_has_no_name():
     class Stranger(BaseImputer):
         pass
 
-    with pytest.raises(ImputationError, match="Stranger is no registered method"):
+    with pytest.raises(ImputationError, match="Stranger is not a registered method"):
         registered_as(Stranger())

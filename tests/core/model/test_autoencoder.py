@@ -95,7 +95,7 @@ def test_softmax_errors_are_squares_in_deviations_and_cross_entropies():
     [
         ({"width": 31}, "even"),
         ({"architecture": "transformer", "heads": 5}, "divide"),
-        ({"architecture": "transformer", "heads": 0}, "heads must be at least 1, got 0"),
+        ({"architecture": "transformer", "heads": 0}, "heads must be at least 1, not 0"),
         ({"encoder_depth": -1}, "encoder_depth must be at least 0"),
         ({"mlp_ratio": -1.0}, "mlp_ratio must be positive"),
         ({"dropout": 1.0}, "dropout must be at least 0 and below 1"),

@@ -14,7 +14,7 @@ def test_explains_much_where_columns_are_correlated(seed):
     assert r2(truth, EMImputer().fit_transform(incomplete), incomplete) > 0.5
 
 
-def test_a_linear_relation_is_filled_exactly_and_for_new_rows_too():
+def test_a_linear_relation_is_imputed_exactly_and_for_new_rows_too():
     x = np.random.default_rng(0).random(100)
     table = np.column_stack([x, 3 - 2 * x])
     table[::4, 1] = np.nan
@@ -26,19 +26,19 @@ def test_a_linear_relation_is_filled_exactly_and_for_new_rows_too():
 def test_the_fit_does_not_depend_on_the_columns_unit():
     _, incomplete = correlated_table(1)
     unit = np.array([1e-3, 1, 10, 1e4, 1e6, 1])
-    filled = EMImputer().fit_transform(incomplete)
+    imputed = EMImputer().fit_transform(incomplete)
     np.testing.assert_allclose(
-        EMImputer().fit_transform(incomplete * unit), filled * unit, rtol=1e-3
+        EMImputer().fit_transform(incomplete * unit), imputed * unit, rtol=1e-3
     )
 
 
 def test_draws_spread_around_the_mean_as_the_truth_does():
     truth, incomplete = correlated_table(2, n=400)
     imputer = EMImputer(random_state=0).fit(incomplete)
-    holes = np.isnan(incomplete)
-    draws = np.stack(imputer.sample(incomplete, 40))[:, holes]
-    mean = imputer.transform(incomplete)[holes]
-    error = np.sqrt(np.square(truth[holes] - mean).mean())
+    missing = np.isnan(incomplete)
+    draws = np.stack(imputer.sample(incomplete, 40))[:, missing]
+    mean = imputer.transform(incomplete)[missing]
+    error = np.sqrt(np.square(truth[missing] - mean).mean())
     assert draws.std(axis=0).mean() == pytest.approx(error, rel=0.25)
     assert np.abs(draws.mean(axis=0) - mean).mean() < 0.3 * error
 
@@ -46,8 +46,8 @@ def test_draws_spread_around_the_mean_as_the_truth_does():
 def test_categories_come_back_as_categories():
     x = np.random.default_rng(0).normal(size=200)
     table = pd.DataFrame({"x": x, "sign": np.where(x > 0, "plus", "minus")})
-    hidden = table.index % 5 == 0
-    table.loc[hidden, "sign"] = None
-    filled = EMImputer().fit_transform(table)
-    right = filled["sign"] == np.where(x > 0, "plus", "minus")
-    assert right[hidden].mean() > 0.85
+    missing = table.index % 5 == 0
+    table.loc[missing, "sign"] = None
+    imputed = EMImputer().fit_transform(table)
+    right = imputed["sign"] == np.where(x > 0, "plus", "minus")
+    assert right[missing].mean() > 0.85

@@ -16,7 +16,7 @@ from pmae_core.imputers.classic.hyperimpute import HyperImputeImputer
 
 
 def correlated(seed: int, n: int = 150) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a table whose columns tell much about each other, and the same with holes."""
+    """Return a table with related columns, and the same with missing cells."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=n)
     truth = pd.DataFrame(
@@ -33,14 +33,14 @@ def correlated(seed: int, n: int = 150) -> tuple[pd.DataFrame, pd.DataFrame]:
 @pytest.mark.parametrize("seed", range(5))
 def test_better_than_mean_and_mode_on_correlated_columns(seed):
     truth, table = correlated(seed)
-    filled = HyperImputeImputer(n_trees=10, n_boosting_rounds=10, random_state=0).fit_transform(
+    imputed = HyperImputeImputer(n_trees=10, n_boosting_rounds=10, random_state=0).fit_transform(
         table
     )
     missing = table.isna()
     for name in ("a", "b", "c"):
-        error = (filled[name] - truth[name])[missing[name]].pow(2).mean()
+        error = (imputed[name] - truth[name])[missing[name]].pow(2).mean()
         assert error < 0.6 * (table[name].mean() - truth[name])[missing[name]].pow(2).mean()
-    hits = (filled["kind"] == truth["kind"])[missing["kind"]].mean()
+    hits = (imputed["kind"] == truth["kind"])[missing["kind"]].mean()
     assert hits > (truth["kind"] == table["kind"].mode()[0])[missing["kind"]].mean()
 
 
@@ -48,14 +48,14 @@ def test_one_linear_column_is_ridge_regression():
     truth, table = correlated(0)
     table = truth[["a", "b", "c"]].assign(b=table["b"])
     seen = table["b"].notna()
-    filled = HyperImputeImputer(learners=["linear"]).fit_transform(table)
+    imputed = HyperImputeImputer(learners=["linear"]).fit_transform(table)
     ridge = make_pipeline(StandardScaler(), Ridge())
     scaler = MinMaxScaler().fit(table[["b"]][seen].to_numpy())
     scaled = scaler.transform(table[["b"]][seen].to_numpy()).ravel()
     ridge.fit(table.loc[seen, ["a", "c"]].to_numpy(), scaled)
     predicted = ridge.predict(table.loc[~seen, ["a", "c"]].to_numpy()).clip(0, 1)
     expected = scaler.inverse_transform(predicted[:, None]).ravel()
-    np.testing.assert_allclose(filled.loc[~seen, "b"], expected, atol=1e-4)
+    np.testing.assert_allclose(imputed.loc[~seen, "b"], expected, atol=1e-4)
 
 
 def test_each_column_gets_the_learner_that_suits_it():
@@ -72,13 +72,13 @@ def test_each_column_gets_the_learner_that_suits_it():
     table.loc[::9, "sum"] = np.nan
     table.loc[4::9, "steps"] = np.nan
     imputer = HyperImputeImputer(random_state=0).fit(table)
-    picks = imputer.picks_.set_index("column")
-    assert picks.loc["sum", "pick"] == "linear"
-    assert picks.loc["steps", "pick"] in ("forest", "boosting")
-    for _, row in picks.iterrows():
-        assert row[row["pick"]] == row[["linear", "forest", "boosting"]].min()
-    assert picks.loc["steps", "linear"] > 0.9
-    assert picks.loc["sum", "linear"] < 0.05
+    choices = imputer.choices_.set_index("column")
+    assert choices.loc["sum", "learner"] == "linear"
+    assert choices.loc["steps", "learner"] in ("forest", "boosting")
+    for _, row in choices.iterrows():
+        assert row[row["learner"]] == row[["linear", "forest", "boosting"]].min()
+    assert choices.loc["steps", "linear"] > 0.9
+    assert choices.loc["sum", "linear"] < 0.05
 
 
 def test_rounds_end_when_nothing_changes():
@@ -90,19 +90,19 @@ def test_rounds_end_when_nothing_changes():
     assert HyperImputeImputer(learners=["linear"], n_rounds=1).fit(table).n_rounds_ == 1
 
 
-def test_new_rows_are_filled_each_by_itself():
+def test_new_rows_are_imputed_each_by_itself():
     truth, table = correlated(0)
     table = table.assign(a=truth["a"])
     imputer = HyperImputeImputer(n_trees=10, n_boosting_rounds=10, random_state=0).fit(table)
     new_truth, new = correlated(7, n=60)
     assert new["a"].isna().any()
-    filled = imputer.transform(new)
-    assert not filled.isna().any(axis=None)
+    imputed = imputer.transform(new)
+    assert not imputed.isna().any(axis=None)
     missing = new["a"].isna()
-    error = (filled["a"] - new_truth["a"])[missing].pow(2).mean()
+    error = (imputed["a"] - new_truth["a"])[missing].pow(2).mean()
     assert error < 0.6 * new_truth["a"][missing].pow(2).mean()
     alone = pd.concat([imputer.transform(new.iloc[[i]]) for i in range(5)])
-    pd.testing.assert_frame_equal(alone, filled.iloc[:5])
+    pd.testing.assert_frame_equal(alone, imputed.iloc[:5])
 
 
 def test_a_category_seen_once_is_no_obstacle():
@@ -111,16 +111,20 @@ def test_a_category_seen_once_is_no_obstacle():
     table.loc[3, "kind"] = "rare"
     table.loc[10:30, "kind"] = None
     table["b"] = table["b"].mask(truth["c"] > 1)
-    filled = HyperImputeImputer(n_trees=5, n_boosting_rounds=5, random_state=0).fit_transform(table)
-    assert not filled.isna().any(axis=None)
+    imputed = HyperImputeImputer(n_trees=5, n_boosting_rounds=5, random_state=0).fit_transform(
+        table
+    )
+    assert not imputed.isna().any(axis=None)
 
 
 def test_two_classes_of_which_a_fold_sees_one():
     truth, _ = correlated(0, n=40)
     table = truth[["a", "b"]].assign(flag=["no"] * 39 + ["yes"])
     table.loc[5:9, "flag"] = None
-    filled = HyperImputeImputer(n_trees=5, n_boosting_rounds=5, random_state=0).fit_transform(table)
-    assert set(filled["flag"]) == {"no", "yes"}
+    imputed = HyperImputeImputer(n_trees=5, n_boosting_rounds=5, random_state=0).fit_transform(
+        table
+    )
+    assert set(imputed["flag"]) == {"no", "yes"}
 
 
 def test_cancelled_between_columns():
@@ -187,11 +191,11 @@ def test_the_chosen_package_does_the_boosting(package, prefix, rounds, monkeypat
     monkeypatch.setitem(sys.modules, package, module)
     truth, table = correlated(0)
     table = truth.assign(b=table["b"], kind=table["kind"])
-    filled = HyperImputeImputer(
+    imputed = HyperImputeImputer(
         boosting=package, learners=["boosting"], n_boosting_rounds=7, random_state=0
     ).fit_transform(table)
-    np.testing.assert_allclose(filled["b"][table["b"].isna()], table["b"].mean(), rtol=1e-5)
-    assert filled["kind"][table["kind"].isna()].nunique() == 1
+    np.testing.assert_allclose(imputed["b"][table["b"].isna()], table["b"].mean(), rtol=1e-5)
+    assert imputed["kind"][table["kind"].isna()].nunique() == 1
     assert Regressor.made[0].params[rounds] == 7
     # Categories reach a foreign package as 0/1 columns.
     assert Regressor.made[0].n_features == 2 + 3
@@ -210,17 +214,20 @@ def test_the_contest_takes_few_rows(monkeypatch):
     truth, table = correlated(0)
     table = truth[["a", "b"]].assign(b=table["b"])
     imputer = HyperImputeImputer(boosting="xgboost", learners=["boosting", "linear"])
-    imputer.set_params(contest_rows=50).fit(table)
+    imputer.set_params(comparison_rows=50).fit(table)
     assert [model.n_rows for model in Regressor.made] == [25, 25]
-    assert imputer.picks_["pick"].tolist() == ["linear"]
+    assert imputer.choices_["learner"].tolist() == ["linear"]
 
 
 @pytest.mark.parametrize(
     ("params", "sentence"),
     [
-        ({"learners": ["magic"]}, "learners must be some of linear, forest, boosting"),
-        ({"learners": []}, "learners must be some of"),
-        ({"boosting": "own"}, "boosting must be one of sklearn, xgboost, catboost"),
+        (
+            {"learners": ["magic"]},
+            "list of one or more of .linear., .forest., .boosting.",
+        ),
+        ({"learners": []}, "learners must be a list of one or more of"),
+        ({"boosting": "own"}, "boosting must be one of .sklearn., .xgboost., .catboost."),
         ({"n_rounds": 0}, "n_rounds must be at least 1"),
     ],
 )
@@ -230,5 +237,5 @@ def test_impossible_settings(params, sentence):
 
 
 def test_one_column_has_nothing_to_be_predicted_from():
-    with pytest.raises(ImputationError, match="only 1 column"):
+    with pytest.raises(ImputationError, match="at least two columns"):
         HyperImputeImputer().fit(pd.DataFrame({"a": [1.0, 2.0, np.nan, 4.0]}))

@@ -14,8 +14,8 @@ from tests.support.correlated import correlated_table, min_max, r2, undo_min_max
 def test_agrees_with_scikit_learn_on_numbers(weights):
     _, incomplete = correlated_table(0)
     expected = SklearnKNNImputer(weights=weights).fit_transform(min_max(incomplete))
-    filled = KNNImputer(weights=weights).fit_transform(incomplete)
-    np.testing.assert_allclose(filled, undo_min_max(expected, incomplete), atol=1e-4)
+    imputed = KNNImputer(weights=weights).fit_transform(incomplete)
+    np.testing.assert_allclose(imputed, undo_min_max(expected, incomplete), atol=1e-4)
 
 
 def test_new_rows_agree_with_scikit_learn():
@@ -69,5 +69,5 @@ def test_cancelling_works_between_blocks(monkeypatch):
 
 
 def test_senseless_numbers_are_refused():
-    with pytest.raises(ImputationError, match="n_neighbors must be greater than 0"):
+    with pytest.raises(ImputationError, match="n_neighbors must be at least 1, not 0"):
         KNNImputer(n_neighbors=0).fit(correlated_table(0)[1])

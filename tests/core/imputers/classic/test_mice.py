@@ -19,8 +19,8 @@ from tests.support.correlated import correlated_table, min_max, r2, undo_min_max
 def test_agrees_with_scikit_learn_on_numbers(seed):
     _, incomplete = correlated_table(seed)
     expected = IterativeImputer(BayesianRidge(), random_state=0).fit_transform(min_max(incomplete))
-    filled = MICEImputer(random_state=0).fit_transform(incomplete)
-    np.testing.assert_allclose(filled, undo_min_max(expected, incomplete), atol=1e-3)
+    imputed = MICEImputer(random_state=0).fit_transform(incomplete)
+    np.testing.assert_allclose(imputed, undo_min_max(expected, incomplete), atol=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -29,7 +29,7 @@ def test_explains_much_where_columns_are_correlated(seed):
     assert r2(truth, MICEImputer().fit_transform(incomplete), incomplete) > 0.5
 
 
-def test_new_rows_are_filled_by_the_fitted_chain():
+def test_new_rows_are_imputed_by_the_fitted_chain():
     truth, incomplete = correlated_table(1, n=400)
     imputer = MICEImputer().fit(incomplete[:300])
     assert r2(truth[300:], imputer.transform(incomplete[300:]), incomplete[300:]) > 0.5
@@ -38,9 +38,9 @@ def test_new_rows_are_filled_by_the_fitted_chain():
 def test_draws_spread_around_the_mean_as_the_truth_does():
     truth, incomplete = correlated_table(2, n=300)
     imputer = MICEImputer(random_state=0).fit(incomplete)
-    holes = np.isnan(incomplete)
-    draws = np.stack(imputer.sample(incomplete, 20))[:, holes]
-    error = np.sqrt(np.square(truth[holes] - imputer.transform(incomplete)[holes]).mean())
+    missing = np.isnan(incomplete)
+    draws = np.stack(imputer.sample(incomplete, 20))[:, missing]
+    error = np.sqrt(np.square(truth[missing] - imputer.transform(incomplete)[missing]).mean())
     assert draws.std(axis=0).mean() == pytest.approx(error, rel=0.3)
 
 

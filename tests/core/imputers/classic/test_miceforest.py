@@ -1,4 +1,4 @@
-"""MiceForest: its matching, its fillings and their aggregate."""
+"""MiceForest: its matching, its imputations and their aggregate."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmae_core.errors import Cancelled, ImputationError
-from pmae_core.imputers.classic.miceforest import MiceForestImputer, match
+from pmae_core.imputers.classic._mean_matching import match
+from pmae_core.imputers.classic.miceforest import MiceForestImputer
 from tests.support.correlated import correlated_table, r2
 
 SMALL = {"n_datasets": 3, "n_rounds": 3, "n_trees": 8, "random_state": 0}
@@ -36,7 +37,7 @@ def test_explains_much_where_columns_are_correlated(seed):
     assert r2(truth, MiceForestImputer(**SMALL).fit_transform(incomplete), incomplete) > 0.4
 
 
-def test_each_draw_copies_observed_cells_and_the_filling_is_their_mean():
+def test_each_draw_copies_observed_cells_and_the_imputation_is_their_mean():
     _, incomplete = correlated_table(1)
     imputer = MiceForestImputer(**SMALL).fit(incomplete)
     for draw in imputer.sample(incomplete, 2):
@@ -44,18 +45,18 @@ def test_each_draw_copies_observed_cells_and_the_filling_is_their_mean():
             seen = incomplete[~np.isnan(incomplete[:, j]), j]
             distance = np.abs(draw[:, j, None] - seen).min(axis=1)
             assert distance.max() < 1e-5
-    holes = np.isnan(incomplete)
-    mean = np.mean(imputer.sample(incomplete, 15), axis=0)[holes]
-    filled = imputer.transform(incomplete)[holes]
-    assert np.corrcoef(mean, filled)[0, 1] > 0.9
+    missing = np.isnan(incomplete)
+    mean = np.mean(imputer.sample(incomplete, 15), axis=0)[missing]
+    imputed = imputer.transform(incomplete)[missing]
+    assert np.corrcoef(mean, imputed)[0, 1] > 0.9
 
 
 def test_draws_spread_as_the_truth_does():
     truth, incomplete = correlated_table(2, n=300)
     imputer = MiceForestImputer(**{**SMALL, "n_trees": 20}).fit(incomplete)
-    holes = np.isnan(incomplete)
-    draws = np.stack(imputer.sample(incomplete, 10))[:, holes]
-    error = np.sqrt(np.square(draws.mean(axis=0) - truth[holes]).mean())
+    missing = np.isnan(incomplete)
+    draws = np.stack(imputer.sample(incomplete, 10))[:, missing]
+    error = np.sqrt(np.square(draws.mean(axis=0) - truth[missing]).mean())
     assert np.sqrt(draws.var(axis=0, ddof=1).mean()) == pytest.approx(error, rel=0.25)
 
 
@@ -64,13 +65,13 @@ def test_categories_get_the_most_frequent_draw():
     x = rng.normal(size=200)
     truth = np.where(x > 0.5, "high", np.where(x < -0.5, "low", "middle"))
     table = pd.DataFrame({"x": x, "level": truth})
-    hidden = rng.random(200) < 0.2
-    table.loc[hidden, "level"] = None
-    filled = MiceForestImputer(**SMALL).fit_transform(table)
-    assert (filled["level"] == truth)[hidden].mean() > 0.9
+    missing = rng.random(200) < 0.2
+    table.loc[missing, "level"] = None
+    imputed = MiceForestImputer(**SMALL).fit_transform(table)
+    assert (imputed["level"] == truth)[missing].mean() > 0.9
 
 
-def test_new_rows_are_filled_even_in_columns_that_had_no_holes():
+def test_new_rows_are_imputed_even_in_columns_that_had_no_missing_cells():
     truth, incomplete = correlated_table(3, n=300)
     fitted = incomplete[:200].copy()
     fitted[:, 0] = truth[:200, 0]
@@ -85,7 +86,7 @@ def test_progress_counts_every_forest():
     incomplete[:, 0] = truth[:, 0]
     events = []
     MiceForestImputer(**SMALL).fit(incomplete, callbacks=[events.append])
-    # Five columns with holes in two rounds, all six in the last.
+    # Five columns with missing cells in two rounds, all six in the last.
     assert len(events) == events[-1].total == 3 * (2 * 5 + 6)
 
 

@@ -16,7 +16,7 @@ N_TREES = 30
 
 
 def by_scikit_learn(incomplete: np.ndarray, seed: int, rounds: int) -> np.ndarray:
-    """Return the filling by scikit-learn's chained equations over its random forests."""
+    """Return the imputation by scikit-learn's chained equations over its random forests."""
     chain = IterativeImputer(
         RandomForestRegressor(N_TREES, max_features="sqrt", random_state=seed),
         max_iter=rounds,
@@ -29,20 +29,20 @@ def by_scikit_learn(incomplete: np.ndarray, seed: int, rounds: int) -> np.ndarra
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_agrees_with_scikit_learn_on_numbers():
-    """The distance to scikit-learn's filling is that between two of its own seeds."""
+    """The distance to scikit-learn's imputation is that between two of its own seeds."""
     truth, incomplete = correlated_table(0, n=150, d=5)
     imputer = MissForestImputer(n_trees=N_TREES, random_state=0)
-    filled = imputer.fit_transform(incomplete)
+    imputed = imputer.fit_transform(incomplete)
     first, second = (by_scikit_learn(incomplete, s, imputer.n_rounds_) for s in (0, 1))
-    holes = np.isnan(incomplete)
-    to_scikit_learn = np.sqrt(np.square(filled - first)[holes].mean())
-    between_seeds = np.sqrt(np.square(second - first)[holes].mean())
+    missing = np.isnan(incomplete)
+    to_scikit_learn = np.sqrt(np.square(imputed - first)[missing].mean())
+    between_seeds = np.sqrt(np.square(second - first)[missing].mean())
     assert to_scikit_learn < 1.3 * between_seeds
-    assert abs(r2(truth, filled, incomplete) - r2(truth, first, incomplete)) < 0.03
+    assert abs(r2(truth, imputed, incomplete) - r2(truth, first, incomplete)) < 0.03
 
 
 def test_one_forest_is_exactly_scikit_learns():
-    """One column with holes and one round: a forest, grown in slices or not."""
+    """One column with missing cells and one round: a forest, grown in slices or not."""
     truth, _ = correlated_table(1, n=80, d=4)
     incomplete = truth.copy()
     incomplete[:15, 2] = np.nan
@@ -53,8 +53,8 @@ def test_one_forest_is_exactly_scikit_learns():
     ).fit(np.delete(scaled[15:], 2, axis=1), scaled[15:, 2])
     expected = forest.predict(np.delete(scaled[:15], 2, axis=1))
     low, high = np.nanmin(incomplete[:, 2]), np.nanmax(incomplete[:, 2])
-    filled = imputer.transform(incomplete)[:15, 2]
-    np.testing.assert_allclose(filled, expected * (high - low) + low, atol=1e-4)
+    imputed = imputer.transform(incomplete)[:15, 2]
+    np.testing.assert_allclose(imputed, expected * (high - low) + low, atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -68,13 +68,13 @@ def test_sees_what_no_line_can():
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, size=300)
     table = pd.DataFrame({"x": x, "y": x**2, "far": np.where(np.abs(x) > 0.5, "yes", "no")})
-    hidden = rng.random(len(x)) < 0.2
-    incomplete = table.mask(np.column_stack([np.zeros_like(hidden), hidden, hidden]))
-    filled = MissForestImputer(n_trees=20, random_state=0).fit_transform(incomplete)
+    missing = rng.random(len(x)) < 0.2
+    incomplete = table.mask(np.column_stack([np.zeros_like(missing), missing, missing]))
+    imputed = MissForestImputer(n_trees=20, random_state=0).fit_transform(incomplete)
     naive = NaiveImputer().fit_transform(incomplete)
-    error = (filled["y"] - table["y"])[hidden].abs().mean()
-    assert error < 0.3 * (naive["y"] - table["y"])[hidden].abs().mean()
-    assert (filled["far"] == table["far"])[hidden].mean() > 0.9
+    error = (imputed["y"] - table["y"])[missing].abs().mean()
+    assert error < 0.3 * (naive["y"] - table["y"])[missing].abs().mean()
+    assert (imputed["far"] == table["far"])[missing].mean() > 0.9
 
 
 def test_stops_when_the_change_grows_and_returns_the_round_before():
@@ -85,16 +85,16 @@ def test_stops_when_the_change_grows_and_returns_the_round_before():
     np.testing.assert_array_equal(short.fit_transform(incomplete), long.transform(incomplete))
 
 
-def test_new_rows_are_filled_even_in_columns_that_had_no_holes():
+def test_new_rows_are_imputed_even_in_columns_that_had_no_missing_cells():
     truth, incomplete = correlated_table(3, n=300)
     fitted = incomplete[:200].copy()
     fitted[:, 0] = truth[:200, 0]
     imputer = MissForestImputer(n_trees=10, max_iter=2, random_state=0).fit(fitted)
     new = incomplete[200:]
-    filled = imputer.transform(new)
+    imputed = imputer.transform(new)
     assert np.isnan(new[:, 0]).any()
-    assert r2(truth[200:, :1], filled[:, :1], new[:, :1]) > 0.3
-    assert r2(truth[200:], filled, new) > 0.5
+    assert r2(truth[200:, :1], imputed[:, :1], new[:, :1]) > 0.3
+    assert r2(truth[200:], imputed, new) > 0.5
 
 
 def test_the_cap_on_samples_makes_smaller_trees():
@@ -130,7 +130,7 @@ def test_cancelling_works_inside_a_forest():
 
 @pytest.mark.parametrize("params", [{"n_trees": 0}, {"max_iter": 0}])
 def test_senseless_numbers_are_refused(params):
-    with pytest.raises(ImputationError, match="must be greater than 0"):
+    with pytest.raises(ImputationError, match="must be at least 1, not 0"):
         MissForestImputer(**params).fit(correlated_table(0)[1])
 
 

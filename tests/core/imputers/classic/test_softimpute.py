@@ -43,11 +43,11 @@ def test_the_solution_is_optimal(shape, shrinkage):
 @pytest.mark.parametrize("seed", range(5))
 def test_explains_much_where_columns_are_correlated(seed):
     truth, incomplete = correlated_table(seed)
-    filled = SoftImputeImputer(random_state=0).fit_transform(incomplete)
-    assert r2(truth, filled, incomplete) > 0.4
+    imputed = SoftImputeImputer(random_state=0).fit_transform(incomplete)
+    assert r2(truth, imputed, incomplete) > 0.4
 
 
-def test_unrelated_columns_are_filled_near_their_mean():
+def test_unrelated_columns_are_imputed_near_their_mean():
     rng = np.random.default_rng(0)
     truth = rng.normal(size=(300, 6))
     incomplete = np.where(rng.random(truth.shape) < 0.2, np.nan, truth)
@@ -77,9 +77,9 @@ def test_overwhelming_shrinkage_leaves_the_mean():
     _, incomplete = correlated_table(3)
     imputer = SoftImputeImputer(shrinkage=1e6).fit(incomplete)
     assert imputer.rank_ == 0
-    holes = np.isnan(incomplete)
+    missing = np.isnan(incomplete)
     means = np.broadcast_to(np.nanmean(incomplete, axis=0), incomplete.shape)
-    np.testing.assert_allclose(imputer.transform(incomplete)[holes], means[holes], atol=1e-5)
+    np.testing.assert_allclose(imputer.transform(incomplete)[missing], means[missing], atol=1e-5)
 
 
 @pytest.mark.parametrize("params", [{"shrinkage": 0.0}, {"holdout_share": 1.0}, {"max_iter": 0}])

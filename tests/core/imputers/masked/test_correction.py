@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pmae_core.imputers import PMAEImputer, load_imputer
-from pmae_core.imputers.masked._correction import GRID, correct, fit_correction
+from pmae_core.imputers.masked._correction import GRID_POINTS, correct, fit_correction
 from pmae_core.table.scaling import fit_scaler
 
 
@@ -26,7 +26,7 @@ def test_medians_become_means(skewed):
     scaler, true, medians = skewed
     learned, fresh = slice(0, 1000), slice(1000, None)
     correction = fit_correction(medians[learned], true[learned], scaler)
-    corrected = correct(medians[fresh], correction)
+    corrected = correct(medians[fresh], correction, scaler)
     mean = scaler.unscale(true[fresh]).mean()
     assert scaler.unscale(medians[fresh]).mean() < 0.85 * mean
     assert scaler.unscale(corrected).mean() == pytest.approx(mean, rel=0.15)
@@ -38,7 +38,7 @@ def test_medians_become_means(skewed):
 def test_corrected_scores_stay_inside_the_observed_range(skewed):
     scaler, true, medians = skewed
     correction = fit_correction(medians, true, scaler)
-    assert correction.shape == GRID.shape
+    assert correction.shape == (GRID_POINTS,)
     assert 0 <= correction.min() <= correction.max() <= 1
 
 
@@ -59,30 +59,30 @@ def test_nothing_is_learned_from_few_cells_or_from_good_predictions(skewed):
 def test_one_and_the_same_prediction_is_corrected_to_the_mean(skewed):
     scaler, true, _ = skewed
     middle = np.full(len(true), 0.5)
-    corrected = correct(middle, fit_correction(middle, true, scaler))
+    corrected = correct(middle, fit_correction(middle, true, scaler), scaler)
     mean = scaler.unscale(true).mean()
     assert scaler.unscale(corrected)[0] == pytest.approx(mean, rel=0.05)
 
 
-def test_an_imputer_fills_means_if_asked_to_and_keeps_its_corrections(tmp_path):
+def test_an_imputer_imputes_means_if_asked_to_and_keeps_its_corrections(tmp_path):
     import pandas as pd
 
     rng = np.random.default_rng(0)
     signal, noise = rng.normal(size=(2, 3000))
     table = pd.DataFrame({"signal": signal, "income": np.exp(0.7 * (signal + noise))})
     truth = table["income"].copy()
-    hidden = rng.random(3000) < 0.4
-    table.loc[hidden, "income"] = np.nan
+    missing = rng.random(3000) < 0.4
+    table.loc[missing, "income"] = np.nan
     means = {}
     for corrected in (False, True):
         imputer = PMAEImputer(
             preset="fast", steps=40, correct_means=corrected, device="cpu", random_state=0
         ).fit(table)
-        filled = imputer.transform(table)
-        means[corrected] = filled["income"][hidden].mean()
-    assert means[False] < 0.9 * truth[hidden].mean()
-    assert means[True] == pytest.approx(truth[hidden].mean(), rel=0.1)
+        imputed = imputer.transform(table)
+        means[corrected] = imputed["income"][missing].mean()
+    assert means[False] < 0.9 * truth[missing].mean()
+    assert means[True] == pytest.approx(truth[missing].mean(), rel=0.1)
     imputer.save(tmp_path / "model.safetensors")
     pd.testing.assert_frame_equal(
-        load_imputer(tmp_path / "model.safetensors").transform(table), filled
+        load_imputer(tmp_path / "model.safetensors").transform(table), imputed
     )

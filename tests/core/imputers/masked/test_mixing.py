@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from pmae_core.imputers import PMAEImputer
-from pmae_core.imputers.masked._mixing import mixing_magnitudes
+from pmae_core.imputers.masked.mixing import mixing_magnitudes
 
 
 @pytest.mark.parametrize("architecture", ["mixer", "transformer"])

@@ -31,9 +31,9 @@ def test_it_knows_straight_lines_of_numbers_of_any_size(unit):
     numbers = long_tails(2000, unit)
     own_scale, scores, kept = fitted(numbers)
     expected = own_scale.numbers(scores, kept)
-    hidden = ~kept[:, 1]
-    ratio = expected[hidden, 1] / numbers[hidden, 1]
-    large = np.abs(numbers[hidden, 0] / unit) > 20
+    missing = ~kept[:, 1]
+    ratio = expected[missing, 1] / numbers[missing, 1]
+    large = np.abs(numbers[missing, 0] / unit) > 20
     np.testing.assert_allclose(ratio[large], 1, atol=0.1)
     assert np.isfinite(expected).all()
 
@@ -58,8 +58,8 @@ def test_held_out_cells_teach_how_much_it_counts():
     assert taught.shares[1] > 0.9
     mixed = taught.mix(middle, expected)
     np.testing.assert_array_equal(mixed[:, 0], middle[:, 0])
-    hidden = ~kept[:, 1]
-    errors = np.abs(mixed - scores)[hidden, 1].mean(), np.abs(middle - scores)[hidden, 1].mean()
+    missing = ~kept[:, 1]
+    errors = np.abs(mixed - scores)[missing, 1].mean(), np.abs(middle - scores)[missing, 1].mean()
     assert errors[0] < 0.5 * errors[1]
     right = own_scale.learn_shares(scores, expected, scores, ~kept)
     assert not right.shares.any()
@@ -93,21 +93,21 @@ def test_codes_of_categories_are_seen_and_not_answered():
     np.testing.assert_allclose(expected[:100, 1], 100 * codes[:100], atol=5)
 
 
-def test_an_imputer_fills_long_tails_better_and_keeps_what_it_learned(tmp_path):
+def test_an_imputer_imputes_long_tails_better_and_keeps_what_it_learned(tmp_path):
     truth = pd.DataFrame(long_tails(3000), columns=["first", "second"])
     truth["third"] = np.random.default_rng(1).normal(size=3000)
     table = truth.copy()
-    hidden = np.random.default_rng(2).random(3000) < 0.3
-    table.loc[hidden, "second"] = np.nan
+    missing = np.random.default_rng(2).random(3000) < 0.3
+    table.loc[missing, "second"] = np.nan
     errors = {}
     for own in (False, True):
         imputer = PMAEImputer(
             preset="fast", steps=20, correct_means=own, device="cpu", random_state=0
         ).fit(table)
-        filled = imputer.transform(table)
-        errors[own] = np.square(filled["second"] - truth["second"])[hidden].mean()
+        imputed = imputer.transform(table)
+        errors[own] = np.square(imputed["second"] - truth["second"])[missing].mean()
     assert errors[True] < 0.5 * errors[False]
-    assert imputer.network_.own_scale.shares[1] > 0
+    assert imputer.network_.calibration.own_scale.shares[1] > 0
     imputer.save(tmp_path / "model.safetensors")
     again = load_imputer(tmp_path / "model.safetensors").transform(table)
-    pd.testing.assert_frame_equal(again, filled)
+    pd.testing.assert_frame_equal(again, imputed)

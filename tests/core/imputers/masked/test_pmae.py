@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from pmae_core.errors import Cancelled, ImputationError, ImputationWarning
 from pmae_core.imputers import PMAEImputer, ReMaskerImputer, load_imputer
-from pmae_core.imputers.masked import _network
+from pmae_core.imputers.masked import _fitting
 from pmae_core.model import MaskedAutoencoder
 from pmae_core.table import TableEncoder
 from pmae_core.training import TrainingProgress
@@ -57,13 +57,13 @@ def correlated(n: int = 300, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]
 )
 def test_it_learns_what_columns_say_about_one_another(imputer):
     truth, incomplete = correlated()
-    filled = imputer.fit_transform(incomplete)
+    imputed = imputer.fit_transform(incomplete)
     # Only cells whose row still tells x can be known.
     told = incomplete[["a", "b"]].notna().any(axis=1)
-    hidden = incomplete["c"].isna() & told
-    assert (filled["c"] == truth["c"])[hidden].mean() > 0.75
-    hidden = incomplete["b"].isna() & incomplete["a"].notna()
-    error = (filled["b"] - truth["b"])[hidden]
+    missing = incomplete["c"].isna() & told
+    assert (imputed["c"] == truth["c"])[missing].mean() > 0.75
+    missing = incomplete["b"].isna() & incomplete["a"].notna()
+    error = (imputed["b"] - truth["b"])[missing]
     assert error.var() < 0.85 * truth["b"].var()
 
 
@@ -100,7 +100,7 @@ def test_in_a_pipeline_with_pandas_output():
         ReMaskerImputer(**SMALL, steps=5),
     ],
 )
-def test_a_saved_imputer_fills_and_draws_the_same(tmp_path, imputer):
+def test_a_saved_imputer_imputes_and_draws_the_same(tmp_path, imputer):
     _, incomplete = correlated(80)
     imputer.fit(incomplete)
     imputer.save(tmp_path / "model.pmae")
@@ -158,10 +158,10 @@ def test_draws_spread_as_the_truth_does():
     truth, incomplete = correlated(400)
     imputer = PMAEImputer(steps=400, random_state=0).fit(incomplete)
     draws = imputer.sample(incomplete, 10, random_state=0)
-    hidden = incomplete["d"].isna()
+    missing = incomplete["d"].isna()
     # Nothing predicts d: a best guess has no spread, a draw has the column's own.
-    guess = imputer.transform(incomplete)["d"][hidden]
-    drawn = np.mean([draw["d"][hidden].std() for draw in draws])
+    guess = imputer.transform(incomplete)["d"][missing]
+    drawn = np.mean([draw["d"][missing].std() for draw in draws])
     assert guess.std() < 0.6 * truth["d"].std()
     assert drawn == pytest.approx(truth["d"].std(), rel=0.3)
     # Where a and b are both drawn they still belong together.
@@ -178,13 +178,20 @@ def test_masking_functions_and_their_parameters_are_checked():
         PMAEImputer(**SMALL, masking="linear", a=0.1, steps=1).fit(incomplete)
 
 
+@pytest.mark.parametrize("share", [-0.1, 1.0, 2])
+def test_a_validation_share_must_leave_rows_to_learn_from(share):
+    _, incomplete = correlated(40)
+    with pytest.raises(ImputationError, match="validation_share must be at least 0 and below 1"):
+        PMAEImputer(**SMALL, steps=1, validation_share=share).fit(incomplete)
+
+
 def test_roles_can_be_given():
     frame = pd.DataFrame({"grade": [1, 2, 3] * 20, "x": np.arange(60) % 3 * 1.0})
     frame.loc[::5, "x"] = np.nan
     imputer = PMAEImputer(**SMALL, steps=2, schema={"grade": "categorical", "x": "ignored"})
     with pytest.warns(ImputationWarning, match="'x' keeps its missing cells"):
-        filled = imputer.fit_transform(frame)
-    assert filled["x"].isna().sum() == 12
+        imputed = imputer.fit_transform(frame)
+    assert imputed["x"].isna().sum() == 12
     assert imputer.encoder_.columns_[0].n_categories == 3
 
 
@@ -214,13 +221,13 @@ def test_mixing_of_columns_is_bounded():
     wide = pd.DataFrame(rng.normal(size=(40, 50))).rename(columns=str)
     wide.iloc[::4, 0] = np.nan
 
-    def hidden(**params) -> int:
+    def hidden_units(**params) -> int:
         imputer = PMAEImputer(steps=2, encoder_depth=1, decoder_depth=1, **params).fit(wide)
         return imputer.network_.network.encoder[0].mlp_tokens.fc1.out_features
 
-    assert hidden() == 128
-    assert hidden(mixing_width=20) == 20
-    assert hidden(mixing_width=0) == hidden(preset="paper-steps") == 4 * 51
+    assert hidden_units() == 128
+    assert hidden_units(mixing_width=20) == 20
+    assert hidden_units(mixing_width=0) == hidden_units(preset="paper-steps") == 4 * 51
 
 
 def peak_bytes(work: Callable[[], object]) -> int:
@@ -268,9 +275,9 @@ def test_no_more_rows_than_a_batch_go_through_the_network_at_a_time(monkeypatch)
 def test_moments_in_pieces_are_those_of_the_whole_table(monkeypatch):
     _, incomplete = correlated()
     encoded = TableEncoder().fit_transform(incomplete)
-    whole = _network._moments(encoded.values, encoded)
-    monkeypatch.setattr(_network, "CELLS_OF_A_PIECE", 28)
-    in_pieces = _network._moments(encoded.values, encoded)
+    whole = _fitting._moments(encoded)
+    monkeypatch.setattr(_fitting, "CELLS_PER_PIECE", 28)
+    in_pieces = _fitting._moments(encoded)
     for one, other in zip(whole, in_pieces, strict=True):
         np.testing.assert_array_equal(one, other)
     seen = encoded.values[encoded.observed[:, 0], 0]
@@ -285,20 +292,20 @@ def test_ten_thousand_categories():
     frame.loc[rng.random(20_000) < 0.1, "word"] = None
     frame.loc[rng.random(20_000) < 0.1, "x"] = np.nan
     imputer = PMAEImputer(**SMALL, steps=3, schema={"word": "categorical"})
-    filled = imputer.fit_transform(frame)
-    assert not filled.isna().any(axis=None)
-    assert set(filled["word"]) <= set(words)
+    imputed = imputer.fit_transform(frame)
+    assert not imputed.isna().any(axis=None)
+    assert set(imputed["word"]) <= set(words)
     seen = frame["word"].notna()
-    assert (filled["word"] == frame["word"])[seen].all()
+    assert (imputed["word"] == frame["word"])[seen].all()
 
 
 def test_infinities_stay_and_are_not_learned():
     frame = pd.DataFrame({"a": np.linspace(0, 1, 50), "b": np.linspace(1, 2, 50)})
     frame.iloc[3, 0] = np.inf
     frame.iloc[4, 0] = np.nan
-    filled = PMAEImputer(**SMALL, steps=3).fit_transform(frame)
-    assert filled.iloc[3, 0] == np.inf
-    assert 0 <= filled.iloc[4, 0] <= 1
+    imputed = PMAEImputer(**SMALL, steps=3).fit_transform(frame)
+    assert imputed.iloc[3, 0] == np.inf
+    assert 0 <= imputed.iloc[4, 0] <= 1
 
 
 def test_remasker_can_have_the_loss_of_pmae():
@@ -310,3 +317,70 @@ def test_remasker_can_have_the_loss_of_pmae():
     assert own.settings_["loss"] == "remasker"
     assert other.settings_["loss"] == "paper"
     assert not own.transform(incomplete).equals(other.transform(incomplete))
+
+
+NUMPY_SETTINGS = {
+    "width": np.int64(8),
+    "encoder_depth": np.int32(1),
+    "decoder_depth": np.int64(1),
+    "steps": np.int64(12),
+    "batch_size": np.int64(16),
+    "min_category_count": np.int64(2),
+    "learning_rate": np.float32(1e-3),
+    "dropout": np.float64(0.1),
+    "a": np.float64(0.1),
+    "correct_means": np.bool_(True),
+    "random_state": np.int64(0),
+}
+PLAIN_SETTINGS = {name: value.item() for name, value in NUMPY_SETTINGS.items()}
+
+
+def test_numbers_of_numpy_are_saved_like_those_of_python(tmp_path):
+    """A grid search gives them."""
+    _, incomplete = correlated(80)
+    imputer = PMAEImputer(**NUMPY_SETTINGS).fit(incomplete)
+    imputed = imputer.transform(incomplete)
+    imputer.save(tmp_path / "model.pmae")
+    loaded = load_imputer(tmp_path / "model.pmae")
+    assert loaded.settings_ == imputer.settings_
+    assert {name: getattr(loaded, name) for name in PLAIN_SETTINGS} == PLAIN_SETTINGS
+    pd.testing.assert_frame_equal(loaded.transform(incomplete), imputed, check_exact=True)
+    plain = PMAEImputer(**PLAIN_SETTINGS).fit_transform(incomplete)
+    pd.testing.assert_frame_equal(plain, imputed, check_exact=True)
+
+
+def test_a_fit_with_numbers_of_numpy_resumes_from_its_checkpoint(tmp_path):
+    _, incomplete = correlated(80)
+    straight = PMAEImputer(**NUMPY_SETTINGS).fit_transform(incomplete)
+    steps = iter(range(100))
+    with pytest.raises(Cancelled, match="after 6 steps"):
+        PMAEImputer(**NUMPY_SETTINGS).fit(
+            incomplete, checkpoint_dir=tmp_path, cancel=lambda: next(steps) == 6
+        )
+    events = []
+    resumed = PMAEImputer(**NUMPY_SETTINGS).fit(
+        incomplete, checkpoint_dir=tmp_path, callbacks=[events.append]
+    )
+    assert [event.step for event in events if isinstance(event, TrainingProgress)] == [10, 12]
+    pd.testing.assert_frame_equal(resumed.transform(incomplete), straight, check_exact=True)
+
+
+@pytest.mark.parametrize("correct_means", [False, True])
+def test_standard_scaling_can_predict_beyond_three_deviations(correct_means, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    x[:4] = 9.0, 10.0, -9.0, -10.0
+    table = pd.DataFrame({"x": x, "y": 2 * x, "z": rng.normal(size=400)})
+    table.loc[[0, 2], "y"] = np.nan
+    imputer = PMAEImputer(
+        numeric="standard", steps=40, correct_means=correct_means, random_state=0
+    ).fit(table)
+    y = imputer.transform(table)["y"]
+    assert y[0] > table["y"].mean() + 4 * table["y"].std()
+    assert y[2] < table["y"].mean() - 4 * table["y"].std()
+    assert y.between(-20, 20).all()  # still inside the observed range
+    drawn = imputer.sample(table, 5, random_state=0)
+    assert min(draw["y"][0] for draw in drawn) > table["y"].mean() + 4 * table["y"].std()
+    imputer.save(tmp_path / "model.pmae")
+    loaded = load_imputer(tmp_path / "model.pmae").transform(table)
+    pd.testing.assert_series_equal(loaded["y"], y, check_exact=True)

@@ -86,9 +86,3 @@ def test_only_a_softmax_network_starts_from_a_gaussian():
     assert resolve_settings("balanced", {}, 100)["start"] == "gaussian"
     assert resolve_settings("balanced", {"categorical": "scalar"}, 100)["start"] == "none"
     assert resolve_settings("paper", {}, 100)["start"] == "none"
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.0, 2])
-def test_a_validation_share_must_leave_rows_to_learn_from(share):
-    with pytest.raises(ValueError, match="validation_share"):
-        resolve_settings("balanced", {"validation_share": share}, 100)

@@ -36,7 +36,7 @@ def test_listing_the_methods_does_not_import_torch():
 
 
 @EVERY_NEURAL
-def test_another_seed_gives_another_filling_and_the_users_generator_stays(name):
+def test_another_seed_gives_another_imputation_and_the_users_generator_stays(name):
     _, incomplete = correlated_table(0, n=60)
     torch.manual_seed(7)
     expected = torch.rand(3)
@@ -56,7 +56,7 @@ def test_cancel_is_asked_all_the_time(name):
 
 
 @EVERY_NEURAL
-def test_a_row_without_any_cell_is_filled(name):
+def test_a_row_without_any_cell_is_imputed(name):
     _, incomplete = correlated_table(0, n=60)
     incomplete[5] = np.nan
     assert np.isfinite(make(name).fit_transform(incomplete)).all()
@@ -65,7 +65,7 @@ def test_a_row_without_any_cell_is_filled(name):
 @EVERY_NEURAL
 def test_senseless_numbers_are_refused(name):
     _, incomplete = correlated_table(0, n=20)
-    with pytest.raises(ImputationError, match="learning_rate must be greater than 0, got -1"):
+    with pytest.raises(ImputationError, match="learning_rate must be positive, not -1"):
         make(name, learning_rate=-1).fit(incomplete)
 
 

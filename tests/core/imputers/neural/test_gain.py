@@ -9,7 +9,7 @@ from tests.support.correlated import correlated_table, r2
 
 @pytest.fixture(scope="module")
 def fits():
-    """Five seeds: the truth, the table with holes, and the fitted imputer."""
+    """Five seeds: the truth, the table with missing cells, and the fitted imputer."""
     found = []
     for seed in range(5):
         truth, incomplete = correlated_table(seed, n=150)
@@ -30,7 +30,7 @@ def test_the_generator_learns_to_repeat_observed_cells(fits):
         assert np.mean(imputer.losses_[-50:]) < 0.5 * np.mean(imputer.losses_[:10])
 
 
-def test_a_new_row_is_filled_in_the_same_way_alone_and_among_others(fits):
+def test_a_new_row_is_imputed_in_the_same_way_alone_and_among_others(fits):
     _, incomplete, imputer = fits[0]
     together = imputer.transform(incomplete)
     incomplete_row = int(np.flatnonzero(np.isnan(incomplete).any(axis=1))[0])

@@ -7,7 +7,7 @@ import torch
 from torch.nn.functional import normalize
 
 from pmae_core.errors import ImputationError
-from pmae_core.imputers.neural._igrm_network import Friends, mean_by, nearest
+from pmae_core.imputers.neural._igrm_network import SimilarRows, mean_by, nearest
 from pmae_core.imputers.neural.igrm import IGRMImputer
 from tests.support.correlated import correlated_table, r2
 
@@ -29,7 +29,7 @@ def test_messages_are_averaged_by_node():
     assert (got[[1, 3]] == 0).all()
 
 
-def test_friends_are_the_nearest_and_never_oneself():
+def test_similar_rows_are_the_nearest_and_never_the_row_itself():
     points = normalize(torch.randn(30, 4, generator=torch.Generator().manual_seed(0)), dim=1)
     cosine = (points @ points.T).fill_diagonal_(-2)
     found = nearest(points, 3)
@@ -38,17 +38,17 @@ def test_friends_are_the_nearest_and_never_oneself():
     assert nearest(points[:2], 3).tolist() == [[1], [0]]
 
 
-def test_renewed_friends_come_from_the_same_group():
+def test_renewed_similar_rows_come_from_the_same_group():
     torch.manual_seed(0)
     group = torch.arange(40) % 2
     states = normalize(torch.eye(2)[group] + 0.1 * torch.randn(40, 2), dim=1)
-    friends = Friends(states, 5, width=2)
+    similar = SimilarRows(states, 5, width=2)
     asked = []
-    friends.renew(states, learning_rate=0.01, check=lambda: asked.append(1))
+    similar.renew(states, learning_rate=0.01, check=lambda: asked.append(1))
     assert len(asked) > 10
-    same = group[friends.of_row] == group.unsqueeze(1)
+    same = group[similar.of_row] == group.unsqueeze(1)
     assert same.all()
-    assert ((friends.weight > 0.5) & (friends.weight < 1)).all()
+    assert ((similar.weight > 0.5) & (similar.weight < 1)).all()
 
 
 def test_ends_when_held_out_cells_no_longer_improve():
@@ -62,5 +62,5 @@ def test_ends_when_held_out_cells_no_longer_improve():
 @pytest.mark.parametrize("limit", [{"max_rows": 50}, {"max_cells": 200}])
 def test_large_tables_are_refused(limit):
     _, incomplete = correlated_table(0, n=60)
-    with pytest.raises(ImputationError, match=r"takes at most .* this table has 60 and"):
+    with pytest.raises(ImputationError, match=r"accepts at most .* this table has 60 and"):
         IGRMImputer(**limit).fit(incomplete)

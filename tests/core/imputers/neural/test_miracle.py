@@ -14,9 +14,9 @@ def test_trains_on_fewer_rows_than_a_batch_and_beats_the_mean(seed):
     truth, incomplete = correlated_table(seed, n=150)
     imputer = MIRACLEImputer(random_state=seed)
     assert len(incomplete) < imputer.batch_size
-    filled = imputer.fit_transform(incomplete)
+    imputed = imputer.fit_transform(incomplete)
     assert imputer.losses_[-1] < 0.5 * imputer.losses_[0]
-    assert r2(truth, filled, incomplete) > 0.3
+    assert r2(truth, imputed, incomplete) > 0.3
 
 
 def test_trains_in_several_batches_too():

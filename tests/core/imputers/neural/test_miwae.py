@@ -48,7 +48,7 @@ def test_draws_spread_where_the_table_does_not_know(twins):
     assert np.corrcoef(known.mean(axis=0), truth[:60, 1])[0, 1] > 0.9
 
 
-def test_new_rows_are_filled_by_what_was_learned(twins):
+def test_new_rows_are_imputed_by_what_was_learned(twins):
     _, _, imputer = twins
     new = np.array([[1.5, np.nan, 0.0], [-1.5, np.nan, 0.0]])
     high, low = imputer.transform(new)[:, 1]

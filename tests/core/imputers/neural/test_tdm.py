@@ -1,4 +1,4 @@
-"""TDM: exact transport, and fillings that follow the dependence between columns."""
+"""TDM: exact transport, and imputations that follow the dependence between columns."""
 
 from itertools import permutations
 
@@ -45,7 +45,7 @@ def test_beats_the_mean(seed):
 
 
 @pytest.mark.parametrize(("tolerance", "iterations"), [(10, 200), (0, 250)])
-def test_ends_when_the_holes_no_longer_move(monkeypatch, tolerance, iterations):
+def test_ends_when_the_missing_cells_no_longer_move(monkeypatch, tolerance, iterations):
     monkeypatch.setattr(_tdm_network, "FEWEST_WINDOWS", 2)
     _, incomplete = correlated_table(0, n=60)
     imputer = TDMImputer(tolerance=tolerance, iterations=250, random_state=0)

@@ -1,19 +1,22 @@
-"""What the blocks of a trained network do to the columns' representations."""
+"""What the blocks of a trained network do to the columns' representations.
+
+Torch is imported on use, as the modules of this package are imported to list the methods.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor, nn
 
 from pmae_core.errors import ImputationError
 from pmae_core.imputers.masked.base import MaskedAutoencoderImputer
-from pmae_core.model.blocks import MixerBlock
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
 
 MOST_ROWS = 2000
 
@@ -31,7 +34,7 @@ def mixing_magnitudes(
     imputer : MaskedAutoencoderImputer
         A fitted one.
     table : DataFrame
-        Rows to look at, the first two thousand of them.
+        Rows to measure on; the first two thousand are used.
 
     Returns
     -------
@@ -39,13 +42,13 @@ def mixing_magnitudes(
         For each encoder ``block`` (from 1) and ``column``: ``before`` and ``after``.
     """
     if imputer.network_ is None:
-        raise ImputationError("This imputer has no trained network to look into.")
+        raise ImputationError("This imputer has no trained network.")
     fitted = imputer.network_
     encoded = imputer.encoder_.transform(table.iloc[:MOST_ROWS])
     names = [str(column.name) for column in encoded.columns]
     blocks = list(fitted.network.encoder)
     with _recorded(blocks) as tokens:
-        fitted.fill(encoded)
+        fitted.impute(encoded)
     rows = []
     for number, block in enumerate(blocks, start=1):
         before, after = (_relative(tokens[block, stage]) for stage in ("before", "after"))
@@ -58,7 +61,9 @@ def mixing_magnitudes(
 
 @contextmanager
 def _recorded(blocks: list[Any]) -> Iterator[dict[tuple[nn.Module, str], list[Tensor]]]:
-    """Collect what goes into each block, and what its token mixing hands to its channels."""
+    """Record the tokens that enter each block, and those that its token mixing passes on."""
+    from pmae_core.model.blocks import MixerBlock
+
     tokens: dict[tuple[nn.Module, str], list[Tensor]] = {}
 
     def keep(block: Any, inputs: tuple[Tensor, ...]) -> None:
@@ -76,5 +81,7 @@ def _recorded(blocks: list[Any]) -> Iterator[dict[tuple[nn.Module, str], list[Te
 
 
 def _relative(chunks: list[Tensor]) -> np.ndarray:
+    import torch
+
     by_column = torch.cat(chunks)[:, 1:].mean(dim=0).cpu().numpy()
     return np.asarray(by_column / by_column.mean())
