@@ -43,8 +43,7 @@ from dashboard.widgets import calm, choose_seed, fragment, show_figure, shown_er
 from dashboard.workspace import OpenTable
 from pmae_core.explain import StructuralMissingness
 from pmae_core.explain.donors import Support
-from pmae_core.inference import DeltaCurve
-from pmae_core.inference import Estimand
+from pmae_core.inference import DeltaCurve, Estimand
 from pmae_core.jobs import JobKind, JobRecord
 
 MOST_DRAWS = 50

@@ -64,7 +64,7 @@ def test_the_summary_ranks_with_ties_and_reasons(comparison):
     assert summary["rank"].isna().tolist() == [False] * 4 + [True]
     assert summary["n_done"].tolist() == [3, 3, 3, 2, 0]
     assert summary.loc["stub-flaky", "remark"] == "Seed 1: Seed 1 brings bad luck."
-    assert summary.loc["stub-broken", "remark"].startswith("Seed 0, 1 and 2: The method failed")
+    assert summary.loc["stub-broken", "remark"].startswith("Seeds 0, 1 and 2: The method failed")
     values = comparison.table.query("method == 'stub-linear'")["rmse"]
     assert summary.loc["stub-linear", "rmse"] == pytest.approx(values.mean())
     assert summary.loc["stub-linear", "rmse_se"] == pytest.approx(values.std() / np.sqrt(3))
