@@ -150,16 +150,13 @@ def compare(
         cancel=cancel,
         pool=pool,
     )
-    settings = {
-        "methods": list(params),
-        "seeds": [int(seed) for seed in dict.fromkeys(seeds)],
-        "method_params": {name: dict(value) for name, value in params.items() if value},
-        **({"imputers": dict(imputers)} if imputers else {}),
+    limits = {
         "budget_seconds": budget_seconds,
         "method_budget_seconds": method_budget_seconds,
         "n_jobs": n_jobs,
-        **{key: value for key, value in specification.items() if key != "schema"},
     }
+    settings = {**_settings(tasks, imputers or {}), **limits, **specification}
+    del settings["schema"]
     return Comparison(tasks=run.results(), settings=settings)
 
 
@@ -175,6 +172,16 @@ def _tasks(
         for seed in dict.fromkeys(seeds)
         for method, own in params.items()
     ]
+
+
+def _settings(tasks: Sequence[Task], imputers: Mapping[str, str]) -> dict[str, Any]:
+    """Return what is compared, as JSON-able data."""
+    return {
+        "methods": list(dict.fromkeys(task.method for task in tasks)),
+        "seeds": list(dict.fromkeys(task.seed for task in tasks)),
+        "method_params": {task.method: dict(task.params) for task in tasks if task.params},
+        **({"imputers": dict(imputers)} if imputers else {}),
+    }
 
 
 def _check_counts(

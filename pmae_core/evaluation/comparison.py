@@ -143,11 +143,13 @@ class Comparison:
             if task.error:
                 reasons[task.method].setdefault(task.error, []).append(task.seed)
         return {
-            method: " ".join(
-                f"Seed {listed(seeds, most=len(seeds))}: {error}" for error, seeds in errors.items()
-            )
+            method: " ".join(f"{_seeds(seeds)}: {error}" for error, seeds in errors.items())
             for method, errors in reasons.items()
         }
+
+
+def _seeds(seeds: list[int]) -> str:
+    return f"{'Seed' if len(seeds) == 1 else 'Seeds'} {listed(seeds, most=len(seeds))}"
 
 
 def _means_and_costs(done: pd.DataFrame) -> pd.DataFrame:

@@ -26,6 +26,8 @@ METRICS = (
     "wasserstein",
 )
 
+NUMBERS = (Role.NUMERICAL, Role.DATETIME)
+
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
@@ -131,15 +133,13 @@ def score_imputation(
         if reason is not None:
             skipped[name] = reason
             continue
-        is_number = role in (Role.NUMERICAL, Role.DATETIME)
-        score_column = _score_numbers if is_number else _score_categories
+        counts = {"n_missing": int(cells.sum()), "n_scored": int(scored.sum())}
+        score_column = _score_numbers if role in NUMBERS else _score_categories
         try:
             values = score_column(truth[name], imputed[name], scored)
+            rows[name] = {"role": str(role), **counts, **values}
         except _StillMissing:
             still_missing.append(str(name))
-            continue
-        counts = {"n_missing": int(cells.sum()), "n_scored": int(scored.sum())}
-        rows[name] = {"role": str(role), **counts, **values}
 
     if still_missing:
         raise ScoringError(

@@ -47,10 +47,10 @@ _SCORE_TITLES = {
     "energy": "Energy",
 }
 _HOLDOUTS = {
-    "like-mine": "They are scored on observed cells that were held out in the patterns of the "
-    "table's own missing values",
-    "amputation": "They are scored on cells that were removed from a complete table",
-    "known-truth": "They are scored on the table's own missing cells, whose true values are known",
+    "like-mine": "Scores are on observed cells, held out in the patterns of the table's own "
+    "missing values",
+    "amputation": "Scores are on cells that were removed from a complete table",
+    "known-truth": "Scores are on the table's own missing cells, whose true values are known",
 }
 
 

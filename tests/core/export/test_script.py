@@ -265,32 +265,6 @@ def test_what_the_command_cannot_say(given_by_user, word):
     compile(reproduce_script(recipe), "script", "exec")
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"params": {"random_state": 1}},
-        {"params": {"x": object()}},
-        {"params": {"x": float("nan")}},
-        {"n_imputations": -1},
-    ],
-)
-def test_recipes_that_no_script_could_follow(wrong):
-    with pytest.raises(ImputationError):
-        Recipe(table="t.csv", method="em", **wrong)
-
-
-def test_recipe_as_json_and_back(recipe):
-    finding = StructuralMissingness("b", Condition("when", "<=", (pd.Timestamp("2024-02-29"),)), 30)
-    for one in (
-        recipe,
-        Recipe(table="t", method="em", sentinels={2: ["?"]}, roles={2: "ignored"}),
-        Recipe(table="t", method="em", left_alone=[finding], read_options={"sheet": "a"}),
-    ):
-        assert Recipe.from_dict(json.loads(json.dumps(one.to_dict()))) == one
-    with pytest.raises(ImputationError, match="not a saved recipe"):
-        Recipe.from_dict({"table": "t"})
-
-
 def test_long_settings_are_broken_into_lines():
     params = {f"parameter_{k}": "x" * 30 for k in range(5)}
     script = reproduce_script(Recipe(table="t.csv", method="em", params=params))
