@@ -94,7 +94,7 @@ def test_a_newcomer_sees_what_to_do(open_page, store):
 
     assert {"Start comparison", "How long will it take?", "Quick", "Usual"} <= buttons(app)
     assert "You have compared nothing yet" in words(app)
-    assert "Puts the column's mean into every missing number" in words(app).replace("\\", "")
+    assert "Imputes every missing number with its column's mean" in words(app).replace("\\", "")
 
 
 def test_start_hands_in_what_is_set(fill, table, open_page, store, workspace):

@@ -28,7 +28,7 @@ from pmae_core.table import EncodedColumn, EncodedTable, Schema
     name="miceforest",
     title="MiceForest",
     explanation="Predicts each column from all others by small random forests, copies cells from "
-    "rows with a similar prediction, does all that five times over and takes the mean.",
+    "rows with a similar prediction, repeats this five times and imputes the mean.",
     citation="Shah et al.: Comparison of random forest and parametric imputation models for "
     "imputing missing data using MICE. American Journal of Epidemiology, 2014; the package "
     "miceforest by Samuel Wilson.",
