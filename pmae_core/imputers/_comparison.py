@@ -124,7 +124,7 @@ def _variance(encoded: EncodedTable, j: int) -> float:
 
 def hold_out(encoded: EncodedTable, share: float, rng: np.random.Generator) -> HeldOut | None:
     """Hold out cells, but none of a column that would be left without two different values."""
-    held_out = hold_out_cells(encoded.observed, share, rng, fewest=1)
+    held_out = hold_out_cells(encoded.observed, share, rng, min_cells=1)
     if held_out is None:
         return None
     remaining = held_out.remove_from(encoded.observed)

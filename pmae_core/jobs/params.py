@@ -11,6 +11,7 @@ from pydantic import Field
 
 from pmae_core.documents import Document, whole_number
 from pmae_core.errors import JobError, SchemaError
+from pmae_core.storage.digests import DIGEST_PATTERN
 
 if TYPE_CHECKING:
     from pmae_core.explain import StructuralMissingness
@@ -19,7 +20,6 @@ MAX_IMPUTATIONS = 1000
 MAX_CONCLUSIONS = 20
 MAX_SEED = 2**32 - 1
 _MAX_ROWS = 2**53
-_DIGEST = r"[0-9a-f]{64}"
 _JOB_ID = r"[0-9a-f]{32}"
 
 
@@ -37,11 +37,6 @@ class JobKind(StrEnum):
         return self is not JobKind.BENCHMARK
 
 
-def is_digest(value: object) -> bool:
-    """Say whether a value has the form of a table's content digest."""
-    return isinstance(value, str) and re.fullmatch(_DIGEST, value) is not None
-
-
 def is_job_id(value: object) -> bool:
     """Say whether a value has the form of a job's id."""
     return isinstance(value, str) and re.fullmatch(_JOB_ID, value) is not None
@@ -50,7 +45,7 @@ def is_job_id(value: object) -> bool:
 def digest_of_table() -> Any:
     """Return the declaration of a table's content digest, for ``Annotated[str, ...]``."""
     return Field(
-        pattern=rf"\A{_DIGEST}\z", description="the digest of a table (64 characters, 0-9 and a-f)"
+        pattern=rf"\A{DIGEST_PATTERN}\z", description="the digest of a table (64 characters, 0-9 and a-f)"
     )
 
 

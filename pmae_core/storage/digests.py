@@ -2,7 +2,7 @@
 
 import re
 
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+DIGEST_PATTERN = r"[0-9a-f]{64}"
 
 
 def is_digest(value: object) -> bool:
@@ -13,4 +13,4 @@ def is_digest(value: object) -> bool:
     >>> is_digest("0" * 64), is_digest("../table"), is_digest(None)
     (True, False, False)
     """
-    return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
+    return isinstance(value, str) and re.fullmatch(DIGEST_PATTERN, value) is not None
