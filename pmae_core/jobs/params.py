@@ -45,7 +45,8 @@ def is_job_id(value: object) -> bool:
 def digest_of_table() -> Any:
     """Return the declaration of a table's content digest, for ``Annotated[str, ...]``."""
     return Field(
-        pattern=rf"\A{DIGEST_PATTERN}\z", description="the digest of a table (64 characters, 0-9 and a-f)"
+        pattern=rf"\A{DIGEST_PATTERN}\z",
+        description="the digest of a table (64 characters, 0-9 and a-f)",
     )
 
 
