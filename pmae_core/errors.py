@@ -2,7 +2,19 @@
 
 
 class PMAEError(Exception):
-    """Base of every error that the library raises on purpose."""
+    """Base of every error that the library raises on purpose.
+
+    Parameters
+    ----------
+    message : str
+        A sentence for the user: what happened, then what to do.
+    code : str, optional
+        What a page can offer help for, e.g. ``"delimiter"``; messages are never parsed.
+    """
+
+    def __init__(self, message: str = "", *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class TableError(PMAEError, ValueError):
@@ -39,6 +51,10 @@ class ScoringError(PMAEError, ValueError):
 
 class DatasetUnavailableError(PMAEError):
     """A named dataset is neither on disk nor to be downloaded."""
+
+
+class StorageError(PMAEError):
+    """A table cannot be stored exactly, or not be read from disk again."""
 
 
 class JobError(PMAEError):
