@@ -9,7 +9,7 @@ from pmae_core.table.encoding import (
 )
 from pmae_core.table.io.dialect import TextDialect, sniff_dialect
 from pmae_core.table.io.limits import ReadingLimits
-from pmae_core.table.io.reading import read_table
+from pmae_core.table.io.reading import OpenedTable, open_table, read_table
 from pmae_core.table.io.writing import write_table
 from pmae_core.table.samples.datasets import (
     BENCHMARK_NAMES,
@@ -30,6 +30,7 @@ __all__ = [
     "EncodedColumn",
     "EncodedTable",
     "Flag",
+    "OpenedTable",
     "ReadingLimits",
     "Role",
     "Scaler",
@@ -40,6 +41,7 @@ __all__ = [
     "declare_missing",
     "list_datasets",
     "load_dataset",
+    "open_table",
     "read_table",
     "scalar_values",
     "sniff_dialect",
