@@ -42,7 +42,7 @@ class ReadingOptions:
     decimal: str | None = None
     encoding: str | None = None
     header: bool | None = None
-    sheet: int | str = 0
+    sheet: int | str = 0  # digits in a text count from 1
 
 
 @dataclass(frozen=True)

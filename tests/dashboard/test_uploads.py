@@ -118,6 +118,10 @@ def test_a_sheet_by_name_or_number(own):
     assert own.table().frame.shape == (3, 3)
     uploads.open_upload(own, ReadingOptions(sheet=0))
     assert own.table().frame.shape == (3, 2)
+    uploads.open_upload(own, ReadingOptions(sheet="2"))
+    assert own.table().frame.shape == (3, 3)
+    with pytest.raises(TableError, match=r"no sheet '²'.*or a number, under"):
+        uploads.open_upload(own, ReadingOptions(sheet="²"))
 
 
 def test_only_the_name_of_a_file_is_kept_never_its_folder(own):

@@ -143,17 +143,26 @@ class _OpenSheet:
 
 
 def _choose_sheet(source: TableSource, book: Any, sheet: int | str) -> Any:
-    """Return a sheet by name or position."""
+    """Return a sheet by name or place; a name that exists wins over a number in digits."""
     sheets = {worksheet.title: worksheet for worksheet in book.worksheets}
     if isinstance(sheet, str) and sheet in sheets:
         return sheets[sheet]
-    if isinstance(sheet, int) and 0 <= sheet < len(sheets):
-        return book.worksheets[sheet]
+    place = _place_of(sheet)
+    if place is not None and 0 <= place < len(sheets):
+        return book.worksheets[place]
     raise TableError(
         f"{source.name} has no sheet {sheet!r}. Its sheets are {listed(map(repr, sheets), 20)}.",
         code="sheet",
         advice="Pass one of these names, or a position: 0 is the first sheet.",
     )
+
+
+def _place_of(sheet: int | str) -> int | None:
+    """Return a position from 0; digits in a text count from 1, as people do."""
+    if isinstance(sheet, int):
+        return sheet
+    # str.isdigit alone is True for "²", which int() refuses.
+    return int(sheet) - 1 if sheet.isascii() and sheet.isdigit() else None
 
 
 def _is_error(cell: Any) -> bool:

@@ -151,7 +151,8 @@ def read_table(
     format : {"csv", "tsv", "excel", "parquet", "feather", "jsonl"}, optional
         By default the name's ending decides. The content is checked against it either way.
     sheet : int or str
-        Sheet of an Excel workbook, by position from 0 or by name.
+        Sheet of an Excel workbook, by position from 0 (an ``int``) or by name. Digits in a text
+        that is not the name of a sheet count sheets from 1.
     delimiter, encoding, decimal, thousands : str, optional
         How a text file is written. ``thousands=""`` means that there is no such separator.
     header : bool, optional

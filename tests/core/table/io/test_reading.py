@@ -510,6 +510,19 @@ class TestExcel:
             frame = read_table(workbook([["a", "b"], [1, "=A2+1"], [2, 3]]))
         assert frame["b"].isna().tolist() == [True, False]
 
+    def test_a_name_that_exists_wins_over_a_number(self):
+        content = workbook([["a"], [1]], **{"2024": [["b"], [2]], "1": [["c"], [3]]})
+        assert list(read_table(content, sheet="2024").columns) == ["b"]
+        assert list(read_table(content, sheet="1").columns) == ["c"]
+        assert list(read_table(content, sheet="2").columns) == ["b"]
+
+    @pytest.mark.parametrize("sheet", ["²", "٢", "-1", "0", "4", "", "1.5"])
+    def test_only_plain_digits_are_a_number(self, sheet):
+        content = workbook([["a"], [1]], two=[["b"], [2]])
+        with pytest.raises(TableError, match=f"no sheet '{sheet}'") as caught:
+            read_table(content, sheet=sheet)
+        assert caught.value.code == "sheet"
+
     def test_a_sheet_with_a_wrong_declared_size_is_read_whole(self):
         old = zipfile.ZipFile(io.BytesIO(workbook([["a", "b"], [1, 2], [3, 4]])))
         changed = io.BytesIO()
