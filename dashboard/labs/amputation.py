@@ -15,7 +15,9 @@ from pmae_core.amputation import Amputation
 from pmae_core.errors import AmputationError
 from pmae_core.missingness import summarize_missingness
 from pmae_core.table import Role
-from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
+from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.number_cells import NumberCells
+from pmae_core.table.time_cells import TimeCells
 
 MOST_ROWS = 20_000
 

@@ -12,7 +12,8 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
 from pmae_core.errors import AmputationError
-from pmae_core.table.cells import CellKind, NumberCells, cell_kind
+from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.number_cells import NumberCells
 
 FloatArray = npt.NDArray[np.float64]
 

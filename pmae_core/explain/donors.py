@@ -12,7 +12,9 @@ import pandas as pd
 
 from pmae_core.errors import SchemaError
 from pmae_core.table import Flag, Role, Schema
-from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
+from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.number_cells import NumberCells
+from pmae_core.table.time_cells import TimeCells
 from pmae_core.words import listed, percent
 
 FloatArray = npt.NDArray[np.float32]

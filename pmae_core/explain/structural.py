@@ -18,7 +18,9 @@ from scipy import sparse
 from pmae_core.errors import SchemaError
 from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table import ColumnSchema, Role, Schema
-from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
+from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.number_cells import NumberCells
+from pmae_core.table.time_cells import TimeCells
 from pmae_core.words import listed
 
 BoolArray = npt.NDArray[np.bool_]

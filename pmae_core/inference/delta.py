@@ -18,7 +18,8 @@ from pmae_core.evaluation._fillings import name_imputations
 from pmae_core.inference.stability import Estimand, conclusion_stability
 from pmae_core.names import make_unique
 from pmae_core.table import Role, Schema
-from pmae_core.table.cells import CellKind, NumberCells, cell_kind, fill_cells
+from pmae_core.table.cells import CellKind, cell_kind, impute_cells
+from pmae_core.table.number_cells import NumberCells
 from pmae_core.words import cell_text
 
 BoolArray = npt.NDArray[np.bool_]
@@ -82,7 +83,7 @@ def shifted(
     else:
         numbers = _moved_numbers(cells, moved, delta, scale)
         written = NumberCells.fit(cells).write(numbers[moved], cells)
-        result[column] = fill_cells(cells, moved, written)
+        result[column] = impute_cells(cells, moved, written)
     return result
 
 

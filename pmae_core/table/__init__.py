@@ -1,12 +1,12 @@
 """Tables: reading and writing files, roles of columns, exact encoding and decoding, sample data."""
 
-from pmae_core.table.encoding import (
+from pmae_core.table.encoded_table import (
     EncodedColumn,
     EncodedTable,
-    TableEncoder,
     scalar_values,
     values_from_scalars,
 )
+from pmae_core.table.encoding import TableEncoder
 from pmae_core.table.io.dialect import TextDialect, sniff_dialect
 from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.reading import OpenedTable, open_table, read_table

@@ -3,179 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from pmae_core.errors import ImputationError, SchemaError
 from pmae_core.storage.json_values import from_json_value, to_json_value
-from pmae_core.table.cells import (
-    CellKind,
-    NumberCells,
-    TimeCells,
-    cell_kind,
-    cells_from_dict,
-    fill_cells,
-    observed_cells,
+from pmae_core.table.cells import CellKind, cell_kind, observed_cells
+from pmae_core.table.encoded_columns import (
+    CategoricalColumn,
+    LearnedColumn,
+    NumericalColumn,
+    column_from_dict,
+    impute_column,
 )
+from pmae_core.table.encoded_table import EncodedColumn, EncodedTable
 from pmae_core.table.labels import LabelCells
-from pmae_core.table.scaling import NUMERIC_SCALINGS, Scaler, fit_scaler, scaler_from_dict
+from pmae_core.table.number_cells import NumberCells
+from pmae_core.table.scaling import NUMERIC_SCALINGS, Scaler, fit_scaler
 from pmae_core.table.schema import ColumnSchema, Role, Schema, check_role, check_unique_names
+from pmae_core.table.time_cells import TimeCells
 
-_FORMAT_VERSION = 1
-# A label seen this often can be learned, however long the column is.
+_FORMAT_VERSION = 2
+# A label observed this often can be learned, however long the column is.
 ENOUGH_CELLS = 30
-# As many as 1 % of the cells each can be; more would make wide networks of a column of names.
+# As many as 1% of the cells each can be; more would make wide networks of a column of names.
 MOST_CLASSES = 100
-
-
-@dataclass(frozen=True)
-class EncodedColumn:
-    """One column as a model sees it.
-
-    Parameters
-    ----------
-    name
-        Name of the column in the table.
-    kind
-        "numerical" or "categorical".
-    n_categories
-        Number of classes, 0 for a numerical column.
-    """
-
-    name: Hashable
-    kind: Literal["numerical", "categorical"]
-    n_categories: int
-
-
-@dataclass(frozen=True, eq=False)
-class EncodedTable:
-    """A table as numbers.
-
-    Parameters
-    ----------
-    values
-        float32, shape (n, d): numerical cells in [0, 1], categorical cells as their code; 0 where
-        not observed.
-    observed
-        bool, shape (n, d): False where a cell is missing, or present but unusable for the model
-        (a category never seen in fitting, an infinite number).
-    columns
-        What the d columns are.
-    """
-
-    values: np.ndarray
-    observed: np.ndarray
-    columns: tuple[EncodedColumn, ...]
-
-    @property
-    def p_obs(self) -> np.ndarray:
-        """Observed proportion of each column, shape (d,); 1 for a table without rows."""
-        if not len(self.observed):
-            return np.ones(len(self.columns))
-        return self.observed.mean(axis=0)
-
-
-def scalar_values(encoded: EncodedTable) -> np.ndarray:
-    """Return the values with categorical codes divided by K - 1: all columns in [0, 1].
-
-    Examples
-    --------
-    >>> column = EncodedColumn("size", "categorical", 3)
-    >>> table = EncodedTable(np.array([[1.0]], "float32"), np.array([[True]]), (column,))
-    >>> scalar_values(table)
-    array([[0.5]], dtype=float32)
-    """
-    return encoded.values / _code_ranges(encoded.columns)
-
-
-def values_from_scalars(scalars: np.ndarray, columns: Sequence[EncodedColumn]) -> np.ndarray:
-    """Return encoded values from scalars in [0, 1]: categorical ones become the nearest code.
-
-    Examples
-    --------
-    >>> values_from_scalars(np.array([[0.6]]), [EncodedColumn("size", "categorical", 3)])
-    array([[1.]])
-    """
-    values = np.array(scalars)
-    for j, column in enumerate(columns):
-        if column.kind == "categorical":
-            highest = column.n_categories - 1
-            values[:, j] = np.clip(np.rint(values[:, j] * highest), 0, highest)
-    return values
-
-
-def _code_ranges(columns: Sequence[EncodedColumn]) -> np.ndarray:
-    return np.array([max(column.n_categories - 1, 1) for column in columns], dtype=np.float32)
-
-
-@dataclass(frozen=True, eq=False)
-class _NumericalColumn:
-    """A learned column of numbers or times."""
-
-    name: Hashable
-    cells: NumberCells | TimeCells
-    scaler: Scaler
-
-    @property
-    def encoded(self) -> EncodedColumn:
-        return EncodedColumn(self.name, "numerical", 0)
-
-    def encode(self, series: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-        numbers = self.cells.read(series)
-        observed = ~np.isnan(numbers)
-        return np.where(observed, self.scaler.scale(numbers), 0), observed
-
-    def write(self, values: np.ndarray, like: pd.Series) -> Any:
-        return self.cells.write(self.scaler.unscale(values), like)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "name": to_json_value(self.name),
-            "kind": "numerical",
-            **self.cells.to_dict(),
-            "scaling": self.scaler.to_dict(),
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class _CategoricalColumn:
-    """A learned column of labels, or (with one label only) one that is always the same."""
-
-    name: Hashable
-    labels: LabelCells
-
-    @property
-    def encoded(self) -> EncodedColumn:
-        return EncodedColumn(self.name, "categorical", self.labels.n_classes)
-
-    def encode(self, series: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-        codes = self.labels.read(series)
-        return np.maximum(codes, 0), codes >= 0
-
-    def write(self, values: np.ndarray, like: pd.Series) -> Any:
-        codes = np.clip(np.rint(values), 0, self.labels.n_classes - 1).astype(np.intp)
-        return self.labels.write(codes, like)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "name": to_json_value(self.name),
-            "kind": "categorical",
-            **self.labels.to_dict(),
-        }
-
-
-_Column = _NumericalColumn | _CategoricalColumn
-
-
-def _column_from_dict(data: Mapping[str, Any]) -> _Column:
-    content = {key: data[key] for key in data if key not in ("name", "kind", "scaling")}
-    name = from_json_value(data["name"])
-    if data["kind"] == "categorical":
-        return _CategoricalColumn(name, LabelCells.from_dict(content))
-    return _NumericalColumn(name, cells_from_dict(content), scaler_from_dict(data["scaling"]))
 
 
 class TableEncoder:
@@ -247,8 +101,8 @@ class TableEncoder:
         _check_has_columns(df, schema.names())
         self.schema_ = schema
         self.skipped_ = {}
-        self._learned: list[_Column] = []
-        self._constant: list[_CategoricalColumn] = []
+        self._learned: list[LearnedColumn] = []
+        self._constant: list[CategoricalColumn] = []
         for column in schema:
             self._fit_column(df[column.name], column)
         self.columns_ = tuple(column.encoded for column in self._learned)
@@ -306,7 +160,7 @@ class TableEncoder:
             series = df.iloc[:, position].copy()
             if name in columns:
                 numbers = values[:, places[name]] if name in places else np.zeros(len(df))
-                series = _fill_column(series, columns[name], numbers.astype(np.float64))
+                series = impute_column(series, columns[name], numbers.astype(np.float64))
             filled.isetitem(position, series)  # type: ignore[arg-type]  # the stubs forget it
         return filled
 
@@ -349,9 +203,9 @@ class TableEncoder:
             schema=schema, numeric=data["numeric"], min_category_count=data["min_category_count"]
         )
         encoder.schema_ = schema
-        encoder._learned = [_column_from_dict(column) for column in data["learned"]]
+        encoder._learned = [column_from_dict(column) for column in data["learned"]]
         encoder._constant = [
-            _CategoricalColumn(from_json_value(column["name"]), LabelCells.from_dict(column))
+            CategoricalColumn(from_json_value(column["name"]), LabelCells.from_dict(column))
             for column in data["constant"]
         ]
         encoder.columns_ = tuple(column.encoded for column in encoder._learned)
@@ -402,7 +256,7 @@ class TableEncoder:
             self._fit_constant(series[usable])
         else:
             scaler = fit_scaler(numbers, self.numeric)
-            self._learned.append(_NumericalColumn(series.name, cells, scaler))
+            self._learned.append(NumericalColumn(series.name, cells, scaler))
 
     def _fit_categorical(self, series: pd.Series) -> None:
         most = MOST_CLASSES if self.min_category_count == "auto" else None
@@ -410,11 +264,11 @@ class TableEncoder:
         if labels.n_classes == 1:
             self._fit_constant(series)
         else:
-            self._learned.append(_CategoricalColumn(series.name, labels))
+            self._learned.append(CategoricalColumn(series.name, labels))
 
     def _fit_constant(self, series: pd.Series) -> None:
         labels = LabelCells.fit(series)
-        self._constant.append(_CategoricalColumn(series.name, labels))
+        self._constant.append(CategoricalColumn(series.name, labels))
         # Whole numbers beyond 2**53 may differ by less than float64 can tell.
         equal = "" if labels.n_classes == 1 else "about "
         self.skipped_[series.name] = (
@@ -438,22 +292,3 @@ def _check_has_columns(df: pd.DataFrame, names: Sequence[Hashable]) -> None:
             f"The table lacks {len(absent)} of the expected columns: {shown}"
             f"{' and more' if len(absent) > 10 else ''}."
         )
-
-
-def _fill_column(series: pd.Series, column: _Column, values: np.ndarray) -> pd.Series:
-    """Return one column of a table with its missing cells filled."""
-    missing = ~observed_cells(series)
-    if not missing.any():
-        return series
-    if np.isnan(values[missing]).any():
-        raise ImputationError(f"The values for column {column.name!r} hold NaN in missing cells.")
-    if isinstance(column, _CategoricalColumn):
-        series = column.labels.ready(series)
-    try:
-        return fill_cells(series, missing, column.write(values[missing], series))
-    except (TypeError, ValueError, OverflowError) as error:
-        if isinstance(error, SchemaError):
-            raise
-        raise SchemaError(
-            f"Column {column.name!r} ({series.dtype}) cannot hold the learned values: {error}."
-        ) from None

@@ -13,7 +13,9 @@ import pandas as pd
 
 from pmae_core.errors import SchemaError
 from pmae_core.storage.json_values import from_json_value, to_json_value
-from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind, cell_types
+from pmae_core.table.cells import CellKind, cell_kind, cell_types
+from pmae_core.table.number_cells import NumberCells
+from pmae_core.table.time_cells import TimeCells
 
 HIGH_CARDINALITY_FROM = 101
 _IDENTIFIER_MIN_OBSERVED = 20

@@ -23,7 +23,7 @@ _CONTROL = re.compile(r"[\x01-\x08\x0e-\x1a\x7f]")
 class TextScan:
     """What one pass over a text file found.
 
-    ``min_lines_with_text`` is a lower bound of the lines that are not empty, exact if none is empty;
+    ``min_lines_with_text`` is a lower bound of the lines with text, exact if none is empty;
     ``n_trailing_breaks`` counts the line breaks after the last line that is not empty.
     """
 

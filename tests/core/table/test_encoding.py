@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmae_core.errors import ImputationError, SchemaError
+from pmae_core.imputers import make_imputer
 from pmae_core.table import (
     EncodedColumn,
     Role,
@@ -511,3 +512,39 @@ def test_unfilled_columns_are_the_skipped_ones_that_keep_their_holes():
     encoder = TableEncoder().fit(df)
     assert set(encoder.skipped_) == {"same", "empty"}
     assert set(encoder.unfilled_) == {"empty"}
+
+
+def test_imputed_decimals_have_the_precision_of_their_column():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "tenths": rng.normal(25, 4, size=200).round(1),
+            "cents": rng.normal(2, 1, size=200).round(2),
+            "whole": rng.integers(0, 90, size=200).astype(float),
+            "full": rng.normal(size=200),
+        }
+    )
+    table = table.mask(rng.random(table.shape) < 0.2)
+    encoder = TableEncoder().fit(table)
+
+    imputed = encoder.decode(rng.random(table.shape), table)
+
+    for name, decimals in {"tenths": 1, "cents": 2, "whole": 0}.items():
+        assert imputed[name].equals(imputed[name].round(decimals))
+        assert imputed[name].between(table[name].min(), table[name].max()).all()
+    assert not imputed["full"].equals(imputed["full"].round(9))
+    assert imputed.dtypes.equals(table.dtypes)
+
+
+@pytest.mark.parametrize("method", ["naive", "knn", "mice"])
+def test_every_output_of_an_imputer_has_the_precision_of_its_columns(method):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"a": rng.normal(25, 4, size=80).round(1)})
+    table["b"] = (2 * table["a"] + rng.normal(size=80)).round(1)
+    table = table.mask(rng.random(table.shape) < 0.3)
+    imputer = make_imputer(method, random_state=0).fit(table)
+    outputs = [imputer.transform(table)]
+    if method == "mice":
+        outputs += imputer.sample(table, 2)
+    for imputed in outputs:
+        pd.testing.assert_frame_equal(imputed, imputed.round(1), check_exact=True)
