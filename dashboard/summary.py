@@ -12,8 +12,6 @@ from pmae_core.table import ColumnSchema, Flag, Role, SentinelSuggestion
 ALMOST_EMPTY = 0.1  # at most so much is observed
 FEW_ROWS = 20
 
-LEARNED_ROLES = (Role.NUMERICAL, Role.CATEGORICAL, Role.BOOLEAN, Role.DATETIME)
-
 MEANING_OF_ROLE = {
     Role.NUMERICAL: "for amounts and measurements",
     Role.CATEGORICAL: "for labels such as towns",
@@ -76,7 +74,7 @@ def cautions(table: OpenTable, suggestions: Sequence[SentinelSuggestion] = ()) -
             "so open a table with more columns. If the cells of a file are separated by an "
             'unusual sign, choose it under "Read the file in another way".'
         )
-    elif not any(_is_learned(c) for c in columns):
+    elif not table.schema.learned():
         found.append(
             "There is no column to learn from: each is empty, constant, an identifier or ignored. "
             "Change a role below, or open another table."
@@ -135,8 +133,3 @@ def _flagged(columns: Sequence[ColumnSchema], flag: Flag) -> str:
     if not names:
         return ""
     return f"{listing(names, most=3)} {_SAID_IN_SUMMARY[flag][len(names) > 1]}"
-
-
-def _is_learned(column: ColumnSchema) -> bool:
-    empty = {Flag.CONSTANT, Flag.ALL_MISSING}
-    return column.role in LEARNED_ROLES and not empty.intersection(column.flags)

@@ -15,7 +15,7 @@ from pmae_core.amputation import Amputation, ampute, ampute_like
 from pmae_core.amputation.patterns import Coupling, Mechanism, Pattern
 from pmae_core.errors import AmputationError
 from pmae_core.storage.json_values import from_json_value, to_json_value
-from pmae_core.table import Role, Schema
+from pmae_core.table import Schema
 
 Kind = Literal["pattern", "like-mine"]
 Base = Literal["complete-rows", "completed"]
@@ -159,11 +159,7 @@ def _seed(value: Any) -> int:
 
 def content_columns(schema: Schema) -> list[Any]:
     """Return the columns that can get holes: no identifiers, ignored or empty ones."""
-    return [
-        column.name
-        for column in schema
-        if column.role not in (Role.IDENTIFIER, Role.IGNORED) and column.n_observed
-    ]
+    return schema.imputable()
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,8 @@ def ampute(
     _check_choice("mechanism", mechanism, MECHANISMS)
     _check_choice("coupling", coupling, COUPLINGS)
     check_table(df)
-    roles = _roles(df, schema)
+    known_schema = _resolved_schema(df, schema)
+    roles = {name: known_schema.role(name) for name in df.columns}
     share = _resolved_share(column_share, columns, pattern, mechanism)
     # Proportions, then cells, come from the seed's own stream; columns and weights from
     # streams beside it, so that a seed has the same weights under every pattern.
@@ -158,7 +159,7 @@ def ampute(
     column_rng, weight_rng = rng.spawn(2)
 
     named = [] if columns is None else _checked_columns(df, columns)
-    modeled = _modeled_columns(df, roles, named)
+    modeled = _modeled_columns(df, known_schema, named)
     chosen = choose_columns(named or modeled, share, column_rng)
     drawn = draw_proportions(_numbers_first(chosen, roles), pattern, coupling, rng)
     p_obs = override_proportions(drawn, proportions)
@@ -258,24 +259,16 @@ def _resolved_share(
     return float(share)
 
 
-def _roles(df: pd.DataFrame, schema: Schema | Mapping[str, Any] | None) -> dict[Name, Role]:
+def _resolved_schema(df: pd.DataFrame, schema: Schema | Mapping[str, Any] | None) -> Schema:
     if schema is None:
-        schema = Schema.infer(df)
-    elif not isinstance(schema, Schema):
-        schema = Schema.from_dict(dict(schema))
-    return {name: schema.role(name) for name in df.columns}
+        return Schema.infer(df)
+    return schema if isinstance(schema, Schema) else Schema.from_dict(dict(schema))
 
 
-def _modeled_columns(
-    df: pd.DataFrame, roles: Mapping[Name, Role], named: Sequence[Name]
-) -> list[Name]:
-    """Return the columns with content: those an imputer learns, and those the user names."""
-    modeled: list[Name] = [
-        name
-        for name in df.columns
-        if name in named
-        or (roles[name] not in (Role.IDENTIFIER, Role.IGNORED) and df[name].notna().any())
-    ]
+def _modeled_columns(df: pd.DataFrame, schema: Schema, named: Sequence[Name]) -> list[Name]:
+    """Return the columns with content: those a method imputes, and those the user names."""
+    imputable = set(schema.imputable(df))
+    modeled: list[Name] = [name for name in df.columns if name in named or name in imputable]
     if not modeled:
         raise AmputationError(
             "The table has no column to make holes in: all are empty, identifiers or ignored."

@@ -31,7 +31,7 @@ from pmae_core.events import Callback
 from pmae_core.imputers import BaseImputer
 from pmae_core.imputers.run import ProgressMeter
 from pmae_core.imputers.transductive import TransductiveImputer
-from pmae_core.table import EncodedTable, Role, Schema, TableEncoder
+from pmae_core.table import EncodedTable, Schema, TableEncoder
 from pmae_core.table.cells import CellKind, cell_kind
 
 MODELS = ("linear", "boosting")
@@ -228,12 +228,7 @@ class _Problem:
     @property
     def features(self) -> list[Any]:
         """Columns that a model can use."""
-        unusable = (Role.IDENTIFIER, Role.IGNORED)
-        return [
-            column.name
-            for column in self.schema
-            if column.role not in unusable and self.frame[column.name].notna().any()
-        ]
+        return self.schema.imputable(self.frame)
 
     def split(self, seed: int, test_share: float) -> _Split:
         rows = np.arange(len(self.frame))

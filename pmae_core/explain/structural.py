@@ -273,8 +273,9 @@ def _found_in(
         return []
     holes = missing[columns].to_numpy()
     best: dict[Hashable, tuple[tuple[int, ...], StructuralMissingness]] = {}
+    imputable = set(schema.imputable())
     for reason in schema:
-        if reason.role in (Role.IDENTIFIER, Role.IGNORED) or reason.n_observed == 0:
+        if reason.name not in imputable:
             continue
         for j, condition in _proposals(frame[reason.name], reason, holes, limits):
             column = columns[j]

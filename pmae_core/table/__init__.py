@@ -11,6 +11,8 @@ from pmae_core.table.io.dialect import TextDialect, sniff_dialect
 from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.reading import OpenedTable, open_table, read_table
 from pmae_core.table.io.writing import write_table
+from pmae_core.table.learned import NotLearned
+from pmae_core.table.roles import Role
 from pmae_core.table.samples.datasets import (
     BENCHMARK_NAMES,
     Dataset,
@@ -19,7 +21,7 @@ from pmae_core.table.samples.datasets import (
     load_dataset,
 )
 from pmae_core.table.scaling import Scaler
-from pmae_core.table.schema import ColumnSchema, Flag, Role, Schema
+from pmae_core.table.schema import ColumnSchema, Flag, Schema
 from pmae_core.table.sentinels import SentinelSuggestion, declare_missing, suggest_sentinels
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "EncodedColumn",
     "EncodedTable",
     "Flag",
+    "NotLearned",
     "OpenedTable",
     "ReadingLimits",
     "Role",

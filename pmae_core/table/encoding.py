@@ -10,7 +10,7 @@ import pandas as pd
 
 from pmae_core.errors import ImputationError, SchemaError
 from pmae_core.storage.json_values import from_json_value, to_json_value
-from pmae_core.table.cells import CellKind, cell_kind, observed_cells
+from pmae_core.table.cells import CellKind, cell_kind
 from pmae_core.table.encoded_columns import (
     CategoricalColumn,
     LearnedColumn,
@@ -20,10 +20,13 @@ from pmae_core.table.encoded_columns import (
 )
 from pmae_core.table.encoded_table import EncodedColumn, EncodedTable
 from pmae_core.table.labels import LabelCells
+from pmae_core.table.learned import NotLearned
 from pmae_core.table.number_cells import NumberCells
+from pmae_core.table.roles import Role, check_role
 from pmae_core.table.scaling import NUMERIC_SCALINGS, Scaler, fit_scaler
-from pmae_core.table.schema import ColumnSchema, Role, Schema, check_role, check_unique_names
+from pmae_core.table.schema import ColumnSchema, Schema, check_unique_names
 from pmae_core.table.time_cells import TimeCells
+from pmae_core.words import listed
 
 _FORMAT_VERSION = 2
 # A label observed this often can be learned, however long the column is.
@@ -35,8 +38,8 @@ MOST_CLASSES = 100
 class TableEncoder:
     """Turn a table into numbers for a model, and a model's numbers into cells again.
 
-    Fitted on observed cells only. A column that is always the same is not learned: its holes are
-    filled with that value. Identifiers, ignored and all-missing columns stay as they are.
+    Fitted on observed cells only. A column that is always the same is not learned: its missing
+    cells get that value. Identifiers, ignored and empty columns stay as they are.
 
     Parameters
     ----------
@@ -48,8 +51,8 @@ class TableEncoder:
         "quantile" (the paper's), "standard" (mean ± 3 standard deviations; outliers may leave
         [0, 1]) or "minmax".
     min_category_count
-        Labels seen less often share one class: a number, "paper" (max(30, 1 % of the rows)) or
-        "auto" (1 % of the observed cells, but from 2 to 30, and no more than 100 classes).
+        Labels observed less often share one class: a number, "paper" (max(30, 1% of the rows)) or
+        "auto" (1% of the observed cells, but from 2 to 30, and no more than 100 classes).
 
     Attributes
     ----------
@@ -57,8 +60,8 @@ class TableEncoder:
         The roles in use.
     columns_ : tuple of EncodedColumn
         The columns a model learns, in the table's order.
-    skipped_ : dict
-        For each column that is not learned, a sentence why.
+    not_learned_ : dict
+        For each column that is not learned, the reason: a `NotLearned`.
 
     Notes
     -----
@@ -80,7 +83,7 @@ class TableEncoder:
 
     schema_: Schema
     columns_: tuple[EncodedColumn, ...]
-    skipped_: dict[Any, str]
+    not_learned_: dict[Any, NotLearned]
 
     def __init__(
         self,
@@ -100,7 +103,7 @@ class TableEncoder:
         schema = Schema.infer(df) if self.schema is None else self.schema
         _check_has_columns(df, schema.names())
         self.schema_ = schema
-        self.skipped_ = {}
+        self.not_learned_ = schema.not_learned(df)
         self._learned: list[LearnedColumn] = []
         self._constant: list[CategoricalColumn] = []
         for column in schema:
@@ -125,15 +128,16 @@ class TableEncoder:
         return self.fit(df).transform(df)
 
     def decode(self, values: np.ndarray, df: pd.DataFrame) -> pd.DataFrame:
-        """Return a copy of a table with its missing cells filled from encoded values.
+        """Return a copy of a table with its missing cells imputed from encoded values.
 
         Parameters
         ----------
         values
             Shape (n, d), as in `EncodedTable.values`; only those of missing cells are used. Numbers
-            are kept inside the observed range, codes are rounded.
+            are kept inside the observed range and get the precision of their column; codes are
+            rounded.
         df
-            The table to fill. It is not changed.
+            The table to impute. It is not changed.
 
         Returns
         -------
@@ -155,14 +159,14 @@ class TableEncoder:
         columns = {column.name: column for column in (*self._learned, *self._constant)}
         # Column by column: a copy of the whole table would stay as long as one column of it does,
         # and in double precision all values would be as large as the table.
-        filled = df.copy(deep=False)
+        imputed = df.copy(deep=False)
         for position, name in enumerate(df.columns):
             series = df.iloc[:, position].copy()
             if name in columns:
                 numbers = values[:, places[name]] if name in places else np.zeros(len(df))
                 series = impute_column(series, columns[name], numbers.astype(np.float64))
-            filled.isetitem(position, series)  # type: ignore[arg-type]  # the stubs forget it
-        return filled
+            imputed.isetitem(position, series)  # type: ignore[arg-type]  # the stubs forget it
+        return imputed
 
     @property
     def scalers_(self) -> tuple[Scaler | None, ...]:
@@ -171,11 +175,10 @@ class TableEncoder:
         return tuple(getattr(column, "scaler", None) for column in self._learned)
 
     @property
-    def unfilled_(self) -> dict[Any, str]:
-        """The columns of ``skipped_`` whose holes stay holes, with the sentence why."""
+    def not_imputed_(self) -> dict[Any, NotLearned]:
+        """The columns whose missing cells stay missing, with the reason."""
         self._check_fitted()
-        constant = {column.name for column in self._constant}
-        return {name: why for name, why in self.skipped_.items() if name not in constant}
+        return {name: reason for name, reason in self.not_learned_.items() if not reason.imputed}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fitted encoder as JSON-able data."""
@@ -187,7 +190,9 @@ class TableEncoder:
             "schema": self.schema_.to_dict(),
             "learned": [column.to_dict() for column in self._learned],
             "constant": [column.to_dict() for column in self._constant],
-            "skipped": [[to_json_value(name), why] for name, why in self.skipped_.items()],
+            "not_learned": [
+                [to_json_value(name), reason.value] for name, reason in self.not_learned_.items()
+            ],
         }
 
     @classmethod
@@ -209,7 +214,9 @@ class TableEncoder:
             for column in data["constant"]
         ]
         encoder.columns_ = tuple(column.encoded for column in encoder._learned)
-        encoder.skipped_ = {from_json_value(name): why for name, why in data["skipped"]}
+        encoder.not_learned_ = {
+            from_json_value(name): NotLearned(reason) for name, reason in data["not_learned"]
+        }
         return encoder
 
     def _check_settings(self) -> None:
@@ -227,54 +234,25 @@ class TableEncoder:
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "columns_"):
-            raise ImputationError("The encoder has not seen a table yet. Call fit first.")
+            raise ImputationError("The encoder is not fitted yet.", advice="Call fit first.")
 
     def _fit_column(self, series: pd.Series, column: ColumnSchema) -> None:
-        """Learn one column, or note why it is not learned."""
-        if column.role is Role.IDENTIFIER:
-            self.skipped_[column.name] = "It names the rows, so there is nothing to learn."
-        elif column.role is Role.IGNORED:
-            self.skipped_[column.name] = "Its role is ignored."
-        elif not observed_cells(series).any():
-            self.skipped_[column.name] = "None of its cells is observed."
-        else:
-            check_role(series, column.role)
-            if column.role in (Role.NUMERICAL, Role.DATETIME):
-                self._fit_numerical(series)
-            else:
-                self._fit_categorical(series)
-
-    def _fit_numerical(self, series: pd.Series) -> None:
-        is_time = cell_kind(series) in (CellKind.DATETIME, CellKind.DURATION)
-        cells = TimeCells.fit(series) if is_time else NumberCells.fit(series)
-        numbers = cells.read(series)
-        usable = ~np.isnan(numbers)
-        numbers = numbers[usable]
-        if not numbers.size:
-            self.skipped_[series.name] = "None of its observed cells is a finite number."
-        elif numbers.min() == numbers.max():
-            self._fit_constant(series[usable])
-        else:
-            scaler = fit_scaler(numbers, self.numeric)
+        """Learn one column, or the only value of a constant one."""
+        reason = self.not_learned_.get(column.name)
+        if reason is not None and not reason.imputed:
+            return
+        check_role(series, column.role)
+        if reason is not None:
+            self._constant.append(_constant_column(series, column.role))
+        elif column.role in (Role.NUMERICAL, Role.DATETIME):
+            cells = _cells_of(series)
+            numbers = cells.read(series)
+            scaler = fit_scaler(numbers[~np.isnan(numbers)], self.numeric)
             self._learned.append(NumericalColumn(series.name, cells, scaler))
-
-    def _fit_categorical(self, series: pd.Series) -> None:
-        most = MOST_CLASSES if self.min_category_count == "auto" else None
-        labels = LabelCells.fit(series, self._min_count(series), most)
-        if labels.n_classes == 1:
-            self._fit_constant(series)
         else:
+            most = MOST_CLASSES if self.min_category_count == "auto" else None
+            labels = LabelCells.fit(series, self._min_count(series), most)
             self._learned.append(CategoricalColumn(series.name, labels))
-
-    def _fit_constant(self, series: pd.Series) -> None:
-        labels = LabelCells.fit(series)
-        self._constant.append(CategoricalColumn(series.name, labels))
-        # Whole numbers beyond 2**53 may differ by less than float64 can tell.
-        equal = "" if labels.n_classes == 1 else "about "
-        self.skipped_[series.name] = (
-            f"Its observed cells are all {equal}{labels.written[0]!s}; "
-            "missing ones are filled with that."
-        )
 
     def _min_count(self, series: pd.Series) -> int:
         if self.min_category_count == "paper":
@@ -284,11 +262,22 @@ class TableEncoder:
         return int(self.min_category_count)
 
 
+def _cells_of(series: pd.Series) -> NumberCells | TimeCells:
+    is_time = cell_kind(series) in (CellKind.DATETIME, CellKind.DURATION)
+    return TimeCells.fit(series) if is_time else NumberCells.fit(series)
+
+
+def _constant_column(series: pd.Series, role: Role) -> CategoricalColumn:
+    """Return a column with one value; infinite numbers beside it are no value."""
+    if role in (Role.NUMERICAL, Role.DATETIME):
+        series = series[~np.isnan(_cells_of(series).read(series))]
+    return CategoricalColumn(series.name, LabelCells.fit(series))
+
+
 def _check_has_columns(df: pd.DataFrame, names: Sequence[Hashable]) -> None:
     absent = [name for name in names if name not in df.columns]
     if absent:
-        shown = ", ".join(repr(name) for name in absent[:10])
         raise SchemaError(
-            f"The table lacks {len(absent)} of the expected columns: {shown}"
-            f"{' and more' if len(absent) > 10 else ''}."
+            f"The table lacks {len(absent)} of the expected columns: "
+            f"{listed(map(repr, absent), most=10)}."
         )

@@ -158,7 +158,7 @@ class TestRoles:
             ("wait", "datetime", "durations, not dates"),
             ("size", "boolean", "3 different values"),
             ("list", "categorical", "cannot be categories"),
-            ("size", "number", "There is no role 'number'. The roles are 'numerical'"),
+            ("size", "number", "There is no role 'number'. Choose numerical"),
             ("weight", "numerical", "no such column"),
         ],
     )
