@@ -100,8 +100,8 @@ def _holds_times(series: pd.Series, role: Role) -> bool:
     return role is Role.DATETIME or cell_kind(series) is CellKind.DURATION
 
 
-def has_telling_mean(series: pd.Series, role: Role) -> bool:
-    """Say whether the mean of a column tells people anything.
+def has_meaningful_mean(series: pd.Series, role: Role) -> bool:
+    """Say whether the mean of a column means anything to people.
 
     That of a date would be a number of days since the first one.
     """

@@ -1,5 +1,6 @@
 """Tables: reading and writing files, roles of columns, exact encoding and decoding, sample data."""
 
+from pmae_core.table.declaring import declare_missing
 from pmae_core.table.encoded_table import (
     EncodedColumn,
     EncodedTable,
@@ -22,7 +23,7 @@ from pmae_core.table.samples.datasets import (
 )
 from pmae_core.table.scaling import Scaler
 from pmae_core.table.schema import ColumnSchema, Flag, Schema
-from pmae_core.table.sentinels import SentinelSuggestion, declare_missing, suggest_sentinels
+from pmae_core.table.sentinels import SentinelSuggestion, suggest_sentinels
 
 __all__ = [
     "BENCHMARK_NAMES",

@@ -29,7 +29,7 @@ class NumericalColumn:
 
     @property
     def encoded(self) -> EncodedColumn:
-        """What a model is told about the column."""
+        """What a model knows about the column."""
         return EncodedColumn(self.name, "numerical", 0)
 
     def encode(self, series: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -61,7 +61,7 @@ class CategoricalColumn:
 
     @property
     def encoded(self) -> EncodedColumn:
-        """What a model is told about the column."""
+        """What a model knows about the column."""
         return EncodedColumn(self.name, "categorical", self.labels.n_classes)
 
     def encode(self, series: pd.Series) -> tuple[np.ndarray, np.ndarray]:

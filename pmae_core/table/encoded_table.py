@@ -39,7 +39,7 @@ class EncodedTable:
         not observed.
     observed
         bool, shape (n, d): False where a cell is missing, or present but unusable for the model
-        (a category never seen in fitting, an infinite number).
+        (a category not observed in fitting, an infinite number).
     columns
         What the d columns are.
     """

@@ -9,6 +9,7 @@ from typing import BinaryIO
 import pandas as pd
 
 from pmae_core.errors import TableWarning
+from pmae_core.table.declaring import declare_missing
 from pmae_core.table.io.columnar import read_feather, read_parquet
 from pmae_core.table.io.delimited import read_delimited
 from pmae_core.table.io.dialect import TextDialect
@@ -17,7 +18,6 @@ from pmae_core.table.io.jsonl import read_jsonl
 from pmae_core.table.io.layout import TextOptions
 from pmae_core.table.io.limits import DEFAULT_LIMITS, ReadingLimits
 from pmae_core.table.io.source import Remark, TableFormat, TableSource, detect_format, open_source
-from pmae_core.table.sentinels import declare_missing
 
 Source = str | os.PathLike[str] | bytes | BinaryIO
 
