@@ -117,6 +117,7 @@ _REMARKS = {
     Flag.IDENTIFIER: "looks like an identifier",
     Flag.HIGH_CARDINALITY: "more than 100 labels",
     Flag.MIXED_TYPES: "mixed types of cells",
+    Flag.CODES: "few whole numbers: codes or amounts?",
 }
 
 _SAID_IN_SUMMARY = {
@@ -125,6 +126,7 @@ _SAID_IN_SUMMARY = {
     Flag.IDENTIFIER: ("looks like an identifier", "look like identifiers"),
     Flag.HIGH_CARDINALITY: ("has very many labels", "have very many labels"),
     Flag.MIXED_TYPES: ("mixes types of cells", "mix types of cells"),
+    Flag.CODES: ("is read as codes", "are read as codes"),
 }
 
 

@@ -1,4 +1,4 @@
-"""What the columns of a table are for, and how that is seen from their cells."""
+"""What the columns of a table are for, and how their cells show it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import enum
 import re
 from collections.abc import Hashable
 
+import numpy as np
 import pandas as pd
 
 from pmae_core.errors import SchemaError
@@ -22,6 +23,14 @@ _IDENTIFIER_NAME = re.compile(
     re.IGNORECASE,
 )
 _CAMEL_CASE_IDENTIFIER = re.compile(r".*[a-z](Id|ID|Key|Uuid|UUID)")
+
+# More different numbers than this are amounts.
+_MOST_CODES = 10
+# Fewer cells per number are too few to see groups in them.
+_CELLS_PER_CODE = 10
+# Fewer levels than this do not show a peak that would distinguish a rating from codes.
+_FEWEST_RATINGS = 5
+_SHARE_AGAINST_ONE_PEAK = 0.1
 
 
 class Role(enum.StrEnum):
@@ -59,7 +68,78 @@ def infer_role(series: pd.Series, kind: CellKind, n_observed: int, n_unique: int
     """
     if _looks_like_identifier(series, kind, n_observed, n_unique):
         return Role.IDENTIFIER
+    if kind is CellKind.NUMBER and 2 <= n_unique <= _MOST_CODES:
+        numbers, shares = _distribution(series)
+        if _holds_zero_and_one(numbers, n_observed):
+            return Role.BOOLEAN
+        if looks_like_codes(numbers, shares, n_observed):
+            return Role.CATEGORICAL
     return _ROLE_OF_KIND[kind]
+
+
+def _distribution(series: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different numbers of a column in order, and the share of the cells of each."""
+    numbers = NumberCells(integer=False, written_as="float").read(series)
+    if not np.array_equal(np.isnan(numbers), series.isna().to_numpy()):
+        # Infinite numbers are no codes.
+        return np.array([]), np.array([])
+    values, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
+    return values, counts / counts.sum()
+
+
+def _holds_zero_and_one(numbers: np.ndarray, n_observed: int) -> bool:
+    return n_observed > 2 and np.array_equal(numbers, [0.0, 1.0])
+
+
+def looks_like_codes(numbers: np.ndarray, shares: np.ndarray, n_observed: int) -> bool:
+    """Say whether few different numbers rather name groups than measure or count something.
+
+    Parameters
+    ----------
+    numbers
+        The different numbers, in order.
+    shares
+        Share of the observed cells of each.
+    n_observed
+        Number of observed cells.
+
+    Notes
+    -----
+    Two different numbers are codes if each stands for ten cells on average. More are codes if they
+    also are whole, count up from 0 or 1 without a gap, and neither order nor spread says that they
+    are amounts:
+
+    - three or four numbers are amounts only if they begin with 0 and each is rarer than the one
+      before it, as counts are;
+    - five to ten numbers are amounts if their shares rise to one peak and fall from it, as those
+      of counts and ratings do: at most a tenth of the cells stand against that.
+
+    Examples
+    --------
+    >>> looks_like_codes(np.arange(1, 5), np.array([0.05, 0.22, 0.38, 0.35]), 412)
+    True
+    >>> looks_like_codes(np.arange(0, 4), np.array([0.6, 0.25, 0.1, 0.05]), 412)
+    False
+    """
+    if len(numbers) < 2 or n_observed < _CELLS_PER_CODE * len(numbers):
+        return False
+    if len(numbers) == 2:
+        return True
+    first = numbers[0]
+    if first not in (0, 1) or not np.array_equal(numbers, first + np.arange(len(numbers))):
+        return False
+    if len(numbers) < _FEWEST_RATINGS:
+        is_count = first == 0 and bool((np.diff(shares) < 0).all())
+        return not is_count
+    return _against_one_peak(shares) > _SHARE_AGAINST_ONE_PEAK
+
+
+def _against_one_peak(shares: np.ndarray) -> float:
+    """Return how much shares fall before their peak and rise after it, in total."""
+    peak = int(np.argmax(shares))
+    steps = np.diff(shares)
+    falls, rises = -steps[:peak].clip(max=0), steps[peak:].clip(min=0)
+    return float(falls.sum() + rises.sum())
 
 
 def as_role(role: Role | str) -> Role:

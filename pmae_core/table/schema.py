@@ -35,6 +35,7 @@ class Flag(enum.StrEnum):
     IDENTIFIER = "identifier"
     HIGH_CARDINALITY = "high cardinality"
     MIXED_TYPES = "mixed types"
+    CODES = "codes"
 
 
 @dataclass(frozen=True)
@@ -299,6 +300,7 @@ def _infer_column(series: pd.Series) -> ColumnSchema:
         Flag.MIXED_TYPES: series.dtype == object
         and kind in (CellKind.LABEL, CellKind.OTHER)
         and len(cell_types(series)) > 1,
+        Flag.CODES: kind is CellKind.NUMBER and role is Role.CATEGORICAL and n_unique > 2,
     }
     return ColumnSchema(
         name=series.name,

@@ -329,7 +329,8 @@ def test_roles_may_be_given_and_are_part_of_the_settings():
     holes = ampute(df, "monotone", "MAR", columns=["x"], schema=schema, seed=4)
     again = ampute(df, **json.loads(json.dumps(holes.settings)))
     pd.testing.assert_frame_equal(again.propensity, holes.propensity)
-    numerical = ampute(df, "monotone", "MAR", columns=["x"], seed=4)
+    amounts = Schema.infer(df, roles={"code": "numerical"})
+    numerical = ampute(df, "monotone", "MAR", columns=["x"], seed=4, schema=amounts)
     assert not numerical.propensity.equals(holes.propensity)
 
 
