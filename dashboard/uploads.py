@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from dashboard.workspace import TableState, Workspace
 from pmae_core.errors import TableError
-from pmae_core.table import ReadingLimits, open_table
+from pmae_core.table import ReadingLimits, read_table_file
 from pmae_core.table.io.source import FORMAT_OF_ENDING, Remark
 
 LIMITS = ReadingLimits()
@@ -86,7 +86,7 @@ def open_upload(workspace: Workspace, options: ReadingOptions | None = None) -> 
         raise TableError("There is no file to read. Upload one first.")
     options = options or ReadingOptions()
     try:
-        table = open_table(
+        table = read_table_file(
             workspace.upload_path,
             name=name,
             sheet=options.sheet,

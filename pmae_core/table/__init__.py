@@ -10,7 +10,7 @@ from pmae_core.table.encoded_table import (
 from pmae_core.table.encoding import TableEncoder
 from pmae_core.table.io.dialect import TextDialect, sniff_dialect
 from pmae_core.table.io.limits import ReadingLimits
-from pmae_core.table.io.reading import OpenedTable, open_table, read_table
+from pmae_core.table.io.reading import TableFile, read_table, read_table_file
 from pmae_core.table.io.writing import write_table
 from pmae_core.table.learned import NotLearned
 from pmae_core.table.roles import Role
@@ -34,19 +34,19 @@ __all__ = [
     "EncodedTable",
     "Flag",
     "NotLearned",
-    "OpenedTable",
     "ReadingLimits",
     "Role",
     "Scaler",
     "Schema",
     "SentinelSuggestion",
     "TableEncoder",
+    "TableFile",
     "TextDialect",
     "declare_missing",
     "list_datasets",
     "load_dataset",
-    "open_table",
     "read_table",
+    "read_table_file",
     "scalar_values",
     "sniff_dialect",
     "suggest_sentinels",

@@ -333,7 +333,7 @@ def test_a_failure_that_nobody_foresaw_is_no_traceback(open_page, fill, patients
     def fail(*args, **kwargs):
         raise RuntimeError("internal detail")
 
-    monkeypatch.setattr(uploads, "open_table", fail)
+    monkeypatch.setattr(uploads, "read_table_file", fail)
     upload(app, "t.csv", b"a,b\n1,2\n")
 
     assert not app.exception

@@ -23,7 +23,7 @@ Source = str | os.PathLike[str] | bytes | BinaryIO
 
 
 @dataclass(frozen=True, eq=False)
-class OpenedTable:
+class TableFile:
     """A table and what was found out about its file.
 
     Attributes
@@ -51,7 +51,7 @@ class OpenedTable:
     remarks: tuple[Remark, ...]
 
 
-def open_table(
+def read_table_file(
     source: Source,
     *,
     name: str | None = None,
@@ -64,7 +64,7 @@ def open_table(
     header: bool | None = None,
     sentinels: Sequence[object] | Mapping[str, Sequence[object]] = (),
     limits: ReadingLimits = DEFAULT_LIMITS,
-) -> OpenedTable:
+) -> TableFile:
     r"""Read a table, and say what was found out about its file.
 
     Takes the same arguments as :func:`read_table`, and returns with the table how it was written
@@ -72,7 +72,7 @@ def open_table(
 
     Returns
     -------
-    OpenedTable
+    TableFile
         The table, its format, dialect, encoding and sheet, and remarks.
 
     Raises
@@ -82,7 +82,7 @@ def open_table(
 
     Examples
     --------
-    >>> opened = open_table(b"age;height\n41;1,75\n;1,68\n")
+    >>> opened = read_table_file(b"age;height\n41;1,75\n;1,68\n")
     >>> opened.dialect.delimiter, opened.dialect.decimal, opened.encoding
     (';', ',', 'utf-8-sig')
     """
@@ -108,7 +108,7 @@ def _read(
     options: TextOptions,
     sheet: int | str,
     limits: ReadingLimits,
-) -> OpenedTable:
+) -> TableFile:
     dialect, encoding, title = TextDialect(), None, None
     match table_format:
         case "csv" | "tsv":
@@ -123,7 +123,7 @@ def _read(
             frame = read_feather(source, limits=limits)
         case "jsonl":
             frame = read_jsonl(source, encoding=options.encoding, limits=limits)
-    return OpenedTable(frame, table_format, dialect, encoding, title, tuple(source.remarks))
+    return TableFile(frame, table_format, dialect, encoding, title, tuple(source.remarks))
 
 
 def read_table(
@@ -172,7 +172,7 @@ def read_table(
     Warns
     -----
     TableWarning
-        If something was changed or assumed; :func:`open_table` returns this instead.
+        If something was changed or assumed; :func:`read_table_file` returns this instead.
 
     Raises
     ------
@@ -184,7 +184,7 @@ def read_table(
     >>> read_table(b"age;height\n41;1,75\n;1,68\n").dtypes.astype(str).to_dict()
     {'age': 'Int64', 'height': 'float64'}
     """
-    opened = open_table(
+    opened = read_table_file(
         source,
         name=name,
         format=format,

@@ -22,7 +22,7 @@ from pmae_core.errors import (
     UnreadableFileError,
 )
 from pmae_core.table.io.limits import ReadingLimits
-from pmae_core.table.io.reading import read_table
+from pmae_core.table.io.reading import read_table, read_table_file
 from pmae_core.table.io.writing import write_table
 
 
@@ -47,6 +47,30 @@ def workbook(rows, **sheets):
     buffer = io.BytesIO()
     book.save(buffer)
     return buffer.getvalue()
+
+
+def test_what_was_found_out_about_a_file_comes_with_the_table():
+    found = read_table_file("ort;n\nKöln;1,5\nUlm;2,5\n".encode("cp1252"), name="t.csv")
+    assert found.frame["n"].tolist() == [1.5, 2.5]
+    assert (found.format, found.encoding, found.sheet) == ("csv", "cp1252", None)
+    assert (found.dialect.delimiter, found.dialect.decimal) == (";", ",")
+    assert [remark.code for remark in found.remarks] == ["encoding"]
+
+
+def test_the_sheet_that_was_read_is_named():
+    content = workbook([["a"], [1]], other=[["b"], [2]])
+    assert [read_table_file(content, sheet=at).sheet for at in (0, 1, "other", "2")] == [
+        "Sheet",
+        "other",
+        "other",
+        "other",
+    ]
+
+
+def test_what_was_assumed_is_a_warning_at_the_call():
+    with pytest.warns(TableWarning, match="read as cp1252") as caught:
+        read_table("ort;n\nKöln;1\n".encode("cp1252"))
+    assert caught[0].filename == __file__
 
 
 class TestSources:
