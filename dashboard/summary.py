@@ -13,8 +13,6 @@ from pmae_core.words import count, percent
 ALMOST_EMPTY = 0.1  # at most so much is observed
 FEW_ROWS = 20
 
-LEARNED_ROLES = (Role.NUMERICAL, Role.CATEGORICAL, Role.BOOLEAN, Role.DATETIME)
-
 MEANING_OF_ROLE = {
     Role.NUMERICAL: "for amounts and measurements",
     Role.CATEGORICAL: "for labels such as towns",
@@ -77,7 +75,7 @@ def cautions(table: OpenTable, suggestions: Sequence[SentinelSuggestion] = ()) -
             "so open a table with more columns. If the cells of a file are separated by an "
             'unusual sign, choose it under "Read the file in another way".'
         )
-    elif not any(_is_learned(c) for c in columns):
+    elif not table.schema.learned():
         found.append(
             "There is no column to learn from: each is empty, constant, an identifier or ignored. "
             "Change a role below, or open another table."
@@ -120,6 +118,7 @@ _REMARKS = {
     Flag.IDENTIFIER: "looks like an identifier",
     Flag.HIGH_CARDINALITY: "more than 100 labels",
     Flag.MIXED_TYPES: "mixed types of cells",
+    Flag.CODES: "few whole numbers: codes or amounts?",
 }
 
 _SAID_IN_SUMMARY = {
@@ -128,6 +127,7 @@ _SAID_IN_SUMMARY = {
     Flag.IDENTIFIER: ("looks like an identifier", "look like identifiers"),
     Flag.HIGH_CARDINALITY: ("has very many labels", "have very many labels"),
     Flag.MIXED_TYPES: ("mixes types of cells", "mix types of cells"),
+    Flag.CODES: ("is read as codes", "are read as codes"),
 }
 
 
@@ -136,8 +136,3 @@ def _flagged(columns: Sequence[ColumnSchema], flag: Flag) -> str:
     if not names:
         return ""
     return f"{listing(names, most=3)} {_SAID_IN_SUMMARY[flag][len(names) > 1]}"
-
-
-def _is_learned(column: ColumnSchema) -> bool:
-    empty = {Flag.CONSTANT, Flag.ALL_MISSING}
-    return column.role in LEARNED_ROLES and not empty.intersection(column.flags)

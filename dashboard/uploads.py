@@ -1,33 +1,37 @@
 """Files that users send: written to the workspace at once, then read from there."""
 
-import re
 import shutil
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-import pandas as pd
-
 from dashboard.workspace import TableState, Workspace
-from pmae_core.errors import TableError, TableWarning
-from pmae_core.table import ReadingLimits, TextDialect, read_table, sniff_dialect
-from pmae_core.table.io.source import FORMAT_OF_ENDING
+from pmae_core.errors import TableError
+from pmae_core.table import ReadingLimits, read_table_file
+from pmae_core.table.io.source import FORMAT_OF_ENDING, Remark
 
 LIMITS = ReadingLimits()
 SECTION = "upload"
 
-_SAMPLE_BYTES = 1 << 20
-# The library speaks to people who write code; here are buttons instead of parameters.
+# The library advises people who write code; here are buttons instead of parameters.
 _READING = 'under "Read the file in another way"'
-_IN_OTHER_WORDS = (
-    (r"Pass encoding=\.\.\. if letters look wrong\.", f"If letters look wrong, choose {_READING}."),
-    (r"pass encoding='utf-16-le' or 'utf-16-be'", f"choose UTF-16 {_READING}"),
-    (r" or pass format='\w+'", ""),
-    (r"or pass another delimiter", f"or choose another separator {_READING}"),
-    (r"[Pp]ass (delimiter|decimal|thousands|header|sheet|encoding)=\S+", f"choose {_READING}"),
-    (r",? or raise the limit \w+", ""),
-)
+_ADVICE = {
+    "encoding": f"If letters look wrong, choose another encoding {_READING}.",
+    "utf-16": f"If it is UTF-16 text, choose UTF-16 {_READING}.",
+    "format": "If it is a table, give it the right ending.",
+    "delimiter": "Put cells that contain the delimiter in quotes, remove title lines above the "
+    f"header, or choose another separator {_READING}.",
+    "header": f"If this is wrong, choose what the first line holds {_READING}.",
+    "decimal-comma": f"If there are two columns, choose the comma as separator {_READING}.",
+    "sheet": f"Choose one of these names, or a number, {_READING}: the first sheet is 1.",
+    "max_bytes": "Take a part of it.",
+    "max_expanded_bytes": "Take a part of it.",
+    "max_packing": "Save the table as .csv.",
+    "max_columns": "Keep only the columns you need.",
+    "max_rows": "Take a sample of its rows.",
+    "max_cells": "Take fewer rows or columns.",
+}
+_ANY_ADVICE = "Look into the file, or choose another one."
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class ReadingOptions:
     decimal: str | None = None
     encoding: str | None = None
     header: bool | None = None
-    sheet: int | str = 0
+    sheet: int | str = 0  # digits in a text count from 1
 
 
 @dataclass(frozen=True)
@@ -81,22 +85,29 @@ def open_upload(workspace: Workspace, options: ReadingOptions | None = None) -> 
     if name is None:
         raise TableError("There is no file to read. Upload one first.")
     options = options or ReadingOptions()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", TableWarning)
-        try:
-            frame = _read(workspace.upload_path, name, options)
-        except TableError as error:
-            raise type(error)(_with_advice(in_other_words(str(error)))) from error
-    dialect = _dialect(workspace.upload_path, name, options)
+    try:
+        table = read_table_file(
+            workspace.upload_path,
+            name=name,
+            sheet=options.sheet,
+            delimiter=options.delimiter,
+            encoding=options.encoding,
+            decimal=options.decimal,
+            header=options.header,
+            limits=LIMITS,
+        )
+    except TableError as error:
+        advice = _ADVICE.get(error.code or "", error.advice) or _ANY_ADVICE
+        raise type(error)(error.problem, code=error.code, advice=advice) from error
     state = workspace.save_table(
-        frame,
+        table.frame,
         name=name,
         source="your file",
-        decimal=dialect.decimal,
-        thousands=dialect.thousands,
+        # Columns of text may become numbers later on.
+        decimal=table.dialect.decimal,
+        thousands=table.dialect.thousands,
     )
-    remarks = [str(w.message) for w in caught if issubclass(w.category, TableWarning)]
-    return OpenedFile(state, tuple(dict.fromkeys(map(in_other_words, remarks))))
+    return OpenedFile(state, tuple(dict.fromkeys(map(_sentence, table.remarks))))
 
 
 def is_text(name: str) -> bool:
@@ -109,36 +120,6 @@ def is_workbook(name: str) -> bool:
     return FORMAT_OF_ENDING.get(Path(name).suffix.lower()) == "excel"
 
 
-def in_other_words(sentence: str) -> str:
-    """Return a sentence of the library with what to do on this page instead of in code."""
-    for pattern, words in _IN_OTHER_WORDS:
-        sentence = re.sub(pattern, words, sentence)
-    return sentence
-
-
-def _with_advice(sentence: str) -> str:
-    """Say what to do where the library leaves it at what is wrong."""
-    says_what_to_do = ". " in sentence
-    return sentence if says_what_to_do else f"{sentence} Look into the file, or choose another one."
-
-
-def _read(path: Path, name: str, options: ReadingOptions) -> pd.DataFrame:
-    return read_table(
-        path,
-        name=name,
-        sheet=options.sheet,
-        delimiter=options.delimiter,
-        encoding=options.encoding,
-        decimal=options.decimal,
-        header=options.header,
-        limits=LIMITS,
-    )
-
-
-def _dialect(path: Path, name: str, options: ReadingOptions) -> TextDialect:
-    """Find out how numbers are written: columns of text may become numbers later on."""
-    if not is_text(name):
-        return TextDialect()
-    with path.open("rb") as file:
-        sample = file.read(_SAMPLE_BYTES).decode(options.encoding or "utf-8", errors="replace")
-    return sniff_dialect(sample, delimiter=options.delimiter, decimal=options.decimal)
+def _sentence(remark: Remark) -> str:
+    advice = _ADVICE.get(remark.code or "", remark.advice)
+    return f"{remark.problem} {advice}".strip()

@@ -27,12 +27,12 @@ from dashboard.labs.amputation import (
     PATTERN_WORDS,
     by_holes,
     chance_sentence,
-    in_words_of_page,
     pattern_sentence,
     result_sentence,
     scenario_words,
     truth_sentence,
     truths,
+    with_advice_of_page,
 )
 from dashboard.labs.caches import facts_of, made_in
 from dashboard.labs.focus import choose_column
@@ -268,7 +268,7 @@ def _make(table: OpenTable, scenario: Scenario) -> Amputation:
             raise AmputationError("Give at least one column less than 100% by hand.")
         return made_in(table, scenario)
     except AmputationError as error:
-        raise in_words_of_page(error) from error
+        raise with_advice_of_page(error) from error
 
 
 # What the holes did

@@ -124,7 +124,7 @@ def workbook_options() -> uploads.ReadingOptions:
     sheet = st.text_input(
         "Sheet", "1", help="Its number, the first is 1, or its name.", key="data:sheet"
     ).strip()
-    return uploads.ReadingOptions(sheet=max(int(sheet) - 1, 0) if sheet.isdigit() else sheet or 0)
+    return uploads.ReadingOptions(sheet=sheet or 0)
 
 
 @calm

@@ -6,15 +6,19 @@ class PMAEError(Exception):
 
     Parameters
     ----------
-    message : str
-        A sentence for the user: what happened, then what to do.
+    problem : str
+        What happened, in a sentence for the user.
     code : str, optional
         What a page can offer help for, e.g. ``"delimiter"``; messages are never parsed.
+    advice : str, optional
+        What to do, for people who write code. A page may give its own advice instead.
     """
 
-    def __init__(self, message: str = "", *, code: str | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, problem: str = "", *, code: str | None = None, advice: str = "") -> None:
+        super().__init__(f"{problem} {advice}".strip())
+        self.problem = problem
         self.code = code
+        self.advice = advice
 
 
 class TableError(PMAEError, ValueError):
@@ -38,7 +42,7 @@ class SchemaError(PMAEError, ValueError):
 
 
 class AmputationError(PMAEError, ValueError):
-    """Holes of the wanted kind cannot be made in this table."""
+    """Missing values of the wanted kind cannot be simulated in this table."""
 
 
 class ImputationError(PMAEError, ValueError):
@@ -70,4 +74,4 @@ class TableWarning(UserWarning):
 
 
 class ImputationWarning(UserWarning):
-    """Part of a table was left as it is, or filled with less than full information."""
+    """Part of a table was left as it is, or imputed with less than full information."""

@@ -153,7 +153,7 @@ def number_columns(frame: pd.DataFrame, schema: Schema) -> list[str]:
         str(column.name)
         for column in schema
         if column.role is Role.NUMERICAL
-        and column.n_unique > 1
+        and column.not_learned is None
         and cell_kind(frame[column.name]) is CellKind.NUMBER
     ]
 
@@ -164,8 +164,8 @@ def target_columns(frame: pd.DataFrame, schema: Schema) -> list[str]:
     return [
         str(column.name)
         for column in schema
-        if column.role not in (Role.IDENTIFIER, Role.IGNORED, Role.DATETIME)
-        and column.n_unique > 1
+        if column.role is not Role.DATETIME
+        and column.not_learned is None
         and (kind := cell_kind(frame[column.name])) in kinds
         and (kind is CellKind.NUMBER or column.n_unique <= MANY_CLASSES)
     ]

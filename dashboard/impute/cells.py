@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -84,27 +83,13 @@ def marked(filling: Filling, rows: Positions, columns: list[str]) -> Any:
     empty = part.isna().to_numpy()
     styles = np.where(imputed, FILLED_STYLE, np.where(empty, EMPTY_STYLE, ""))
     table = pd.DataFrame(styles, index=part.index, columns=part.columns)
-    formats = {
-        name: functools.partial(_shown, decimals=_decimals(part.iloc[~imputed[:, j], j]))
-        for j, name in enumerate(columns)
-    }
-    return part.style.format(formats, na_rep="").apply(lambda _: table, axis=None)
+    return part.style.format(_shown, na_rep="").apply(lambda _: table, axis=None)
 
 
-def _shown(cell: Any, decimals: int | None) -> str:
+def _shown(cell: Any) -> str:
     if not isinstance(cell, float | np.floating) or abs(cell) >= MOST_IN_FULL:
         return exact_text(cell)
-    return f"{cell:.6g}" if decimals is None else f"{cell:.{decimals}f}"
-
-
-def _decimals(observed: pd.Series) -> int | None:
-    """Return with how many decimals observed numbers are written; None where nothing tells."""
-    if not pd.api.types.is_float_dtype(observed):
-        return None
-    texts = [f"{value:.6g}" for value in observed.dropna() if abs(value) < MOST_IN_FULL]
-    if not texts or any("e" in text for text in texts):
-        return None
-    return max(len(text.partition(".")[2]) for text in texts)
+    return f"{cell:.6g}"
 
 
 # A column

@@ -15,7 +15,7 @@ from dashboard.impute.fillings import title_of
 from dashboard.workspace import OpenTable
 from pmae_core.explain import StructuralMissingness, find_structural_missingness
 from pmae_core.jobs import JobRecord
-from pmae_core.table import Role, Schema
+from pmae_core.table import Schema
 
 FIRST_METHOD = "pmae-mix"
 MODEL = "model:"
@@ -115,12 +115,8 @@ def hole_name(hole: StructuralMissingness) -> str:
 
 def stays_empty(schema: Schema) -> dict[str, str]:
     """Return the columns with holes that no method fills, and why, in words."""
-    reasons = {}
-    for column in schema:
-        if column.n_observed == column.n_rows:
-            continue
-        if column.n_observed == 0:
-            reasons[str(column.name)] = "nothing is observed in it"
-        elif column.role in (Role.IDENTIFIER, Role.IGNORED):
-            reasons[str(column.name)] = f"its role is {column.role.value}"
-    return reasons
+    return {
+        str(name): reason.clause
+        for name, reason in schema.not_learned().items()
+        if not reason.imputed and schema[name].n_observed < schema[name].n_rows
+    }

@@ -15,7 +15,9 @@ from pmae_core.amputation import Amputation
 from pmae_core.errors import AmputationError
 from pmae_core.missingness import summarize_missingness
 from pmae_core.table import Role
-from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
+from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.number_cells import NumberCells
+from pmae_core.table.time_cells import TimeCells
 from pmae_core.words import count, percent
 
 MOST_ROWS = 20_000
@@ -133,20 +135,21 @@ def scenario_words(scenario: Scenario) -> str:
     return ", ".join([*filter(None, words), f"seed {scenario.seed}"])
 
 
-# What the library calls its arguments, and what the page calls them.
-_WORDS_OF_PAGE = {
-    "column_share": "the share of columns with holes",
-    "`columns`": "the list of columns",
-    "coupling 'independent'": "independent holes",
+# The library advises people who write code; the page has controls instead of arguments.
+_ADVICE = {
+    "column-share": "Change the share of columns with holes.",
+    "no-columns": "Name at least one in the list of columns.",
+    "proportions-of-others": "Name these in the list of columns, too.",
+    "self-masking-nested": "Use independent holes.",
+    "mar-needs-observed": "Name fewer columns, lower the share of columns with holes, or use MCAR "
+    "or MNAR.",
 }
 
 
-def in_words_of_page(error: AmputationError) -> AmputationError:
-    """Return the error with the names that the page's controls have."""
-    sentence = str(error)
-    for argument, word in _WORDS_OF_PAGE.items():
-        sentence = sentence.replace(argument, word)
-    return AmputationError(sentence)
+def with_advice_of_page(error: AmputationError) -> AmputationError:
+    """Return the error with advice that names the page's controls."""
+    advice = _ADVICE.get(error.code or "", error.advice)
+    return AmputationError(error.problem, code=error.code, advice=advice)
 
 
 @dataclass(frozen=True)

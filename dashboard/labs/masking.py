@@ -18,7 +18,7 @@ from pmae_core.masking import (
     masking_probability,
     observed_proportion,
 )
-from pmae_core.table import ColumnSchema, Flag, Role, Schema
+from pmae_core.table import Schema
 from pmae_core.words import count, percent
 
 UNIFORM_RATE = 0.5
@@ -199,8 +199,8 @@ class MaskingTable:
 
 def masking_table(frame: pd.DataFrame, schema: Schema, *, seed: int = 0) -> MaskingTable:
     """Look at a table as the masking lab sees it."""
-    left_out = {str(column.name): why for column in schema if (why := _why_left_out(column))}
-    learned = [column.name for column in schema if not _why_left_out(column)]
+    left_out = {str(name): reason.clause for name, reason in schema.not_learned().items()}
+    learned = schema.learned()
     rng = np.random.default_rng(seed)
     observed = frame[learned].notna().to_numpy()
     n_rows = len(frame)
@@ -217,18 +217,6 @@ def masking_table(frame: pd.DataFrame, schema: Schema, *, seed: int = 0) -> Mask
         draws=rng.random(sample.shape),
         left_out=left_out,
     )
-
-
-def _why_left_out(column: ColumnSchema) -> str | None:
-    if column.role is Role.IDENTIFIER:
-        return "it only names the rows"
-    if column.role is Role.IGNORED:
-        return "its role is “ignored”"
-    if Flag.ALL_MISSING in column.flags:
-        return "it has no observed cell to learn from"
-    if Flag.CONSTANT in column.flags:
-        return "all its observed cells are equal"
-    return None
 
 
 def column_weights(table: MaskingTable, masking: Masking) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from pmae_core.amputation.patterns import Coupling, Mechanism, Pattern
 from pmae_core.documents import Document
 from pmae_core.errors import AmputationError
 from pmae_core.storage.json_values import from_json_value, to_json_value
-from pmae_core.table import Role, Schema
+from pmae_core.table import Schema
 from pmae_core.words import count
 
 Kind = Literal["pattern", "like-mine"]
@@ -141,11 +141,7 @@ def _column(data: Any) -> Any:
 
 def content_columns(schema: Schema) -> list[Any]:
     """Return the columns that can lose cells: no identifiers, ignored or empty ones."""
-    return [
-        column.name
-        for column in schema
-        if column.role not in (Role.IDENTIFIER, Role.IGNORED) and column.n_observed
-    ]
+    return schema.imputable()
 
 
 @dataclass(frozen=True)

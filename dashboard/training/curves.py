@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 
 from pmae_core.jobs import JobEvent
-from pmae_core.table import Flag, Role, Schema
+from pmae_core.table import Schema
 
 MOST_POINTS = 400
-NOT_LEARNED = (Role.IDENTIFIER, Role.IGNORED)
 
 
 class Curves:
@@ -149,19 +148,10 @@ def column_names(schema: Mapping[str, Any] | None, n_columns: int) -> list[str]:
 
     Where the schema does not tell, they are numbered.
     """
-    learned = [] if schema is None else _learned(Schema.from_dict(dict(schema)))
+    learned = [] if schema is None else Schema.from_dict(dict(schema)).learned()
     if len(learned) == n_columns:
-        return learned
+        return [str(name) for name in learned]
     return [f"column {place}" for place in range(1, n_columns + 1)]
-
-
-def _learned(schema: Schema) -> list[str]:
-    empty = {Flag.ALL_MISSING, Flag.CONSTANT}
-    return [
-        str(column.name)
-        for column in schema
-        if column.role not in NOT_LEARNED and not empty & set(column.flags)
-    ]
 
 
 def smoothed(values: pd.Series) -> pd.Series:

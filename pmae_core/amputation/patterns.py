@@ -1,4 +1,4 @@
-"""Which columns get holes, and how much of each stays observed."""
+"""Which columns lose cells, and how much of each stays observed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from pmae_core.errors import AmputationError
+from pmae_core.words import listed
 
 Pattern = Literal["monotone", "quasi-monotone", "general"]
 Mechanism = Literal["MCAR", "MAR", "MNAR", "self-masking"]
@@ -22,13 +23,13 @@ MODERATE = (0.2, 0.8)
 NEARLY_COMPLETE = (0.95, 0.99)
 MONOTONE_PROPORTION = 0.5
 MONOTONE_SHARE = 0.6
-# Share of columns that MAR leaves observed where the pattern itself would spare none.
+# Share of columns that stay observed under MAR where the pattern itself would take all.
 MAR_PREDICTOR_SHARE = 0.3
 QUASI_SHARE = 0.6
 
 
 def default_column_share(pattern: str, mechanism: str) -> float:
-    """Return the share of columns that get holes unless the user says otherwise."""
+    """Return the share of columns that lose cells unless the user says otherwise."""
     if pattern == "monotone":
         return MONOTONE_SHARE
     return 1.0 - MAR_PREDICTOR_SHARE if mechanism == "MAR" else 1.0
@@ -46,7 +47,7 @@ def choose_columns(
 def draw_proportions(
     columns: Sequence[Name], pattern: str, coupling: str, rng: np.random.Generator
 ) -> dict[Name, float]:
-    """Return the observed proportion ``p_j`` of each column that gets holes."""
+    """Return the observed proportion ``p_j`` of each column that loses cells."""
     n_columns = len(columns)
     if pattern == "monotone":
         drawn = np.full(n_columns, MONOTONE_PROPORTION)
@@ -78,8 +79,9 @@ def override_proportions(
     strangers = [str(name) for name in by_name if name not in drawn]
     if strangers:
         raise AmputationError(
-            f"Proportions are given for column(s) that get no holes: {', '.join(strangers)}. "
-            "Name the columns that shall get holes in `columns`."
+            f"Proportions are given for columns that lose no cells: {listed(strangers)}.",
+            code="proportions-of-others",
+            advice="Name these in `columns`, too, or leave out their proportions.",
         )
     for name, proportion in by_name.items():
         if not 0.0 <= proportion <= 1.0:

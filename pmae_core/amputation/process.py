@@ -1,15 +1,21 @@
-"""The amputation itself: from a table and a few words to a table with holes."""
+"""Simulating missing values: from a table and a few words to an incomplete table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pmae_core.amputation.columns import (
+    checked_columns,
+    columns_in_score,
+    is_number,
+    modeled_columns,
+    numbers_first,
+)
 from pmae_core.amputation.patterns import (
     COUPLINGS,
     MECHANISMS,
@@ -24,41 +30,12 @@ from pmae_core.amputation.patterns import (
     override_proportions,
 )
 from pmae_core.amputation.propensity import Predictor, observed_probability, random_score
+from pmae_core.amputation.removal import Amputation, check_table, remove_cells
 from pmae_core.errors import AmputationError
-from pmae_core.table.schema import Role, Schema
+from pmae_core.table.schema import Schema
+from pmae_core.words import listed
 
 FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-
-# Integers beyond this are not exact as floats, the usual dtype of integers with holes.
-_EXACT_FLOAT_INTEGER = 2**53
-
-
-@dataclass(frozen=True)
-class Amputation:
-    """A table with holes made on purpose.
-
-    Attributes
-    ----------
-    truth : DataFrame
-        The table as it was, without the rows that lost everything.
-    incomplete : DataFrame
-        The same rows with holes. Integers with holes become floats (nullable integers where a
-        float would not be exact) and booleans nullable booleans; other dtypes stay.
-    missing : DataFrame of bool
-        True where a cell was removed *here*, so that its truth is known. Cells that were
-        missing before stay missing in both tables and are False.
-    propensity : DataFrame of float
-        Probability of each cell to stay observed.
-    settings : dict
-        JSON-able; ``ampute(df, **settings)`` repeats the result.
-    """
-
-    truth: pd.DataFrame
-    incomplete: pd.DataFrame
-    missing: pd.DataFrame
-    propensity: pd.DataFrame
-    settings: dict[str, Any]
 
 
 def ampute(
@@ -76,48 +53,48 @@ def ampute(
 ) -> Amputation:
     """Remove cells of a table by a known pattern and mechanism.
 
-    Each column j that gets holes has an observed proportion ``p_j``. A cell stays observed with
+    Each column j that loses cells has an observed proportion ``p_j``. A cell stays observed with
     probability ``sigmoid(score_i + b_j)``: the score is linear in the row's values with N(0, 1)
     weights and has a standard deviation of 1; ``b_j`` is solved so that the mean is ``p_j``.
 
     Parameters
     ----------
     df : DataFrame
-        The table. It may have holes already; those stay (see :class:`Amputation`).
+        The table. Cells that are missing already stay missing (see :class:`Amputation`).
     pattern : {"monotone", "quasi-monotone", "general"}, default "general"
         - monotone: half of the cells of some columns;
-        - quasi-monotone: some columns keep 95 to 99 % of their cells, the others 20 to 80 %;
-        - general: every column has holes, in proportions that vary widely.
+        - quasi-monotone: some columns keep 95 to 99% of their cells, the others 20 to 80%;
+        - general: every column has missing cells, in proportions that vary widely.
     mechanism : {"MCAR", "MAR", "MNAR", "self-masking"}, default "MNAR"
         What the score depends on:
 
         - MCAR: on nothing;
-        - MAR: only on columns that get no holes;
-        - MNAR: on all columns, but under "monotone" only on those that get holes (the paper's
+        - MAR: only on columns that stay observed;
+        - MNAR: on all columns, but under "monotone" only on those that lose cells (the paper's
           rule);
         - self-masking: for each column on its own value alone.
     coupling : {"nested", "independent"}, optional
-        How the holes of one row hang together:
+        How the missing cells of one row are related:
 
         - nested: as in the masks released with the paper. One score for all columns and one
-          uniform draw a row, so a row that misses a column misses every column with a smaller
+          uniform draw per row, so a row that misses a column misses every column with a smaller
           ``p_j`` too: whatever its name, the pattern is strictly monotone.
-          General: ``p_j`` ~ U(0, 1) clipped to [0.1, 0.9]; quasi-monotone: 60 % of the columns
-          U(0.2, 0.8), 40 % U(0.95, 0.99).
+          General: ``p_j`` ~ U(0, 1) clipped to [0.1, 0.9]; quasi-monotone: 60% of the columns
+          U(0.2, 0.8), 40% U(0.95, 0.99).
         - independent: as in the paper's text. Own weights for each column, own draw for each cell.
-          General: ``p_j`` ~ U(0.2, 0.8); quasi-monotone: 60 % of the columns
-          U(0.95, 0.99), 40 % U(0.2, 0.8).
+          General: ``p_j`` ~ U(0.2, 0.8); quasi-monotone: 60% of the columns
+          U(0.95, 0.99), 40% U(0.2, 0.8).
 
         By default "nested", and "independent" for self-masking, which has no nested form.
     columns : sequence of names, optional
-        The columns that may get holes; by default all but identifiers, ignored and empty ones.
+        The columns that may lose cells; by default all but identifiers, ignored and empty ones.
     column_share : float, optional
-        Share of `columns` that get holes, chosen at random. By default 1 where `columns` are
+        Share of `columns` that lose cells, chosen at random. By default 1 where `columns` are
         named; else 0.6 for "monotone" (the paper uses 0.3 and 0.6), 1 for the other
         patterns, and 0.7 for these under MAR, which needs columns that stay observed.
     proportions : float or mapping of name to float, optional
-        Observed proportions instead of the pattern's own: one for all columns with holes, or
-        some by name.
+        Observed proportions instead of the pattern's own: one for all columns that lose
+        cells, or some by name.
     seed : int, default 0
         The same seed gives the same result; weights do not depend on the pattern.
     schema : Schema or its dict, optional
@@ -134,15 +111,15 @@ def ampute(
     Raises
     ------
     AmputationError
-        If holes of that kind cannot be made in this table.
+        If missing values of that kind cannot be simulated in this table.
 
     Examples
     --------
     >>> df = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 4)), columns=list("abcd"))
-    >>> holes = ampute(df, "monotone", "MCAR", column_share=0.5, seed=1)
-    >>> holes.missing.mean().round(1).sort_values().tolist()
+    >>> made = ampute(df, "monotone", "MCAR", column_share=0.5, seed=1)
+    >>> made.missing.mean().round(1).sort_values().tolist()
     [0.0, 0.0, 0.5, 0.5]
-    >>> holes.incomplete.equals(ampute(df, **holes.settings).incomplete)
+    >>> made.incomplete.equals(ampute(df, **made.settings).incomplete)
     True
     """
     coupling = _resolved_coupling(mechanism, coupling)
@@ -150,32 +127,20 @@ def ampute(
     _check_choice("mechanism", mechanism, MECHANISMS)
     _check_choice("coupling", coupling, COUPLINGS)
     check_table(df)
-    roles = _roles(df, schema)
+    roles = _resolved_schema(df, schema)
     share = _resolved_share(column_share, columns, pattern, mechanism)
     # Proportions, then cells, come from the seed's own stream; columns and weights from
     # streams beside it, so that a seed has the same weights under every pattern.
     rng = np.random.default_rng(seed)
     column_rng, weight_rng = rng.spawn(2)
 
-    named = [] if columns is None else _checked_columns(df, columns)
-    modeled = _modeled_columns(df, roles, named)
+    named = [] if columns is None else checked_columns(df, columns)
+    modeled = modeled_columns(df, roles, named)
     chosen = choose_columns(named or modeled, share, column_rng)
-    drawn = draw_proportions(_numbers_first(chosen, roles), pattern, coupling, rng)
+    drawn = draw_proportions(numbers_first(chosen, roles), pattern, coupling, rng)
     p_obs = override_proportions(drawn, proportions)
-
-    scores = _scores(
-        df,
-        roles,
-        modeled,
-        chosen,
-        pattern=pattern,
-        mechanism=mechanism,
-        coupling=coupling,
-        rng=weight_rng,
-    )
-    propensity = pd.DataFrame(1.0, index=df.index, columns=df.columns)
-    for name in chosen:
-        propensity[name] = observed_probability(scores[name], p_obs[name])
+    score = _RowScores(df, roles, modeled, chosen, weight_rng)
+    propensity = _propensity(df, score.under(pattern, mechanism, coupling), p_obs)
     draw_shape = (len(df), 1) if coupling == "nested" else df.shape
     removed = rng.random(draw_shape) >= propensity.to_numpy()
 
@@ -191,57 +156,62 @@ def ampute(
         "drop_empty_rows": drop_empty_rows,
     }
     content = modeled if drop_empty_rows else None
-    return make_holes(df, removed, propensity, settings, content_columns=content)
+    return remove_cells(df, removed, propensity, settings, content_columns=content)
 
 
-def make_holes(
-    df: pd.DataFrame,
-    removed: BoolArray,
-    propensity: pd.DataFrame,
-    settings: dict[str, Any],
-    *,
-    content_columns: Sequence[Name] | None,
-) -> Amputation:
-    """Remove cells, and drop the rows that keep nothing in `content_columns` (None: no row)."""
-    present = df.notna()
-    missing = pd.DataFrame(removed, index=df.index, columns=df.columns) & present
-    keep: BoolArray = np.ones(len(df), dtype=bool)
-    if content_columns is not None:
-        names = list(content_columns)
-        keep = np.any((present[names] & ~missing[names]).to_numpy(), axis=1)
-    if not keep.any():
-        raise AmputationError(
-            "No row would keep a single cell. Ask for higher observed proportions, or use a table "
-            "with more rows and columns."
-        )
-    truth, missing = df[keep].copy(), missing[keep]
-    return Amputation(
-        truth=truth,
-        incomplete=_without_cells(truth, missing),
-        missing=missing,
-        propensity=propensity[keep],
-        settings=settings,
-    )
+def _propensity(
+    df: pd.DataFrame, scores: Mapping[Name, FloatArray], p_obs: Mapping[Name, float]
+) -> pd.DataFrame:
+    """Return the probability of each cell to stay observed."""
+    propensity = pd.DataFrame(1.0, index=df.index, columns=df.columns)
+    for name, score in scores.items():
+        propensity[name] = observed_probability(score, p_obs[name])
+    return propensity
 
 
-def check_table(df: pd.DataFrame) -> None:
-    """Raise ``AmputationError`` if there is no table to make holes in."""
-    if not isinstance(df, pd.DataFrame):
-        raise AmputationError(f"Holes are made in a DataFrame, not in a {type(df).__name__}.")
-    if df.shape[0] == 0 or df.shape[1] == 0:
-        raise AmputationError("The table has no rows or no columns to make holes in.")
+class _RowScores:
+    """The score of every row, for each column that loses cells."""
+
+    def __init__(
+        self,
+        df: pd.DataFrame,
+        schema: Schema,
+        modeled: Sequence[Name],
+        chosen: Sequence[Name],
+        rng: np.random.Generator,
+    ) -> None:
+        self.df, self.schema, self.rng = df, schema, rng
+        self.modeled, self.chosen = modeled, chosen
+
+    def under(self, pattern: str, mechanism: str, coupling: str) -> dict[Name, FloatArray]:
+        """Return the scores under a pattern, a mechanism and a coupling."""
+        if mechanism == "MCAR":
+            return dict.fromkeys(self.chosen, np.zeros(len(self.df)))
+        predictors = {
+            name: Predictor(column, categorical=not is_number(self.schema, name))
+            for name, column in self.df[list(self.modeled)].items()
+        }
+        if mechanism == "self-masking":
+            return {name: random_score(predictors, [name], self.rng) for name in self.chosen}
+        used = columns_in_score(self.modeled, self.chosen, pattern, mechanism)
+        if coupling == "nested":
+            return dict.fromkeys(self.chosen, random_score(predictors, used, self.rng))
+        return {name: random_score(predictors, used, self.rng) for name in self.chosen}
 
 
 def _check_choice(what: str, value: str, choices: Sequence[str]) -> None:
     if value not in choices:
-        raise AmputationError(f"There is no {what} {value!r}; choose one of: {', '.join(choices)}.")
+        raise AmputationError(
+            f"There is no {what} {value!r}.", advice=f"Choose {listed(choices, last='or')}."
+        )
 
 
 def _resolved_coupling(mechanism: str, coupling: Coupling | None) -> Coupling:
     if mechanism == "self-masking" and coupling == "nested":
         raise AmputationError(
-            "Self-masking has no nested form: each column depends on its own value. Use "
-            "coupling 'independent'."
+            "Self-masking has no nested form: each column depends on its own value.",
+            code="self-masking-nested",
+            advice="Use coupling 'independent'.",
         )
     if coupling is None:
         return "independent" if mechanism == "self-masking" else "nested"
@@ -254,113 +224,15 @@ def _resolved_share(
     if share is None:
         return default_column_share(pattern, mechanism) if columns is None else 1.0
     if not 0.0 < share <= 1.0:
-        raise AmputationError(f"column_share must be above 0 and at most 1, not {share}.")
+        raise AmputationError(
+            f"The share of columns must be above 0 and at most 1, not {share}.",
+            code="column-share",
+            advice="Change column_share.",
+        )
     return float(share)
 
 
-def _roles(df: pd.DataFrame, schema: Schema | Mapping[str, Any] | None) -> dict[Name, Role]:
+def _resolved_schema(df: pd.DataFrame, schema: Schema | Mapping[str, Any] | None) -> Schema:
     if schema is None:
-        schema = Schema.infer(df)
-    elif not isinstance(schema, Schema):
-        schema = Schema.from_dict(dict(schema))
-    return {name: schema.role(name) for name in df.columns}
-
-
-def _modeled_columns(
-    df: pd.DataFrame, roles: Mapping[Name, Role], named: Sequence[Name]
-) -> list[Name]:
-    """Return the columns with content: those an imputer learns, and those the user names."""
-    modeled: list[Name] = [
-        name
-        for name in df.columns
-        if name in named
-        or (roles[name] not in (Role.IDENTIFIER, Role.IGNORED) and df[name].notna().any())
-    ]
-    if not modeled:
-        raise AmputationError(
-            "The table has no column to make holes in: all are empty, identifiers or ignored."
-        )
-    return modeled
-
-
-def _checked_columns(df: pd.DataFrame, columns: Sequence[Name]) -> list[Name]:
-    wanted: list[Name] = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
-    if not wanted:
-        raise AmputationError("`columns` is empty: name at least one column.")
-    unknown = [str(name) for name in wanted if name not in df.columns]
-    if unknown:
-        known = ", ".join(map(str, df.columns[:20]))
-        raise AmputationError(f"The table has no column(s) {', '.join(unknown)}; it has: {known}.")
-    empty = [str(name) for name in wanted if df[name].isna().all()]
-    if empty:
-        raise AmputationError(
-            f"There is no cell to remove in the empty column(s) {', '.join(empty)}."
-        )
-    return wanted
-
-
-def _columns_in_score(
-    modeled: Sequence[Name], chosen: Sequence[Name], pattern: str, mechanism: str
-) -> list[Name]:
-    """Return the columns that the score of a row depends on."""
-    if mechanism == "MAR":
-        observed = [name for name in modeled if name not in chosen]
-        if not observed:
-            raise AmputationError(
-                "MAR needs at least one column without holes for the others to depend on. Name "
-                "fewer columns, lower column_share, or use MCAR or MNAR."
-            )
-        return observed
-    if pattern == "monotone":
-        return list(chosen)
-    return list(modeled)
-
-
-def _numbers_first(names: Sequence[Name], roles: Mapping[Name, Role]) -> list[Name]:
-    """Return numerical columns before categorical ones, as the released tables have them."""
-    return sorted(names, key=lambda name: roles[name] not in (Role.NUMERICAL, Role.DATETIME))
-
-
-def _scores(
-    df: pd.DataFrame,
-    roles: Mapping[Name, Role],
-    modeled: Sequence[Name],
-    chosen: Sequence[Name],
-    *,
-    pattern: str,
-    mechanism: str,
-    coupling: str,
-    rng: np.random.Generator,
-) -> dict[Name, FloatArray]:
-    """Return for each column with holes the score of every row."""
-    if mechanism == "MCAR":
-        return dict.fromkeys(chosen, np.zeros(len(df)))
-    predictors = {
-        name: Predictor(column, categorical=roles[name] not in (Role.NUMERICAL, Role.DATETIME))
-        for name, column in df[list(modeled)].items()
-    }
-    if mechanism == "self-masking":
-        return {name: random_score(predictors, [name], rng) for name in chosen}
-    used = _columns_in_score(modeled, chosen, pattern, mechanism)
-    if coupling == "nested":
-        return dict.fromkeys(chosen, random_score(predictors, used, rng))
-    return {name: random_score(predictors, used, rng) for name in chosen}
-
-
-def _without_cells(truth: pd.DataFrame, missing: pd.DataFrame) -> pd.DataFrame:
-    incomplete = truth.copy()
-    for name in truth.columns:
-        if not missing[name].any():
-            continue
-        incomplete[name] = _able_to_miss(truth[name]).mask(missing[name])
-    return incomplete
-
-
-def _able_to_miss(column: pd.Series) -> pd.Series:
-    """Return the column in a dtype that holds missing cells next to unchanged values."""
-    if column.dtype.kind == "b" and isinstance(column.dtype, np.dtype):
-        return column.astype("boolean")
-    if column.dtype.kind in "iu" and isinstance(column.dtype, np.dtype):
-        exact = column.abs().max() <= _EXACT_FLOAT_INTEGER
-        return column.astype("float64") if exact else column.convert_dtypes()
-    return column
+        return Schema.infer(df)
+    return schema if isinstance(schema, Schema) else Schema.from_dict(dict(schema))

@@ -12,13 +12,15 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
 from pmae_core.errors import AmputationError
-from pmae_core.table.cells import CellKind, NumberCells, cell_kind
+from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.number_cells import NumberCells
+from pmae_core.words import listed
 
 FloatArray = npt.NDArray[np.float64]
 
 
 class Predictor:
-    """A column as the score sees it.
+    """A column as the score of rows uses it.
 
     A numerical column or a date contributes one N(0, 1) weight times its normal scores, a
     categorical column one N(0, 1) weight for each category, less their mean. A missing cell
@@ -46,13 +48,13 @@ def _hashable(column: pd.Series) -> pd.Series:
     try:
         pd.factorize(column)
     except TypeError:
-        # Lists and the like have no hash; their text tells them apart.
+        # Lists and the like have no hash; their text distinguishes them.
         return column.map(repr, na_action="ignore")
     return column
 
 
 def _normal_scores(column: pd.Series) -> FloatArray:
-    """Return standard-normal scores of the ranks, so that no outlier rules the score."""
+    """Return standard-normal scores of the ranks, so that no outlier dominates the score."""
     if cell_kind(column) is CellKind.LABEL:
         column = pd.Series(NumberCells.fit(column).read(column))  # text that spells numbers
     ranks = column.rank().to_numpy(dtype=np.float64, na_value=np.nan)
@@ -72,8 +74,8 @@ def random_score(
     spread = total.std()
     if not spread > 1e-12:
         raise AmputationError(
-            "The columns that the holes shall depend on do not vary: "
-            f"{', '.join(str(name) for name in used)}. Use MCAR, or other columns."
+            f"The columns that missingness should depend on do not vary: {listed(used, most=10)}.",
+            advice="Use MCAR, or other columns.",
         )
     return (total - total.mean()) / spread
 

@@ -1,4 +1,4 @@
-"""Holes like those of another table: its rows' missing patterns, replayed."""
+"""Missing cells as in another table: the missing patterns of its rows, replayed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pmae_core.amputation.process import Amputation, check_table, make_holes
+from pmae_core.amputation.removal import Amputation, check_table, remove_cells
 from pmae_core.errors import AmputationError
+from pmae_core.words import count
 
 
 def ampute_like(
@@ -23,10 +24,10 @@ def ampute_like(
     Parameters
     ----------
     df : DataFrame
-        The table to make holes in.
+        The table to remove cells from.
     missing_like : DataFrame or array-like
-        Either a table with holes, or booleans with True for missing. A frame's columns are matched
-        by name (columns of `df` that it lacks get no holes, others are not used); an array
+        Either an incomplete table, or booleans with True for missing. A frame's columns are matched
+        by name (columns of `df` that it lacks lose no cells, others are not used); an array
         needs as many columns as `df`.
     seed : int, default 0
         Seed of the assignment of patterns to rows.
@@ -59,14 +60,14 @@ def ampute_like(
         rows = np.arange(len(df))
     else:
         raise AmputationError(
-            f"The table has {len(df)} rows and the pattern {len(patterns)}: without shuffling "
-            "their numbers must agree."
+            f"The table has {count(len(df), 'row')} and the pattern {len(patterns):,}.",
+            advice="Without shuffling, the numbers must agree.",
         )
     p_obs = 1.0 - patterns.mean(axis=0)
     propensity = pd.DataFrame(np.tile(p_obs, (len(df), 1)), index=df.index, columns=df.columns)
     settings = {"seed": seed, "shuffle": shuffle, "drop_empty_rows": drop_empty_rows}
     content = list(df.columns) if drop_empty_rows else None
-    return make_holes(df, patterns[rows], propensity, settings, content_columns=content)
+    return remove_cells(df, patterns[rows], propensity, settings, content_columns=content)
 
 
 def _patterns(
@@ -79,14 +80,14 @@ def _patterns(
         array = np.asarray(missing_like)
         if array.ndim != 2 or array.shape[1] != df.shape[1]:
             raise AmputationError(
-                f"A pattern without column names needs {df.shape[1]} columns like the table."
+                f"A pattern without column names needs {df.shape[1]:,} columns like the table."
             )
         missing_like = pd.DataFrame(array, columns=df.columns)
     shared = [name for name in df.columns if name in missing_like.columns]
     if not shared or len(missing_like) == 0:
         raise AmputationError("The pattern has no rows, or no column in common with the table.")
     cells = missing_like[shared]
-    # A table of booleans alone is a mask; any other table shows its pattern by its holes.
+    # A table of booleans alone is a mask; any other table shows its pattern by its missing cells.
     is_mask = all(dtype == np.dtype(bool) for dtype in cells.dtypes)
     missing = cells if is_mask else cells.isna()
     return missing.reindex(columns=df.columns, fill_value=False).to_numpy(dtype=bool)

@@ -63,12 +63,13 @@ def energy_score(
         raise ScoringError("There is nothing to score: no cell was missing.")
     if len(rows) > max_rows:
         rows = np.random.default_rng(seed).choice(rows, size=max_rows, replace=False)
+    imputable = set(schema.imputable(truth))
     blocks = [
         _numbers(truth[name], imputed[name], rows)
         if schema.role(name) in (Role.NUMERICAL, Role.DATETIME)
         else _one_hot(truth[name], imputed[name], rows)
         for name in truth.columns
-        if schema.role(name) not in (Role.IDENTIFIER, Role.IGNORED) and truth[name].notna().any()
+        if name in imputable
     ]
     true_rows, imputed_rows = (np.hstack(side) for side in zip(*blocks, strict=True))
     return energy_distance(true_rows, imputed_rows)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from pmae_core.amputation import ampute, ampute_like
 from pmae_core.errors import ScoringError
-from pmae_core.table.schema import Role, Schema
+from pmae_core.table.schema import Schema
 from pmae_core.words import listed
 
 BoolArray = npt.NDArray[np.bool_]
@@ -204,11 +204,8 @@ def hold_out_like_mine(
 
 
 def _learnable_columns(table: pd.DataFrame, schema: Schema) -> list[Any]:
-    names = [
-        name
-        for name in table.columns
-        if schema.role(name) not in (Role.IDENTIFIER, Role.IGNORED) and schema[name].n_unique > 1
-    ]
+    learned = set(schema.learned())
+    names = [name for name in table.columns if name in learned]
     if not names:
         raise ScoringError(
             "No column can be scored: all are empty, constant, identifiers or ignored."

@@ -13,6 +13,7 @@ from scipy.stats import wasserstein_distance
 from pmae_core.errors import ScoringError
 from pmae_core.storage.json_values import without_nan
 from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.learned import NotLearned
 from pmae_core.table.schema import Role, Schema
 from pmae_core.words import listed
 
@@ -122,6 +123,7 @@ def score_imputation(
     _check_fit(truth, imputed, missing_frame)
     schema = Schema.infer(truth) if schema is None else schema
 
+    not_learned = schema.not_learned(truth)
     rows: dict[Any, dict[str, Any]] = {}
     skipped: dict[str, str] = {}
     still_missing: list[str] = []
@@ -129,7 +131,7 @@ def score_imputation(
         cells = missing_frame[name].to_numpy(dtype=bool)
         scored = cells & has_true_value(truth[name])
         role = schema.role(name)
-        reason = _reason_to_skip(role, cells, scored)
+        reason = _reason_to_skip(not_learned.get(name), cells, scored)
         if reason is not None:
             skipped[name] = reason
             continue
@@ -192,9 +194,11 @@ def has_true_value(truth: pd.Series) -> BoolArray:
     return (truth.notna() & ~truth.isin([np.inf, -np.inf])).to_numpy(dtype=bool)
 
 
-def _reason_to_skip(role: Role, cells: BoolArray, scored: BoolArray) -> str | None:
-    if role in (Role.IDENTIFIER, Role.IGNORED):
-        return f"its role is {role}"
+def _reason_to_skip(
+    not_learned: NotLearned | None, cells: BoolArray, scored: BoolArray
+) -> str | None:
+    if not_learned is not None and not not_learned.imputed:
+        return not_learned.clause
     if not cells.any():
         return "nothing is missing"
     if not scored.any():

@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation.sources import TRUE_DATA, name_imputations
-from pmae_core.table import Role, Schema
+from pmae_core.table import Schema
 from pmae_core.table.cells import CellKind, cell_kind
 from pmae_core.words import count
 
@@ -61,12 +61,7 @@ class PredictionProblem:
     @property
     def features(self) -> list[Any]:
         """Columns that a model can use."""
-        unusable = (Role.IDENTIFIER, Role.IGNORED)
-        return [
-            column.name
-            for column in self.schema
-            if column.role not in unusable and self.frame[column.name].notna().any()
-        ]
+        return self.schema.imputable(self.frame)
 
     def split(self, seed: int, test_share: float) -> RowSplit:
         """Split the rows at random, classes in proportion where each has two rows or more."""

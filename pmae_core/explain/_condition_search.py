@@ -13,7 +13,9 @@ from scipy import sparse
 
 from pmae_core.explain.conditions import MOST_VALUES, BoolArray, Condition, Relation
 from pmae_core.table import ColumnSchema, Role
-from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
+from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.number_cells import NumberCells
+from pmae_core.table.time_cells import TimeCells
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -13,7 +13,8 @@ from pmae_core.evaluation.sources import name_imputations
 from pmae_core.explain.donors import Neighborhood, Support
 from pmae_core.storage.json_values import to_json_value
 from pmae_core.table import Schema
-from pmae_core.table.cells import CellKind, NumberCells, cell_kind
+from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.number_cells import NumberCells
 from pmae_core.words import cell_text, count, listed, percent
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

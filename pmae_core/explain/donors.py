@@ -11,8 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from pmae_core.errors import SchemaError
-from pmae_core.table import Flag, Role, Schema
-from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
+from pmae_core.table import Role, Schema
+from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.number_cells import NumberCells
+from pmae_core.table.time_cells import TimeCells
 from pmae_core.words import count, listed, percent
 
 FloatArray = npt.NDArray[np.float32]
@@ -89,12 +91,11 @@ class Neighborhood:
         self.frame = frame if rows is None else frame.iloc[np.unique(rows)]
         self._positions = np.arange(len(frame)) if rows is None else np.unique(rows)
         self._n_rows = len(frame)
+        imputable = self.schema.imputable(self.frame)
         self._coordinates: dict[Hashable, _Coordinate] = {
-            column.name: _Coordinate.of(self.frame[column.name], column.role)
-            for column in self.schema
-            if column.role not in (Role.IDENTIFIER, Role.IGNORED)
-            and not {Flag.CONSTANT, Flag.ALL_MISSING} & set(column.flags)
-            and self.frame[column.name].notna().any()
+            name: _Coordinate.of(self.frame[name], self.schema.role(name))
+            for name in self.schema.learned()
+            if name in imputable
         }
 
     def donors(self, row: int, column: Hashable, k: int = 5) -> pd.DataFrame:

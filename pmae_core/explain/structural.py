@@ -17,7 +17,7 @@ from pmae_core.errors import SchemaError
 from pmae_core.explain._condition_search import RuleLimits, proposals
 from pmae_core.explain.conditions import BoolArray, Condition
 from pmae_core.storage.json_values import from_json_value, to_json_value
-from pmae_core.table import Role, Schema
+from pmae_core.table import Schema
 from pmae_core.words import count
 
 
@@ -191,8 +191,9 @@ def _found_in(
         return []
     is_missing = missing[columns].to_numpy()
     best: dict[Hashable, tuple[tuple[int, ...], StructuralMissingness]] = {}
+    imputable = set(schema.imputable())
     for reason in schema:
-        if reason.role in (Role.IDENTIFIER, Role.IGNORED) or reason.n_observed == 0:
+        if reason.name not in imputable:
             continue
         for j, condition in proposals(frame[reason.name], reason, is_missing, limits):
             column = columns[j]

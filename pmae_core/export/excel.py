@@ -27,15 +27,15 @@ from openpyxl.utils.datetime import to_excel
 
 from pmae_core.errors import TableError, TableTooLargeError
 from pmae_core.export.formulas import looks_like_formula
-from pmae_core.table.io.writing import (
-    _EXCEL_COLUMNS,
-    _EXCEL_ROWS,
-    _EXCEL_TEXT,
-    _excel_holds,
-    _rows_of_excel_cells,
-    _with_index_as_columns,
-    _write_whole,
+from pmae_core.table.io.excel_writing import (
+    EXCEL_COLUMNS,
+    EXCEL_ROWS,
+    EXCEL_TEXT,
+    excel_holds,
+    rows_of_excel_cells,
 )
+from pmae_core.table.io.rows import with_index_as_columns
+from pmae_core.table.io.writing import write_whole
 from pmae_core.words import percent
 
 IMPUTED_COLOR = "#009E73"
@@ -90,7 +90,7 @@ def write_imputed_excel(
         _write_book(table, was_imputed.to_numpy(dtype=bool), handle, color, about or {})
 
     if isinstance(path, str | os.PathLike):
-        _write_whole(imputed, Path(path), write)
+        write_whole(imputed, Path(path), write)
     else:
         write(imputed, path)
 
@@ -104,9 +104,9 @@ def _check(imputed: pd.DataFrame, was_imputed: pd.DataFrame) -> None:
 
 def check_excel_size(table: pd.DataFrame) -> None:
     """Raise a TableTooLargeError if a table has more rows or columns than Excel holds."""
-    if len(table) >= _EXCEL_ROWS or table.shape[1] >= _EXCEL_COLUMNS:
+    if len(table) >= EXCEL_ROWS or table.shape[1] >= EXCEL_COLUMNS:
         raise TableTooLargeError(
-            f"Excel holds {_EXCEL_ROWS - 1:,} rows and {_EXCEL_COLUMNS - 1:,} columns; "
+            f"Excel holds {EXCEL_ROWS - 1:,} rows and {EXCEL_COLUMNS - 1:,} columns; "
             f"this table has {len(table):,} and {table.shape[1]:,}. Write .parquet or .csv."
         )
 
@@ -150,7 +150,7 @@ def _write_book(
     styles = _Styles.add_to(book, color)
     skeleton = io.BytesIO()
     book.save(skeleton)
-    table = _with_index_as_columns(imputed)
+    table = with_index_as_columns(imputed)
     index_cells = np.zeros((len(table), table.shape[1] - was_imputed.shape[1]), dtype=bool)
     xml = _sheet_xml(table, np.hstack([index_cells, was_imputed]), styles)
     _copy_with_rows(skeleton, handle, xml)
@@ -201,7 +201,7 @@ def _sheet_xml(
     )
     yield f'{_SHEET_START}<row r="1">{names}</row>'
     rows: list[str] = []
-    both = zip(_rows_of_excel_cells(table), was_imputed.tolist(), strict=True)
+    both = zip(rows_of_excel_cells(table), was_imputed.tolist(), strict=True)
     for number, (cells, marks) in enumerate(both, start=2):
         row = "".join(
             _cell(f"{letter}{number}", cell, is_imputed, styles)
@@ -219,7 +219,7 @@ def _cell(place: str, cell: object, is_imputed: bool, styles: _Styles) -> str:
     if isinstance(cell, bool):
         style = styles.of_cell["plain", is_imputed]
         return f'<c r="{place}" s="{style}" t="b"><v>{int(cell)}</v></c>'
-    if isinstance(cell, int | float) and _excel_holds(cell):
+    if isinstance(cell, int | float) and excel_holds(cell):
         return f'<c r="{place}" s="{styles.of_cell["plain", is_imputed]}"><v>{cell!r}</v></c>'
     if isinstance(cell, pd.Timestamp):
         style = styles.of_cell["date", is_imputed]
@@ -230,9 +230,9 @@ def _cell(place: str, cell: object, is_imputed: bool, styles: _Styles) -> str:
 
 
 def _text_cell(place: str, style: int, text: str) -> str:
-    if len(text) > _EXCEL_TEXT:
+    if len(text) > EXCEL_TEXT:
         raise TableError(
-            f"A text of {len(text):,} characters is longer than Excel allows ({_EXCEL_TEXT:,}). "
+            f"A text of {len(text):,} characters is longer than Excel allows ({EXCEL_TEXT:,}). "
             "Write .parquet or .csv."
         )
     if _NOT_IN_XML.search(text):

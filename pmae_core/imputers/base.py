@@ -36,7 +36,7 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     encoder_ : TableEncoder
-        The fitted encoder; its ``skipped_`` names the columns that are not learned, and why.
+        The fitted encoder; its ``not_learned_`` says which columns are not learned, and why.
     n_features_in_, feature_names_in_
         As in scikit-learn.
     """
@@ -192,10 +192,10 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _warn_of_unlearned(self, frame: pd.DataFrame) -> None:
         """Warn of columns that keep their missing cells, and say why."""
-        for name, why in self.encoder_.unfilled_.items():
+        for name, reason in self.encoder_.not_imputed_.items():
             if frame[name].isna().any():
                 warnings.warn(
-                    f"Column {name!r} keeps its missing cells: {why}",
+                    f"Column {name!r} keeps its missing cells: {reason.clause}.",
                     ImputationWarning,
                     stacklevel=3,
                 )

@@ -11,7 +11,8 @@ import pandas as pd
 from scipy.special import expit, logit
 
 from pmae_core.errors import ScoringError
-from pmae_core.table.cells import CellKind, NumberCells, cell_kind, fill_cells
+from pmae_core.table.cells import CellKind, cell_kind, impute_cells
+from pmae_core.table.number_cells import NumberCells
 from pmae_core.words import cell_text
 
 BoolArray = npt.NDArray[np.bool_]
@@ -73,7 +74,7 @@ def shifted(
     else:
         numbers = shift_numbers(cells, moved, delta, scale)
         written = NumberCells.fit(cells).write(numbers[moved], cells)
-        result[column] = fill_cells(cells, moved, written)
+        result[column] = impute_cells(cells, moved, written)
     return result
 
 

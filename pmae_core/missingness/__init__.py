@@ -1,5 +1,6 @@
 """What is missing: how much, where, in which patterns, and what goes with it."""
 
+from pmae_core.missingness._rules import MissingnessRule
 from pmae_core.missingness.comparison import (
     ValueDistribution,
     compare_distributions,
@@ -22,11 +23,7 @@ from pmae_core.missingness.nullity import (
     strongest_pairs,
 )
 from pmae_core.missingness.patterns import MissingPatterns, find_patterns
-from pmae_core.missingness.prediction import (
-    MissingnessRule,
-    MissingnessTree,
-    predict_missingness,
-)
+from pmae_core.missingness.prediction import MissingnessTree, predict_missingness
 from pmae_core.missingness.summary import MissingnessSummary, summarize_missingness
 
 __all__ = [

@@ -10,8 +10,10 @@ import pandas as pd
 
 from pmae_core.errors import TableError
 from pmae_core.missingness.patterns import BoolArray, FloatArray, IntArray
-from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind
+from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.number_cells import NumberCells
 from pmae_core.table.schema import Role, Schema
+from pmae_core.table.time_cells import TimeCells
 
 NUMBER_ROLES = (Role.NUMERICAL, Role.DATETIME)
 LABEL_ROLES = (Role.CATEGORICAL, Role.BOOLEAN)
@@ -98,8 +100,8 @@ def _holds_times(series: pd.Series, role: Role) -> bool:
     return role is Role.DATETIME or cell_kind(series) is CellKind.DURATION
 
 
-def has_telling_mean(series: pd.Series, role: Role) -> bool:
-    """Say whether the mean of a column tells people anything.
+def has_meaningful_mean(series: pd.Series, role: Role) -> bool:
+    """Say whether the mean of a column means anything to people.
 
     That of a date would be a number of days since the first one.
     """

@@ -15,7 +15,7 @@ from pmae_core.missingness._columns import (
     LABEL_ROLES,
     NUMBER_ROLES,
     chi_squared_bound,
-    has_telling_mean,
+    has_meaningful_mean,
     missing_rows,
     number_words,
     read_labels,
@@ -102,13 +102,13 @@ def compare_rows(
 
 def _compare_numbers(series: pd.Series, role: Role, missing: BoolArray) -> dict[str, Any]:
     values = read_numbers(series, role)
-    seen = ~np.isnan(values)
-    one, other = values[seen & ~missing], values[seen & missing]
+    observed = ~np.isnan(values)
+    one, other = values[observed & ~missing], values[observed & missing]
     result = {"kind": "numerical", "n_observed": len(one), "n_missing": len(other)}
     if min(len(one), len(other)) < 2:
         return result
     mean_one, mean_other = float(one.mean()), float(other.mean())
-    if has_telling_mean(series, role):
+    if has_meaningful_mean(series, role):
         result |= {"mean_observed": mean_one, "mean_missing": mean_other}
     deviation = np.sqrt((one.var(ddof=1) + other.var(ddof=1)) / 2)
     if deviation > 0:
@@ -169,7 +169,7 @@ def _by_strength(table: pd.DataFrame) -> npt.NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class ValueDistribution:
-    """Values of one column, apart for rows in which another column is observed and missing.
+    """Values of one column, separately for rows in which another column is observed and missing.
 
     Attributes
     ----------
@@ -248,13 +248,13 @@ def _distribution_of_numbers(
 ) -> ValueDistribution:
     role = schema.role(series.name)
     values = read_numbers(series, role)
-    seen = ~np.isnan(values)
-    if not seen.any():
-        raise TableError(f"Column {series.name!r} has no usable values to compare.")
+    observed = ~np.isnan(values)
+    if not observed.any():
+        raise TableError(f"Column {series.name!r} has no finite values to compare.")
     whole = schema[series.name].integer
-    edges, clipped = _edges(values[seen], n_bins, whole=whole)
+    edges, clipped = _edges(values[observed], n_bins, whole=whole)
     inside = np.clip(values, edges[0], edges[-1])
-    counts = [np.histogram(inside[seen & group], edges)[0] for group in (~missing, missing)]
+    counts = [np.histogram(inside[observed & group], edges)[0] for group in (~missing, missing)]
     words = number_words(series, role)
     # A bar of whole numbers ends before the next one begins.
     lowest, highest = (np.ceil(edges), np.ceil(edges) - 1) if whole else (edges, edges)
@@ -300,7 +300,7 @@ def _distribution_of_labels(
 ) -> ValueDistribution:
     codes, labels = read_labels(series)
     if not labels:
-        raise TableError(f"Column {series.name!r} has no usable values to compare.")
+        raise TableError(f"Column {series.name!r} has no observed values to compare.")
     counts = _counts_of_labels(codes, labels, missing)
     order = np.argsort(-counts.sum(axis=0), kind="stable")
     shown = order if len(order) <= max_labels else order[: max_labels - 1]

@@ -1,4 +1,4 @@
-"""What it costs to drop all rows with holes: rows, and means that move."""
+"""What it costs to drop all incomplete rows: rows, and means that move."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pmae_core.missingness._columns import (
     LABEL_ROLES,
     NUMBER_ROLES,
     chi_squared_bound,
-    has_telling_mean,
+    has_meaningful_mean,
     places_of,
     read_labels,
     read_numbers,
@@ -44,7 +44,7 @@ def dropping_path(
     """Leave out columns one by one so that the number of complete rows grows fastest.
 
     Each step leaves out the column without which most rows become complete; if no single column
-    completes a row, the one with most missing cells among the rows with holes. This is a greedy
+    completes a row, the one with most missing cells among the incomplete rows. This is a greedy
     search: it need not find the best set of columns of each size.
 
     Parameters
@@ -57,7 +57,7 @@ def dropping_path(
     Returns
     -------
     DataFrame
-        One row a step: ``left_out`` (None at the beginning), ``n_columns`` that remain and
+        One row per step: ``left_out`` (None at the beginning), ``n_columns`` that remain and
         ``n_complete_rows``. It ends when all rows are complete.
 
     Examples
@@ -68,13 +68,13 @@ def dropping_path(
     """
     patterns = find_patterns(table)
     kept = list(places_of(patterns.columns, columns))
-    n_holes = patterns.missing[:, kept].sum(axis=1)
-    steps = [(None, len(kept), int(patterns.counts[n_holes == 0].sum()))]
+    n_missing = patterns.missing[:, kept].sum(axis=1)
+    steps = [(None, len(kept), int(patterns.counts[n_missing == 0].sum()))]
     while steps[-1][2] < patterns.n_rows:
-        worst = _most_costly(patterns, kept, n_holes)
+        worst = _most_costly(patterns, kept, n_missing)
         kept.remove(worst)
-        n_holes = n_holes - patterns.missing[:, worst]
-        n_complete = int(patterns.counts[n_holes == 0].sum())
+        n_missing = n_missing - patterns.missing[:, worst]
+        n_complete = int(patterns.counts[n_missing == 0].sum())
         steps.append((patterns.columns[worst], len(kept), n_complete))
     path = pd.DataFrame(steps, columns=["left_out", "n_columns", "n_complete_rows"])
     # Names of columns may be numbers: the first step's None must not turn them into floats.
@@ -82,8 +82,8 @@ def dropping_path(
     return path
 
 
-def _most_costly(patterns: MissingPatterns, kept: list[int], n_holes: IntArray) -> int:
-    for rows in (n_holes == 1, n_holes > 1):
+def _most_costly(patterns: MissingPatterns, kept: list[int], n_missing: IntArray) -> int:
+    for rows in (n_missing == 1, n_missing > 1):
         cost = patterns.counts[rows] @ patterns.missing[rows][:, kept]
         if cost.any():
             break
@@ -155,13 +155,13 @@ def dropping_shift(
 
 def _shift_of_numbers(series: pd.Series, role: Role, stays: BoolArray) -> dict[str, Any]:
     values = read_numbers(series, role)
-    seen = ~np.isnan(values)
-    before, after = values[seen], values[seen & stays]
+    observed = ~np.isnan(values)
+    before, after = values[observed], values[observed & stays]
     result = {"kind": "numerical", "n_observed": len(before), "n_kept": len(after)}
     if not len(after):
         return result
     mean_before, mean_after = float(before.mean()), float(after.mean())
-    if has_telling_mean(series, role):
+    if has_meaningful_mean(series, role):
         result |= {"mean_observed": mean_before, "mean_kept": mean_after}
     deviation = before.std(ddof=1) if len(before) > 1 else 0.0
     result["shift"] = float((mean_after - mean_before) / deviation) if deviation > 0 else 0.0
@@ -172,9 +172,9 @@ def _shift_of_numbers(series: pd.Series, role: Role, stays: BoolArray) -> dict[s
 
 def _shift_of_labels(series: pd.Series, stays: BoolArray) -> dict[str, Any]:
     codes, labels = read_labels(series)
-    seen = codes >= 0
-    before = np.bincount(codes[seen], minlength=len(labels))
-    after = np.bincount(codes[seen & stays], minlength=len(labels))
+    observed = codes >= 0
+    before = np.bincount(codes[observed], minlength=len(labels))
+    after = np.bincount(codes[observed & stays], minlength=len(labels))
     n_before, n_after = int(before.sum()), int(after.sum())
     result = {"kind": "categorical", "n_observed": n_before, "n_kept": n_after}
     if not n_after:

@@ -1,4 +1,4 @@
-"""How well columns with holes connect to each other: influx and outflux."""
+"""How well incomplete columns connect to each other: influx and outflux."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pmae_core.missingness.patterns import MissingPatterns, find_patterns
 
 
 def measure_flux(table: pd.DataFrame | MissingPatterns) -> pd.DataFrame:
-    """Measure how well each column can be filled from others and can help to fill others.
+    """Measure how well each column can be imputed from others and can help to impute others.
 
     Parameters
     ----------
@@ -22,10 +22,10 @@ def measure_flux(table: pd.DataFrame | MissingPatterns) -> pd.DataFrame:
         For each column ``p_obs``, ``influx`` and ``outflux``.
 
         Influx: of all observed cells, the share that stands in rows in which this column is
-        missing. 0 for a complete column; high if much is known where the column is missing.
+        missing. 0 for a complete column; high if much is observed where the column is missing.
         Outflux: of all missing cells, the share that stands in rows in which this column is
         observed. 1 for a complete column, 0 for an empty one; columns with a high outflux are
-        the ones that can help to fill the rest. Undefined (NaN) if nothing is observed, or
+        the ones that can help to impute the rest. Undefined (NaN) if nothing is observed, or
         nothing is missing.
 
     References

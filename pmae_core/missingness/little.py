@@ -17,17 +17,17 @@ from pmae_core.table.schema import Role, Schema
 
 LITTLE_CAUTION = (
     "Little's test asks one question: do the means of the observed numbers differ between rows "
-    "with different holes? A small p-value says that the cells are not missing completely at "
-    "random. It does not say whether what is observed explains the holes (MAR) or the missing "
-    "values themselves do (MNAR): no test can tell from the table alone. A large p-value proves "
-    "nothing: the table may be too small, or the holes may go with spread or shape, with "
-    "categories, or with the very values nobody saw. In a very large table the smallest "
+    "with different missing patterns? A small p-value is evidence that cells are not missing "
+    "completely at random. It does not say whether missingness depends on observed values (MAR) "
+    "or on the missing values themselves (MNAR): no test can decide that from the table alone. A "
+    "large p-value proves nothing: the table may be too small, or missingness may go with spread "
+    "or shape, with categories, or with the missing values. In a very large table the smallest "
     "difference becomes significant: look at the size of the effects, too."
 )
 
 MIN_ROWS_PER_PATTERN = 5
 
-# A column that others explain to more than 99.99 % adds nothing but rounding errors.
+# A column that others explain to more than 99.99% adds nothing but rounding errors.
 _LEAST_OWN_VARIANCE = 1e-4
 _MAX_ITERATIONS = 500
 
@@ -53,7 +53,7 @@ class LittleTest:
     sampled
         Whether rows were drawn at random because there are too many.
     converged
-        Whether the estimates had settled when the search for them ended.
+        Whether the estimates had converged when the iterations ended.
     """
 
     statistic: float
@@ -76,13 +76,14 @@ class LittleTest:
         )
         if self.p_value < 0.05:
             return (
-                f"The means differ between rows with different holes by more than chance would "
-                f"make them (p {'' if self.p_value < 0.001 else '= '}{p_value}; {numbers}): these "
-                "cells are not missing completely at random."
+                f"The means differ between rows with different missing patterns by more than "
+                f"chance explains (p {'' if self.p_value < 0.001 else '= '}{p_value}; {numbers}). "
+                "This is evidence that these cells are not missing completely at random."
             )
         return (
-            f"The test found no difference between rows with different holes beyond chance "
-            f"(p = {p_value}; {numbers}). That is no proof that cells are missing at random."
+            f"The means of rows with different missing patterns do not differ significantly "
+            f"(p = {p_value}; {numbers}). This is consistent with cells missing completely at "
+            "random, but does not prove it."
         )
 
 
@@ -120,7 +121,7 @@ def little_test(
     ------
     TableError
         If there is nothing to test: fewer than two usable columns, one pattern only, or fewer
-        than five rows a pattern on average.
+        than five rows per pattern on average.
 
     References
     ----------
@@ -226,8 +227,8 @@ def _check_rows_per_pattern(values: FloatArray) -> None:
     if len(values) < MIN_ROWS_PER_PATTERN * n_patterns:
         raise TableError(
             f"Little's test cannot answer here: {len(values):,} rows have {n_patterns:,} different "
-            "missing patterns, too few rows each for their means to be compared. Take fewer "
-            "columns."
+            "missing patterns, too few rows each for their means to be compared.",
+            advice="Choose fewer columns.",
         )
 
 
@@ -299,19 +300,19 @@ def _own_columns(covariance: FloatArray) -> BoolArray:
 
 def _statistic(model: GaussianModel, values: FloatArray) -> tuple[float, int, int]:
     patterns = find_patterns(pd.DataFrame(values))
-    filled = np.nan_to_num(values)
+    zero_if_missing = np.nan_to_num(values)
     sums = np.stack(
         [
             np.bincount(patterns.pattern_of_row, column, minlength=patterns.n_patterns)
-            for column in filled.T
+            for column in zero_if_missing.T
         ],
         axis=1,
     )
     statistic = 0.0
     for missing, count, total in zip(patterns.missing, patterns.counts, sums, strict=True):
-        seen = np.flatnonzero(~missing)
-        distance = total[seen] / count - model.mean[seen]
-        covariance = model.covariance[np.ix_(seen, seen)]
+        observed = np.flatnonzero(~missing)
+        distance = total[observed] / count - model.mean[observed]
+        covariance = model.covariance[np.ix_(observed, observed)]
         statistic += count * float(distance @ np.linalg.solve(covariance, distance))
     degrees = int((~patterns.missing).sum()) - values.shape[1]
     return statistic, degrees, patterns.n_patterns

@@ -60,7 +60,7 @@ def bin_nullity(
     max_bins : int, default 200
         Bins at most; a shorter table has a bin for each row.
     order : {"table", "pattern"}
-        Leave the rows in their order, or put rows with the same holes together.
+        Leave the rows in their order, or put rows with the same missing cells together.
 
     Examples
     --------

@@ -1,16 +1,19 @@
 """Tables: reading and writing files, roles of columns, exact encoding and decoding, sample data."""
 
-from pmae_core.table.encoding import (
+from pmae_core.table.declaring import declare_missing
+from pmae_core.table.encoded_table import (
     EncodedColumn,
     EncodedTable,
-    TableEncoder,
     scalar_values,
     values_from_scalars,
 )
+from pmae_core.table.encoding import TableEncoder
 from pmae_core.table.io.dialect import TextDialect, sniff_dialect
 from pmae_core.table.io.limits import ReadingLimits
-from pmae_core.table.io.reading import read_table
+from pmae_core.table.io.reading import TableFile, read_table, read_table_file
 from pmae_core.table.io.writing import write_table
+from pmae_core.table.learned import NotLearned
+from pmae_core.table.roles import Role
 from pmae_core.table.samples.datasets import (
     BENCHMARK_NAMES,
     Dataset,
@@ -19,8 +22,8 @@ from pmae_core.table.samples.datasets import (
     load_dataset,
 )
 from pmae_core.table.scaling import Scaler
-from pmae_core.table.schema import ColumnSchema, Flag, Role, Schema
-from pmae_core.table.sentinels import SentinelSuggestion, declare_missing, suggest_sentinels
+from pmae_core.table.schema import ColumnSchema, Flag, Schema
+from pmae_core.table.sentinels import SentinelSuggestion, suggest_sentinels
 
 __all__ = [
     "BENCHMARK_NAMES",
@@ -30,17 +33,20 @@ __all__ = [
     "EncodedColumn",
     "EncodedTable",
     "Flag",
+    "NotLearned",
     "ReadingLimits",
     "Role",
     "Scaler",
     "Schema",
     "SentinelSuggestion",
     "TableEncoder",
+    "TableFile",
     "TextDialect",
     "declare_missing",
     "list_datasets",
     "load_dataset",
     "read_table",
+    "read_table_file",
     "scalar_values",
     "sniff_dialect",
     "suggest_sentinels",

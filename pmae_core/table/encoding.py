@@ -3,186 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from pmae_core.errors import ImputationError, SchemaError
 from pmae_core.storage.json_values import from_json_value, to_json_value
-from pmae_core.table.cells import (
-    CellKind,
-    NumberCells,
-    TimeCells,
-    cell_kind,
-    cells_from_dict,
-    fill_cells,
-    observed_cells,
+from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.encoded_columns import (
+    CategoricalColumn,
+    LearnedColumn,
+    NumericalColumn,
+    column_from_dict,
+    impute_column,
 )
+from pmae_core.table.encoded_table import EncodedColumn, EncodedTable
 from pmae_core.table.labels import LabelCells
-from pmae_core.table.scaling import NUMERIC_SCALINGS, Scaler, fit_scaler, scaler_from_dict
-from pmae_core.table.schema import ColumnSchema, Role, Schema, check_role, check_unique_names
+from pmae_core.table.learned import NotLearned
+from pmae_core.table.number_cells import NumberCells
+from pmae_core.table.roles import Role, check_role
+from pmae_core.table.scaling import NUMERIC_SCALINGS, Scaler, fit_scaler
+from pmae_core.table.schema import ColumnSchema, Schema, check_unique_names
+from pmae_core.table.time_cells import TimeCells
+from pmae_core.words import listed
 
-_FORMAT_VERSION = 1
-# A label seen this often can be learned, however long the column is.
+_FORMAT_VERSION = 2
+# A label observed this often can be learned, however long the column is.
 ENOUGH_CELLS = 30
-# As many as 1 % of the cells each can be; more would make wide networks of a column of names.
+# As many as 1% of the cells each can be; more would make wide networks of a column of names.
 MOST_CLASSES = 100
-
-
-@dataclass(frozen=True)
-class EncodedColumn:
-    """One column as a model sees it.
-
-    Parameters
-    ----------
-    name
-        Name of the column in the table.
-    kind
-        "numerical" or "categorical".
-    n_categories
-        Number of classes, 0 for a numerical column.
-    """
-
-    name: Hashable
-    kind: Literal["numerical", "categorical"]
-    n_categories: int
-
-
-@dataclass(frozen=True, eq=False)
-class EncodedTable:
-    """A table as numbers.
-
-    Parameters
-    ----------
-    values
-        float32, shape (n, d): numerical cells in [0, 1], categorical cells as their code; 0 where
-        not observed.
-    observed
-        bool, shape (n, d): False where a cell is missing, or present but unusable for the model
-        (a category never seen in fitting, an infinite number).
-    columns
-        What the d columns are.
-    """
-
-    values: np.ndarray
-    observed: np.ndarray
-    columns: tuple[EncodedColumn, ...]
-
-    @property
-    def p_obs(self) -> np.ndarray:
-        """Observed proportion of each column, shape (d,); 1 for a table without rows."""
-        if not len(self.observed):
-            return np.ones(len(self.columns))
-        return self.observed.mean(axis=0)
-
-
-def scalar_values(encoded: EncodedTable) -> np.ndarray:
-    """Return the values with categorical codes divided by K - 1: all columns in [0, 1].
-
-    Examples
-    --------
-    >>> column = EncodedColumn("size", "categorical", 3)
-    >>> table = EncodedTable(np.array([[1.0]], "float32"), np.array([[True]]), (column,))
-    >>> scalar_values(table)
-    array([[0.5]], dtype=float32)
-    """
-    return encoded.values / _code_ranges(encoded.columns)
-
-
-def values_from_scalars(scalars: np.ndarray, columns: Sequence[EncodedColumn]) -> np.ndarray:
-    """Return encoded values from scalars in [0, 1]: categorical ones become the nearest code.
-
-    Examples
-    --------
-    >>> values_from_scalars(np.array([[0.6]]), [EncodedColumn("size", "categorical", 3)])
-    array([[1.]])
-    """
-    values = np.array(scalars)
-    for j, column in enumerate(columns):
-        if column.kind == "categorical":
-            highest = column.n_categories - 1
-            values[:, j] = np.clip(np.rint(values[:, j] * highest), 0, highest)
-    return values
-
-
-def _code_ranges(columns: Sequence[EncodedColumn]) -> np.ndarray:
-    return np.array([max(column.n_categories - 1, 1) for column in columns], dtype=np.float32)
-
-
-@dataclass(frozen=True, eq=False)
-class _NumericalColumn:
-    """A learned column of numbers or times."""
-
-    name: Hashable
-    cells: NumberCells | TimeCells
-    scaler: Scaler
-
-    @property
-    def encoded(self) -> EncodedColumn:
-        return EncodedColumn(self.name, "numerical", 0)
-
-    def encode(self, series: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-        numbers = self.cells.read(series)
-        observed = ~np.isnan(numbers)
-        return np.where(observed, self.scaler.scale(numbers), 0), observed
-
-    def write(self, values: np.ndarray, like: pd.Series) -> Any:
-        return self.cells.write(self.scaler.unscale(values), like)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "name": to_json_value(self.name),
-            "kind": "numerical",
-            **self.cells.to_dict(),
-            "scaling": self.scaler.to_dict(),
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class _CategoricalColumn:
-    """A learned column of labels, or (with one label only) one that is always the same."""
-
-    name: Hashable
-    labels: LabelCells
-
-    @property
-    def encoded(self) -> EncodedColumn:
-        return EncodedColumn(self.name, "categorical", self.labels.n_classes)
-
-    def encode(self, series: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-        codes = self.labels.read(series)
-        return np.maximum(codes, 0), codes >= 0
-
-    def write(self, values: np.ndarray, like: pd.Series) -> Any:
-        codes = np.clip(np.rint(values), 0, self.labels.n_classes - 1).astype(np.intp)
-        return self.labels.write(codes, like)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "name": to_json_value(self.name),
-            "kind": "categorical",
-            **self.labels.to_dict(),
-        }
-
-
-_Column = _NumericalColumn | _CategoricalColumn
-
-
-def _column_from_dict(data: Mapping[str, Any]) -> _Column:
-    content = {key: data[key] for key in data if key not in ("name", "kind", "scaling")}
-    name = from_json_value(data["name"])
-    if data["kind"] == "categorical":
-        return _CategoricalColumn(name, LabelCells.from_dict(content))
-    return _NumericalColumn(name, cells_from_dict(content), scaler_from_dict(data["scaling"]))
 
 
 class TableEncoder:
     """Turn a table into numbers for a model, and a model's numbers into cells again.
 
-    Fitted on observed cells only. A column that is always the same is not learned: its holes are
-    filled with that value. Identifiers, ignored and all-missing columns stay as they are.
+    Fitted on observed cells only. A column that is always the same is not learned: its missing
+    cells get that value. Identifiers, ignored and empty columns stay as they are.
 
     Parameters
     ----------
@@ -194,8 +51,8 @@ class TableEncoder:
         "quantile" (the paper's), "standard" (mean ± 3 standard deviations; outliers may leave
         [0, 1]) or "minmax".
     min_category_count
-        Labels seen less often share one class: a number, "paper" (max(30, 1 % of the rows)) or
-        "auto" (1 % of the observed cells, but from 2 to 30, and no more than 100 classes).
+        Labels observed less often share one class: a number, "paper" (max(30, 1% of the rows)) or
+        "auto" (1% of the observed cells, but from 2 to 30, and no more than 100 classes).
 
     Attributes
     ----------
@@ -203,8 +60,8 @@ class TableEncoder:
         The roles in use.
     columns_ : tuple of EncodedColumn
         The columns a model learns, in the table's order.
-    skipped_ : dict
-        For each column that is not learned, a sentence why.
+    not_learned_ : dict
+        For each column that is not learned, the reason: a `NotLearned`.
 
     Notes
     -----
@@ -226,7 +83,7 @@ class TableEncoder:
 
     schema_: Schema
     columns_: tuple[EncodedColumn, ...]
-    skipped_: dict[Any, str]
+    not_learned_: dict[Any, NotLearned]
 
     def __init__(
         self,
@@ -246,9 +103,9 @@ class TableEncoder:
         schema = Schema.infer(df) if self.schema is None else self.schema
         _check_has_columns(df, schema.names())
         self.schema_ = schema
-        self.skipped_ = {}
-        self._learned: list[_Column] = []
-        self._constant: list[_CategoricalColumn] = []
+        self.not_learned_ = schema.not_learned(df)
+        self._learned: list[LearnedColumn] = []
+        self._constant: list[CategoricalColumn] = []
         for column in schema:
             self._fit_column(df[column.name], column)
         self.columns_ = tuple(column.encoded for column in self._learned)
@@ -271,15 +128,16 @@ class TableEncoder:
         return self.fit(df).transform(df)
 
     def decode(self, values: np.ndarray, df: pd.DataFrame) -> pd.DataFrame:
-        """Return a copy of a table with its missing cells filled from encoded values.
+        """Return a copy of a table with its missing cells imputed from encoded values.
 
         Parameters
         ----------
         values
             Shape (n, d), as in `EncodedTable.values`; only those of missing cells are used. Numbers
-            are kept inside the observed range, codes are rounded.
+            are kept inside the observed range and get the precision of their column; codes are
+            rounded.
         df
-            The table to fill. It is not changed.
+            The table to impute. It is not changed.
 
         Returns
         -------
@@ -301,14 +159,14 @@ class TableEncoder:
         columns = {column.name: column for column in (*self._learned, *self._constant)}
         # Column by column: a copy of the whole table would stay as long as one column of it does,
         # and in double precision all values would be as large as the table.
-        filled = df.copy(deep=False)
+        imputed = df.copy(deep=False)
         for position, name in enumerate(df.columns):
             series = df.iloc[:, position].copy()
             if name in columns:
                 numbers = values[:, places[name]] if name in places else np.zeros(len(df))
-                series = _fill_column(series, columns[name], numbers.astype(np.float64))
-            filled.isetitem(position, series)  # type: ignore[arg-type]  # the stubs forget it
-        return filled
+                series = impute_column(series, columns[name], numbers.astype(np.float64))
+            imputed.isetitem(position, series)  # type: ignore[arg-type]  # the stubs forget it
+        return imputed
 
     @property
     def scalers_(self) -> tuple[Scaler | None, ...]:
@@ -317,11 +175,10 @@ class TableEncoder:
         return tuple(getattr(column, "scaler", None) for column in self._learned)
 
     @property
-    def unfilled_(self) -> dict[Any, str]:
-        """The columns of ``skipped_`` whose holes stay holes, with the sentence why."""
+    def not_imputed_(self) -> dict[Any, NotLearned]:
+        """The columns whose missing cells stay missing, with the reason."""
         self._check_fitted()
-        constant = {column.name for column in self._constant}
-        return {name: why for name, why in self.skipped_.items() if name not in constant}
+        return {name: reason for name, reason in self.not_learned_.items() if not reason.imputed}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fitted encoder as JSON-able data."""
@@ -333,7 +190,9 @@ class TableEncoder:
             "schema": self.schema_.to_dict(),
             "learned": [column.to_dict() for column in self._learned],
             "constant": [column.to_dict() for column in self._constant],
-            "skipped": [[to_json_value(name), why] for name, why in self.skipped_.items()],
+            "not_learned": [
+                [to_json_value(name), reason.value] for name, reason in self.not_learned_.items()
+            ],
         }
 
     @classmethod
@@ -349,13 +208,15 @@ class TableEncoder:
             schema=schema, numeric=data["numeric"], min_category_count=data["min_category_count"]
         )
         encoder.schema_ = schema
-        encoder._learned = [_column_from_dict(column) for column in data["learned"]]
+        encoder._learned = [column_from_dict(column) for column in data["learned"]]
         encoder._constant = [
-            _CategoricalColumn(from_json_value(column["name"]), LabelCells.from_dict(column))
+            CategoricalColumn(from_json_value(column["name"]), LabelCells.from_dict(column))
             for column in data["constant"]
         ]
         encoder.columns_ = tuple(column.encoded for column in encoder._learned)
-        encoder.skipped_ = {from_json_value(name): why for name, why in data["skipped"]}
+        encoder.not_learned_ = {
+            from_json_value(name): NotLearned(reason) for name, reason in data["not_learned"]
+        }
         return encoder
 
     def _check_settings(self) -> None:
@@ -373,54 +234,25 @@ class TableEncoder:
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "columns_"):
-            raise ImputationError("The encoder has not seen a table yet. Call fit first.")
+            raise ImputationError("The encoder is not fitted yet.", advice="Call fit first.")
 
     def _fit_column(self, series: pd.Series, column: ColumnSchema) -> None:
-        """Learn one column, or note why it is not learned."""
-        if column.role is Role.IDENTIFIER:
-            self.skipped_[column.name] = "It names the rows, so there is nothing to learn."
-        elif column.role is Role.IGNORED:
-            self.skipped_[column.name] = "Its role is ignored."
-        elif not observed_cells(series).any():
-            self.skipped_[column.name] = "None of its cells is observed."
+        """Learn one column, or the only value of a constant one."""
+        reason = self.not_learned_.get(column.name)
+        if reason is not None and not reason.imputed:
+            return
+        check_role(series, column.role)
+        if reason is not None:
+            self._constant.append(_constant_column(series, column.role))
+        elif column.role in (Role.NUMERICAL, Role.DATETIME):
+            cells = _cells_of(series)
+            numbers = cells.read(series)
+            scaler = fit_scaler(numbers[~np.isnan(numbers)], self.numeric)
+            self._learned.append(NumericalColumn(series.name, cells, scaler))
         else:
-            check_role(series, column.role)
-            if column.role in (Role.NUMERICAL, Role.DATETIME):
-                self._fit_numerical(series)
-            else:
-                self._fit_categorical(series)
-
-    def _fit_numerical(self, series: pd.Series) -> None:
-        is_time = cell_kind(series) in (CellKind.DATETIME, CellKind.DURATION)
-        cells = TimeCells.fit(series) if is_time else NumberCells.fit(series)
-        numbers = cells.read(series)
-        usable = ~np.isnan(numbers)
-        numbers = numbers[usable]
-        if not numbers.size:
-            self.skipped_[series.name] = "None of its observed cells is a finite number."
-        elif numbers.min() == numbers.max():
-            self._fit_constant(series[usable])
-        else:
-            scaler = fit_scaler(numbers, self.numeric)
-            self._learned.append(_NumericalColumn(series.name, cells, scaler))
-
-    def _fit_categorical(self, series: pd.Series) -> None:
-        most = MOST_CLASSES if self.min_category_count == "auto" else None
-        labels = LabelCells.fit(series, self._min_count(series), most)
-        if labels.n_classes == 1:
-            self._fit_constant(series)
-        else:
-            self._learned.append(_CategoricalColumn(series.name, labels))
-
-    def _fit_constant(self, series: pd.Series) -> None:
-        labels = LabelCells.fit(series)
-        self._constant.append(_CategoricalColumn(series.name, labels))
-        # Whole numbers beyond 2**53 may differ by less than float64 can tell.
-        equal = "" if labels.n_classes == 1 else "about "
-        self.skipped_[series.name] = (
-            f"Its observed cells are all {equal}{labels.written[0]!s}; "
-            "missing ones are filled with that."
-        )
+            most = MOST_CLASSES if self.min_category_count == "auto" else None
+            labels = LabelCells.fit(series, self._min_count(series), most)
+            self._learned.append(CategoricalColumn(series.name, labels))
 
     def _min_count(self, series: pd.Series) -> int:
         if self.min_category_count == "paper":
@@ -430,30 +262,22 @@ class TableEncoder:
         return int(self.min_category_count)
 
 
+def _cells_of(series: pd.Series) -> NumberCells | TimeCells:
+    is_time = cell_kind(series) in (CellKind.DATETIME, CellKind.DURATION)
+    return TimeCells.fit(series) if is_time else NumberCells.fit(series)
+
+
+def _constant_column(series: pd.Series, role: Role) -> CategoricalColumn:
+    """Return a column with one value; infinite numbers beside it are no value."""
+    if role in (Role.NUMERICAL, Role.DATETIME):
+        series = series[~np.isnan(_cells_of(series).read(series))]
+    return CategoricalColumn(series.name, LabelCells.fit(series))
+
+
 def _check_has_columns(df: pd.DataFrame, names: Sequence[Hashable]) -> None:
     absent = [name for name in names if name not in df.columns]
     if absent:
-        shown = ", ".join(repr(name) for name in absent[:10])
         raise SchemaError(
-            f"The table lacks {len(absent)} of the expected columns: {shown}"
-            f"{' and more' if len(absent) > 10 else ''}."
+            f"The table lacks {len(absent)} of the expected columns: "
+            f"{listed(map(repr, absent), most=10)}."
         )
-
-
-def _fill_column(series: pd.Series, column: _Column, values: np.ndarray) -> pd.Series:
-    """Return one column of a table with its missing cells filled."""
-    missing = ~observed_cells(series)
-    if not missing.any():
-        return series
-    if np.isnan(values[missing]).any():
-        raise ImputationError(f"The values for column {column.name!r} hold NaN in missing cells.")
-    if isinstance(column, _CategoricalColumn):
-        series = column.labels.ready(series)
-    try:
-        return fill_cells(series, missing, column.write(values[missing], series))
-    except (TypeError, ValueError, OverflowError) as error:
-        if isinstance(error, SchemaError):
-            raise
-        raise SchemaError(
-            f"Column {column.name!r} ({series.dtype}) cannot hold the learned values: {error}."
-        ) from None

@@ -23,7 +23,7 @@ class LabelCells:
     Parameters
     ----------
     labels
-        The labels seen, in the order of their codes.
+        The observed labels, in the order of their codes.
     codes
         The code of each label. Rare labels share the last code.
     written
@@ -43,9 +43,9 @@ class LabelCells:
     ) -> LabelCells:
         """Learn the labels of the observed cells.
 
-        Labels seen less than `min_count` times share one class; of more than `most_classes` labels
-        the less frequent ones do. A single rare label stays itself, and so does the most frequent
-        label: two different labels are always two classes.
+        Labels observed less than `min_count` times share one class; of more than `most_classes`
+        labels the less frequent ones do. A single rare label stays itself, and so does the most
+        frequent label: two different labels are always two classes.
         """
         positions, uniques = _factorize(series)
         counts = np.bincount(positions[positions >= 0], minlength=len(uniques))
@@ -77,7 +77,7 @@ class LabelCells:
         return dict(zip(self.labels, self.codes, strict=True))
 
     def read(self, series: pd.Series) -> np.ndarray:
-        """Return the code of each cell, -1 where it is missing or its label was never seen."""
+        """Return the code of each cell, -1 where it is missing or its label unknown."""
         positions, uniques = _factorize(series)
         codes = np.array([self._code_of.get(label, -1) for label in uniques] + [-1], dtype=np.intp)
         return codes[positions]

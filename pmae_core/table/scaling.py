@@ -12,7 +12,7 @@ NumericScaling = Literal["rank", "quantile", "standard", "minmax"]
 NUMERIC_SCALINGS: tuple[str, ...] = get_args(NumericScaling)
 
 MAX_KNOTS = 1000
-# float32 near 1 has steps of 6e-8. Knots this far apart are told apart, and a score this near to a
+# float32 near 1 has steps of 6e-8. Knots this far apart stay distinct, and a score this near to a
 # knot means the knot itself.
 _SMALLEST_GAP = 1e-6
 _SNAP = 1.5e-7

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
-import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,28 +12,19 @@ import pandas as pd
 
 from pmae_core.errors import SchemaError
 from pmae_core.storage.json_values import from_json_value, to_json_value
-from pmae_core.table.cells import CellKind, NumberCells, TimeCells, cell_kind, cell_types
+from pmae_core.table.cells import CellKind, cell_kind, cell_types
+from pmae_core.table.learned import (
+    NotLearned,
+    count_numbers,
+    count_unique,
+    why_column_not_learned,
+    why_not_learned,
+)
+from pmae_core.table.number_cells import NumberCells
+from pmae_core.table.roles import Role, as_role, check_role, infer_role
+from pmae_core.words import listed
 
 HIGH_CARDINALITY_FROM = 101
-_IDENTIFIER_MIN_OBSERVED = 20
-_IDENTIFIER_MIN_DISTINCT = 0.95
-_IDENTIFIER_NAME = re.compile(
-    r"(id|ids|uuid|guid|key|index|idx|row|row[ _-]?(num|number|nr|no|id)|nr|unnamed: \d+"
-    r"|.*[ _-](id|uuid|guid|key)|(id|uuid)[ _-].*)",
-    re.IGNORECASE,
-)
-_CAMEL_CASE_IDENTIFIER = re.compile(r".*[a-z](Id|ID|Key|Uuid|UUID)")
-
-
-class Role(enum.StrEnum):
-    """What a column is for."""
-
-    NUMERICAL = "numerical"
-    CATEGORICAL = "categorical"
-    BOOLEAN = "boolean"
-    DATETIME = "datetime"
-    IDENTIFIER = "identifier"
-    IGNORED = "ignored"
 
 
 class Flag(enum.StrEnum):
@@ -45,11 +35,12 @@ class Flag(enum.StrEnum):
     IDENTIFIER = "identifier"
     HIGH_CARDINALITY = "high cardinality"
     MIXED_TYPES = "mixed types"
+    CODES = "codes"
 
 
 @dataclass(frozen=True)
 class ColumnSchema:
-    """One column: its role, and what was seen when the role was inferred.
+    """One column: its role, and the counts from which the role was inferred.
 
     Parameters
     ----------
@@ -63,6 +54,8 @@ class ColumnSchema:
         The cells are numbers and all observed ones are whole (also in a float column).
     n_rows, n_observed, n_unique
         Number of rows, of observed cells, and of different values among them.
+    n_numbers
+        Number of different finite numbers or times; equal to `n_unique` in other columns.
     flags
         What is remarkable about the cells.
     """
@@ -74,7 +67,16 @@ class ColumnSchema:
     n_rows: int
     n_observed: int
     n_unique: int
+    n_numbers: int
     flags: tuple[Flag, ...] = ()
+
+    @property
+    def not_learned(self) -> NotLearned | None:
+        """Why the column is not learned; None if it is."""
+        is_number = self.role in (Role.NUMERICAL, Role.DATETIME)
+        return why_not_learned(
+            self.role, self.n_observed, self.n_numbers if is_number else self.n_unique
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the column as JSON-able data."""
@@ -86,6 +88,7 @@ class ColumnSchema:
             "n_rows": self.n_rows,
             "n_observed": self.n_observed,
             "n_unique": self.n_unique,
+            "n_numbers": self.n_numbers,
             "flags": [flag.value for flag in self.flags],
         }
 
@@ -101,6 +104,7 @@ class ColumnSchema:
                 n_rows=int(data["n_rows"]),
                 n_observed=int(data["n_observed"]),
                 n_unique=int(data["n_unique"]),
+                n_numbers=int(data["n_numbers"]),
                 flags=tuple(Flag(flag) for flag in data["flags"]),
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -128,7 +132,7 @@ class Schema:
 
     @classmethod
     def infer(cls, df: pd.DataFrame, roles: Mapping[Any, Role | str] | None = None) -> Schema:
-        """Look at each column and choose its role.
+        """Choose the role of each column from its cells and its name.
 
         Parameters
         ----------
@@ -166,18 +170,65 @@ class Schema:
         unknown = [name for name in roles if name not in known]
         if unknown:
             raise SchemaError(
-                f"A role is given for {_listed(unknown)}, but the table has no such column. "
-                f"It has {_listed(column.name for column in self.columns)}."
+                f"A role is given for {_names(unknown)}, but the table has no such column.",
+                advice=f"Its columns are {_names(self.names())}.",
             )
-        chosen = {name: _as_role(role) for name, role in roles.items()}
+        chosen = {name: as_role(role) for name, role in roles.items()}
         return Schema(
             tuple(replace(column, role=chosen.get(column.name, column.role)) for column in self)
         )
 
     def names(self, *roles: Role | str) -> list[Any]:
         """Return the names of the columns with these roles; of all columns without roles."""
-        wanted = {_as_role(role) for role in roles} or set(Role)
+        wanted = {as_role(role) for role in roles} or set(Role)
         return [column.name for column in self.columns if column.role in wanted]
+
+    def not_learned(self, df: pd.DataFrame | None = None) -> dict[Any, NotLearned]:
+        """Return the columns that are not learned, with the reason.
+
+        Parameters
+        ----------
+        df
+            A table, whose columns are judged by its cells; without it, the counts of the table
+            that the schema was inferred from decide.
+
+        Examples
+        --------
+        >>> df = pd.DataFrame({"x": [1.5, 2.5], "same": [3, 3], "empty": [None, None]})
+        >>> for name, reason in Schema.infer(df).not_learned().items():
+        ...     print(name, "is not learned:", reason.clause)
+        same is not learned: all its observed cells are equal, so missing ones get that value
+        empty is not learned: none of its cells is observed
+        """
+        reasons = {
+            column.name: column.not_learned
+            if df is None
+            else why_column_not_learned(df[column.name], column.role)
+            for column in self
+            if df is None or column.name in df.columns
+        }
+        return {name: reason for name, reason in reasons.items() if reason is not None}
+
+    def learned(self, df: pd.DataFrame | None = None) -> list[Any]:
+        """Return the names of the columns that are learned (see `not_learned`)."""
+        not_learned = self.not_learned(df)
+        return [name for name in self._names_in(df) if name not in not_learned]
+
+    def imputable(self, df: pd.DataFrame | None = None) -> list[Any]:
+        """Return the names of the columns whose missing cells methods impute.
+
+        These are the learned columns, and those that are not learned since all observed cells are
+        equal (see `not_learned`).
+        """
+        not_learned = self.not_learned(df)
+        return [
+            name
+            for name in self._names_in(df)
+            if name not in not_learned or not_learned[name].imputed
+        ]
+
+    def _names_in(self, df: pd.DataFrame | None) -> list[Any]:
+        return self.names() if df is None else [name for name in self.names() if name in df]
 
     def role(self, name: Hashable) -> Role:
         """Return the role of a column."""
@@ -187,7 +238,9 @@ class Schema:
         for column in self.columns:
             if column.name == name:
                 return column
-        raise SchemaError(f"There is no column {name!r}. The columns are {_listed(self.names())}.")
+        raise SchemaError(
+            f"There is no column {name!r}.", advice=f"The columns are {_names(self.names())}."
+        )
 
     def __iter__(self) -> Iterator[ColumnSchema]:
         return iter(self.columns)
@@ -225,110 +278,45 @@ def check_unique_names(df: pd.DataFrame) -> None:
     repeated = df.columns[df.columns.duplicated()].unique().tolist()
     if repeated:
         raise SchemaError(
-            f"More than one column is named {_listed(repeated)}. Give each column its own name."
+            f"More than one column is named {_names(repeated)}.",
+            advice="Give each column its own name.",
         )
 
 
-def check_role(series: pd.Series, role: Role) -> None:
-    """Raise a SchemaError if a column cannot have a role."""
-    kind = cell_kind(series)
-    if role is Role.NUMERICAL and kind is not CellKind.DURATION:
-        NumberCells.fit(series)
-    elif role is Role.DATETIME:
-        if kind is CellKind.DURATION:
-            raise SchemaError(
-                f"Column {series.name!r} holds durations, not dates. Give it the role numerical."
-            )
-        TimeCells.fit(series)
-    elif role in (Role.CATEGORICAL, Role.BOOLEAN) and kind is CellKind.OTHER:
-        raise SchemaError(
-            f"Column {series.name!r} ({series.dtype}) holds values that cannot be categories. "
-            "Turn them into text or numbers, or give the column the role ignored."
-        )
-    elif role is Role.BOOLEAN and series.nunique() > 2:
-        raise SchemaError(
-            f"Column {series.name!r} has {series.nunique()} different values, "
-            "but a boolean column has two. Give it the role categorical or numerical."
-        )
-
-
-def _as_role(role: Role | str) -> Role:
-    try:
-        return Role(role)
-    except ValueError:
-        raise SchemaError(f"There is no role {role!r}. The roles are {_listed(Role)}.") from None
-
-
-def _listed(names: Iterable[Any]) -> str:
-    """Return names as text, shortened when there are many."""
-    names = list(names)
-    shown = ", ".join(repr(str(n) if isinstance(n, Role) else n) for n in names[:10])
-    return f"{shown} and {len(names) - 10} more" if len(names) > 10 else shown or "no columns"
+def _names(names: list[Any]) -> str:
+    return listed(map(repr, names), most=10) or "no columns"
 
 
 def _infer_column(series: pd.Series) -> ColumnSchema:
     kind = cell_kind(series)
     n_observed = int(series.notna().sum())
-    n_unique = _count_unique(series)
-    is_identifier = _looks_like_identifier(series, kind, n_observed, n_unique)
-    roles = {
-        CellKind.NUMBER: Role.NUMERICAL,
-        CellKind.DURATION: Role.NUMERICAL,
-        CellKind.BOOLEAN: Role.BOOLEAN,
-        CellKind.DATETIME: Role.DATETIME,
-        CellKind.LABEL: Role.CATEGORICAL,
-        CellKind.OTHER: Role.IGNORED,
-    }
+    n_unique = count_unique(series)
+    role = infer_role(series, kind, n_observed, n_unique)
     flags = {
         Flag.CONSTANT: n_unique == 1,
         Flag.ALL_MISSING: n_observed == 0,
-        Flag.IDENTIFIER: is_identifier,
+        Flag.IDENTIFIER: role is Role.IDENTIFIER,
         Flag.HIGH_CARDINALITY: kind is CellKind.LABEL and n_unique >= HIGH_CARDINALITY_FROM,
         Flag.MIXED_TYPES: series.dtype == object
         and kind in (CellKind.LABEL, CellKind.OTHER)
         and len(cell_types(series)) > 1,
+        Flag.CODES: kind is CellKind.NUMBER and role is Role.CATEGORICAL and n_unique > 2,
     }
     return ColumnSchema(
         name=series.name,
-        role=Role.IDENTIFIER if is_identifier else roles[kind],
+        role=role,
         dtype=str(series.dtype),
         integer=kind is CellKind.NUMBER and NumberCells.fit(series).integer,
         n_rows=len(series),
         n_observed=n_observed,
         n_unique=n_unique,
+        n_numbers=_count_numbers(series, kind, n_unique),
         flags=tuple(flag for flag, raised in flags.items() if raised),
     )
 
 
-def _count_unique(series: pd.Series) -> int:
-    try:
-        return int(series.nunique())
-    except TypeError:
-        # Lists and the like have no hash; their text tells them apart.
-        return int(series.dropna().map(repr).nunique())
-
-
-def _looks_like_identifier(
-    series: pd.Series, kind: CellKind, n_observed: int, n_unique: int
-) -> bool:
-    """Say whether the cells only name their rows.
-
-    A declared category column is taken at its word and never is an identifier.
-    """
-    is_text = kind is CellKind.LABEL and not isinstance(series.dtype, pd.CategoricalDtype)
-    if is_text:
-        return (
-            n_observed >= _IDENTIFIER_MIN_OBSERVED
-            and n_unique >= _IDENTIFIER_MIN_DISTINCT * n_observed
-        )
-    if series.dtype.kind not in "iu" or n_unique < max(2, n_observed):
-        return False
-    if _is_identifier_name(series.name):
-        return True
-    smallest, largest = int(series.min()), int(series.max())
-    return n_observed >= _IDENTIFIER_MIN_OBSERVED and largest - smallest == n_observed - 1
-
-
-def _is_identifier_name(name: Hashable) -> bool:
-    text = str(name).strip()
-    return bool(_IDENTIFIER_NAME.fullmatch(text) or _CAMEL_CASE_IDENTIFIER.fullmatch(text))
+def _count_numbers(series: pd.Series, kind: CellKind, n_unique: int) -> int:
+    if kind is CellKind.NUMBER:
+        return count_numbers(series, is_time=False)
+    is_time = kind in (CellKind.DATETIME, CellKind.DURATION)
+    return count_numbers(series, is_time=True) if is_time else n_unique

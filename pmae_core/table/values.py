@@ -36,10 +36,18 @@ _NULLABLE = {
 
 
 def to_series(values: pa.ChunkedArray) -> pd.Series:
-    """Convert an Arrow column; integers and booleans with holes get pandas' nullable types."""
+    """Convert an Arrow column; incomplete integers and booleans get pandas' nullable types."""
     if values.null_count:
         return values.to_pandas(types_mapper=_NULLABLE.get)
     return values.to_pandas()
+
+
+def is_text_column(column: pd.Series) -> bool:
+    """Say whether a column holds text, or categories that are text."""
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return is_text_column(dtype.categories.to_series())
+    return pd.api.types.is_string_dtype(dtype) or dtype.kind == "O"
 
 
 def number_pattern(decimal: str = ".", thousands: str | None = None) -> str:
@@ -73,7 +81,7 @@ def type_text(
     values : pyarrow.ChunkedArray
         Strings as they stand in the file.
     decimal, thousands : str
-        How numbers are written. Plain numbers (``1.5``) are understood besides.
+        How numbers are written. Plain numbers (``1.5``) are understood, too.
     missing_words : sequence of str
         Texts that count as missing.
 

@@ -25,6 +25,16 @@ def test_error_keeps_message_and_code_across_processes(kind):
     assert error.code == "empty"
 
 
+def test_message_is_the_problem_and_the_advice():
+    error = UnreadableFileError("The file is a PDF document.", advice="Save the table as .csv.")
+    error = pickle.loads(pickle.dumps(error))
+    assert str(error) == "The file is a PDF document. Save the table as .csv."
+    assert (error.problem, error.advice) == (
+        "The file is a PDF document.",
+        "Save the table as .csv.",
+    )
+
+
 def test_code_is_given_by_name_only():
     with pytest.raises(TypeError):
         UnreadableFileError("The file cannot be read.", "delimiter")

@@ -1,4 +1,5 @@
 import io
+import sys
 
 import pandas as pd
 import pytest
@@ -7,7 +8,7 @@ from dashboard import uploads
 from dashboard.uploads import ReadingOptions
 from dashboard.workspace import Workspace
 from pmae_core.errors import TableError
-from pmae_core.table import ReadingLimits, write_table
+from pmae_core.table import ReadingLimits, sniff_dialect, write_table
 
 FRAME = pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]})
 
@@ -63,12 +64,37 @@ def test_how_numbers_are_written_is_remembered_for_sentinels(own):
     assert own.table().frame["x"].dropna().tolist() == [1.5, 2.5, 1.25]
 
 
+def test_how_numbers_are_written_is_remembered_from_utf_16(own):
+    content = "x;y\n1,5;2\n?;3\n2,5;4\n1,25;5\n".encode("utf-16")
+    send(own, content, "comma.csv")
+
+    own.set_sentinels({"x": ["?"]})
+
+    assert own.table().frame["x"].dropna().tolist() == [1.5, 2.5, 1.25]
+
+
+def test_an_upload_is_sniffed_once(own, monkeypatch):
+    sniffed = []
+
+    def counted(sample, **known):
+        sniffed.append(known)
+        return sniff(sample, **known)
+
+    sniff = sniff_dialect
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("pmae_core", "dashboard")) and hasattr(module, "sniff_dialect"):
+            monkeypatch.setattr(module, "sniff_dialect", counted)
+    send(own, b"x;y\n1,5;2\n2,5;4\n", "comma.csv")
+
+    assert len(sniffed) == 1
+
+
 def test_remarks_speak_of_buttons_not_of_parameters(own):
     opened = send(own, "ort,n\nKöln,1\nUlm,2\n".encode("latin-1"), "latin.csv")
 
     (remark,) = opened.remarks
     assert "read as cp1252" in remark
-    assert 'choose under "Read the file in another way"' in remark
+    assert 'choose another encoding under "Read the file in another way"' in remark
     assert "encoding=" not in remark
 
 
@@ -92,6 +118,10 @@ def test_a_sheet_by_name_or_number(own):
     assert own.table().frame.shape == (3, 3)
     uploads.open_upload(own, ReadingOptions(sheet=0))
     assert own.table().frame.shape == (3, 2)
+    uploads.open_upload(own, ReadingOptions(sheet="2"))
+    assert own.table().frame.shape == (3, 3)
+    with pytest.raises(TableError, match=r"no sheet '²'.*or a number, under"):
+        uploads.open_upload(own, ReadingOptions(sheet="²"))
 
 
 def test_only_the_name_of_a_file_is_kept_never_its_folder(own):

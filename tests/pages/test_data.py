@@ -188,6 +188,30 @@ def test_a_file_is_read_again_in_another_way(open_page, workspace):
 # Bad input: a sentence, what to do, and the table before stays open
 
 
+@pytest.mark.parametrize(("typed", "column"), [("2024", "b"), ("3", "c"), ("1", "a")])
+def test_a_sheet_is_chosen_by_name_or_by_number(open_page, workspace, typed, column):
+    buffer = io.BytesIO()
+    with pd.ExcelWriter(buffer) as book:
+        for title, name in (("first", "a"), ("2024", "b"), ("last", "c")):
+            pd.DataFrame({name: [1, 2]}).to_excel(book, sheet_name=title, index=False)
+    app = upload(open_page(PAGE), "book.xlsx", buffer.getvalue())
+    app.text_input(key="data:sheet").set_value(typed)
+    next(button for button in app.button if button.label == "Read it again").click().run()
+
+    assert list(workspace.table().frame) == [column]
+
+
+def test_a_sheet_that_does_not_exist_is_named(open_page, workspace):
+    buffer = io.BytesIO()
+    write_table(pd.DataFrame({"a": [1, 2]}), buffer, format="excel")
+    app = upload(open_page(PAGE), "book.xlsx", buffer.getvalue())
+    app.text_input(key="data:sheet").set_value("²")
+    next(button for button in app.button if button.label == "Read it again").click().run()
+
+    assert not app.exception
+    assert "no sheet '²'" in notices(app)[-1][1]
+
+
 def zip_bomb():
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -309,7 +333,7 @@ def test_a_failure_that_nobody_foresaw_is_no_traceback(open_page, fill, patients
     def fail(*args, **kwargs):
         raise RuntimeError("internal detail")
 
-    monkeypatch.setattr(uploads, "read_table", fail)
+    monkeypatch.setattr(uploads, "read_table_file", fail)
     upload(app, "t.csv", b"a,b\n1,2\n")
 
     assert not app.exception

@@ -67,7 +67,7 @@ def test_columns_that_no_method_fills_are_named_first(fill, table, open_page, st
 
     app = calm(open_page(PAGE))
 
-    assert "Holes that stay empty: `nothing` (nothing is observed in it)" in words(app)
+    assert "Holes that stay empty: `nothing` (none of its cells is observed)" in words(app)
     assert "Start filling" in buttons(app)
 
 

@@ -1,4 +1,4 @@
-"""How large the batches of an Arrow file are, told before one of them is unpacked.
+"""How large the batches of an Arrow file are, known before one of them is unpacked.
 
 Arrow allocates what a compressed batch says it needs, and there is no limit to set from Python. So
 the few numbers that matter are read from the messages themselves, whose layout is fixed: see

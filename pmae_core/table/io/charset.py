@@ -3,10 +3,9 @@
 import codecs
 import io
 import re
-import warnings
 from dataclasses import dataclass
 
-from pmae_core.errors import TableError, TableWarning, UnreadableFileError
+from pmae_core.errors import TableError, UnreadableFileError
 from pmae_core.table.io.source import TableSource
 
 _CHUNK_BYTES = 1 << 22
@@ -24,12 +23,12 @@ _CONTROL = re.compile(r"[\x01-\x08\x0e-\x1a\x7f]")
 class TextScan:
     """What one pass over a text file found.
 
-    ``min_filled_lines`` is a lower bound of the lines that are not empty, exact if none is empty;
+    ``min_lines_with_text`` is a lower bound of the lines with text, exact if none is empty;
     ``n_trailing_breaks`` counts the line breaks after the last line that is not empty.
     """
 
     encoding: str
-    min_filled_lines: int
+    min_lines_with_text: int
     n_quotes: int
     n_trailing_breaks: int
 
@@ -41,11 +40,11 @@ class TextScan:
 def scan_text(source: TableSource, encoding: str | None) -> TextScan:
     """Find the encoding and count lines in one pass; UTF-8 is tried strictly first."""
     if encoding is not None:
-        return _scan_as_told(source, encoding)
+        return _scan_as_given(source, encoding)
     head = source.rewind().read(4)
     for mark, marked_encoding in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
-            return _scan_as_told(source, marked_encoding)
+            return _scan_as_given(source, marked_encoding)
     try:
         return _scan(source, "utf-8-sig")
     except UnicodeDecodeError:
@@ -55,21 +54,22 @@ def scan_text(source: TableSource, encoding: str | None) -> TextScan:
     except UnicodeDecodeError:
         scan = _scan(source, "latin-1")
     _refuse_binary(source, scan)
-    warnings.warn(
-        f"{source.name} is not UTF-8 and was read as {scan.encoding}. "
-        "Pass encoding=... if letters look wrong.",
-        TableWarning,
-        stacklevel=2,
+    source.remark(
+        f"{source.name} is not UTF-8 and was read as {scan.encoding}.",
+        advice="Pass encoding=... if letters look wrong.",
+        code="encoding",
     )
     return scan
 
 
-def _scan_as_told(source: TableSource, encoding: str) -> TextScan:
+def _scan_as_given(source: TableSource, encoding: str) -> TextScan:
     try:
         # Refuses names of codecs that are no text encodings, such as "zip".
         "".encode(encoding)
     except (LookupError, ValueError) as error:
-        raise TableError(f"There is no text encoding {encoding!r}.") from error
+        raise TableError(
+            f"There is no text encoding {encoding!r}.", advice="Choose one such as 'utf-8'."
+        ) from error
     # A byte order mark at the start is no part of the first name.
     exact = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
     try:
@@ -95,8 +95,9 @@ def _scan(source: TableSource, encoding: str) -> TextScan:
         if "\0" in text:
             line = n_breaks + text[: text.index("\0")].count("\n") + 1
             raise UnreadableFileError(
-                f"{source.name} has a NUL byte in line {line}: it is damaged or no text. "
-                "If it is UTF-16 text, pass encoding='utf-16-le' or 'utf-16-be'."
+                f"{source.name} has a NUL byte in line {line}: it is damaged or not text.",
+                code="utf-16",
+                advice="If it is UTF-16 text, pass encoding='utf-16-le' or 'utf-16-be'.",
             )
         n_breaks += text.count("\n")
         n_quotes += text.count('"')
@@ -105,12 +106,12 @@ def _scan(source: TableSource, encoding: str) -> TextScan:
         n_empty_at_most += 2 * text.count("\n\n") + text.startswith("\n")
         content = text.rstrip("\n")
         n_trailing = len(text) - len(content) + (0 if content else n_trailing)
-    min_filled_lines = n_breaks + (n_trailing == 0) - n_empty_at_most
-    return TextScan(encoding, min_filled_lines, n_quotes, n_trailing)
+    min_lines_with_text = n_breaks + (n_trailing == 0) - n_empty_at_most
+    return TextScan(encoding, min_lines_with_text, n_quotes, n_trailing)
 
 
 def _refuse_binary(source: TableSource, scan: TextScan) -> None:
-    """Raise if bytes that are no UTF-8 are no other text either."""
+    """Raise if bytes that are not UTF-8 are not text in another encoding either."""
     sample = source.rewind().read(_CHUNK_BYTES).decode(scan.encoding)
     if len(_CONTROL.findall(sample)) > len(sample) / 100:
-        raise UnreadableFileError(f"{source.name} is no text: it is damaged or of another format.")
+        raise UnreadableFileError(f"{source.name} is not text: it is damaged or of another format.")

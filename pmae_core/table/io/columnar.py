@@ -1,6 +1,5 @@
 """Parquet and Feather (Arrow) files to a data frame."""
 
-import warnings
 from collections.abc import Iterable
 
 import numpy as np
@@ -9,12 +8,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pmae_core.errors import EmptyTableError, TableWarning, UnreadableFileError
+from pmae_core.errors import EmptyTableError, UnreadableFileError
 from pmae_core.table.io.arrow_messages import STREAM_START, check_batches
 from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.names import clean_names
 from pmae_core.table.io.source import TableSource, parsing_foreign
 from pmae_core.table.values import to_series
+from pmae_core.words import listed
 
 _MOST_BATCH_ROWS = 8192
 # Arrow doubles memory as a batch grows, so one batch gets only a part of what is allowed.
@@ -22,7 +22,7 @@ _BATCHES_WITHIN_LIMITS = 8
 
 
 def read_parquet(source: TableSource, *, limits: ReadingLimits) -> pd.DataFrame:
-    """Read a Parquet file after a look at its metadata."""
+    """Read a Parquet file after checking its metadata."""
     with parsing_foreign(source, "Parquet"):
         with pq.ParquetFile(source.rewind()) as file:
             shape, schema = file.metadata, file.schema_arrow
@@ -120,8 +120,8 @@ def _check_types(source: TableSource, schema: pa.Schema) -> None:
     nested = [field.name for field in schema if pa.types.is_nested(field.type)]
     if nested:
         raise UnreadableFileError(
-            f"{source.name} has nested values in the columns {', '.join(map(repr, nested[:10]))}. "
-            "A table needs one plain value in each cell."
+            f"{source.name} has nested values in the columns {listed(map(repr, nested), 10)}.",
+            advice="Write one plain value into each cell.",
         )
 
 
@@ -129,7 +129,7 @@ def _to_frame(source: TableSource, table: pa.Table) -> pd.DataFrame:
     if len(set(table.column_names)) < table.num_columns:
         # What pandas noted about columns goes by name, which says nothing if names repeat.
         table = table.replace_schema_metadata(None)
-        table = table.rename_columns(clean_names(table.column_names))
+        table = table.rename_columns(clean_names(table.column_names, source.remark))
     for position, field in enumerate(table.schema):
         plain = _plain_type(source, field)
         if plain != field.type:
@@ -141,8 +141,8 @@ def _to_frame(source: TableSource, table: pa.Table) -> pd.DataFrame:
             f"{source.name} has {frame.shape[1]:,} columns and {frame.shape[0]:,} rows: "
             "there is nothing to read."
         )
-    _restore_holes(frame, table)
-    frame.columns = pd.Index(clean_names(frame.columns), dtype="str")
+    _restore_types(frame, table)
+    frame.columns = pd.Index(clean_names(frame.columns, source.remark), dtype="str")
     return frame
 
 
@@ -158,17 +158,15 @@ def _plain_type(source: TableSource, field: pa.Field) -> pa.DataType:
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return pa.large_string()
     if pa.types.is_decimal(kind):
-        warnings.warn(
-            f"Column {field.name!r} of {source.name} holds decimal numbers and is read as floats.",
-            TableWarning,
-            stacklevel=4,
+        source.remark(
+            f"Column {field.name!r} of {source.name} holds decimal numbers and is read as floats."
         )
         return pa.float64()
     return kind
 
 
-def _restore_holes(frame: pd.DataFrame, table: pa.Table) -> None:
-    """Keep integers and booleans with holes what they are, where pandas made floats or objects."""
+def _restore_types(frame: pd.DataFrame, table: pa.Table) -> None:
+    """Undo where pandas made floats or objects of integers and booleans with missing cells."""
     for position, (name, dtype) in enumerate(frame.dtypes.items()):
         column = table.column(str(name))
         whole = pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)

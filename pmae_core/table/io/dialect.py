@@ -136,8 +136,8 @@ def _sample_records(sample: str, dialect: TextDialect) -> list[list[str]]:
     """Return the first records that are not blank, or none if the sample does not parse."""
     records = dialect.records(io.StringIO(sample, newline=""))
     try:
-        filled = (record for record in records if any(cell.strip() for cell in record))
-        return list(itertools.islice(filled, _SAMPLE_RECORDS))
+        nonblank = (record for record in records if any(cell.strip() for cell in record))
+        return list(itertools.islice(nonblank, _SAMPLE_RECORDS))
     except csv.Error:
         return []
 
@@ -169,12 +169,12 @@ def _sniff_delimiter(sample: str) -> str:
 
 
 def _splits_for_sure(delimiter: str, widths: set[int]) -> bool:
-    """Tell a delimiter below a title from the comma in ``1,5`` or ``Smith, John``."""
+    """Distinguish a delimiter below a title from the comma in ``1,5`` or ``Smith, John``."""
     return delimiter != " " and (delimiter != "," or min(widths) > 2)
 
 
 def _all_numbers(records: list[list[str]]) -> bool:
-    """Tell whether all cells are numbers; only then may a space be a delimiter."""
+    """Say whether all cells are numbers; only then may a space be a delimiter."""
     cells = [cell for record in records for cell in record]
     return bool(cells) and all(
         _ANY_NUMBER.fullmatch(cell) or cell in MISSING_WORDS for cell in cells
@@ -187,11 +187,12 @@ def _always_followed_by_space(records: list[list[str]]) -> bool:
 
 
 def _single_quoted(records: list[list[str]]) -> bool:
-    """Tell whether all filled cells of some column stand in single quotes."""
+    """Say whether all nonblank cells of some column are in single quotes."""
     for column in itertools.zip_longest(*records, fillvalue=""):
-        filled = [cell.strip() for cell in column if cell.strip()]
-        if filled and all(
-            len(cell) > 1 and cell[0] == cell[-1] == "'" and cell.count("'") == 2 for cell in filled
+        nonblank = [cell.strip() for cell in column if cell.strip()]
+        if nonblank and all(
+            len(cell) > 1 and cell[0] == cell[-1] == "'" and cell.count("'") == 2
+            for cell in nonblank
         ):
             return True
     return False
@@ -240,7 +241,7 @@ def _sniff_thousands(numbers: list[str], both: list[re.Match[str]], decimal: str
 
 
 def _looks_like_data(first: list[str], others: list[list[str]], number: re.Pattern[str]) -> bool:
-    """Tell whether the first record is data: it holds decimal numbers, and numbers over numbers.
+    """Say whether the first record is data: it holds decimal numbers, and numbers over numbers.
 
     Whole numbers such as years do occur as names, numbers such as 5.1 hardly ever.
     """
@@ -249,8 +250,8 @@ def _looks_like_data(first: list[str], others: list[list[str]], number: re.Patte
         return False
     columns = itertools.zip_longest(*others, fillvalue="")
     for name, column in zip(first, columns, strict=False):
-        filled = [cell.strip() for cell in column if cell.strip() not in MISSING_WORDS]
-        numeric = filled and all(number.match(cell) for cell in filled)
+        observed = [cell.strip() for cell in column if cell.strip() not in MISSING_WORDS]
+        numeric = observed and all(number.match(cell) for cell in observed)
         if numeric and not number.match(name):
             return False
     return True

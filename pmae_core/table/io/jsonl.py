@@ -1,19 +1,19 @@
-"""JSON lines (one object a line) or a JSON array of objects to a data frame."""
+"""JSON lines (one object per line) or a JSON array of objects to a data frame."""
 
 import itertools
 import json
-import warnings
 from collections.abc import Iterator
 
 import pandas as pd
 
-from pmae_core.errors import EmptyTableError, TableWarning, UnreadableFileError
+from pmae_core.errors import EmptyTableError, UnreadableFileError
 from pmae_core.names import make_unique
 from pmae_core.table.io.charset import TextScan, scan_text
 from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.names import clean_names
 from pmae_core.table.io.source import TableSource
 from pmae_core.table.values import type_cells
+from pmae_core.words import listed
 
 Record = dict[str, object]
 
@@ -35,23 +35,20 @@ def read_jsonl(source: TableSource, *, encoding: str | None, limits: ReadingLimi
 
 def _frame(source: TableSource, records: list[Record], keys: list[str]) -> pd.DataFrame:
     columns, mixed = {}, []
-    for name, key in zip(clean_names(keys), keys, strict=True):
+    for name, key in zip(clean_names(keys, source.remark), keys, strict=True):
         columns[name], is_mixed = type_cells([record.get(key) for record in records])
         if is_mixed:
             mixed.append(name)
-    warn_about_mixed(source, mixed)
+    remark_on_mixed(source, mixed)
     return pd.DataFrame(columns)
 
 
-def warn_about_mixed(source: TableSource, mixed: list[str]) -> None:
-    """Say which columns hold cells of different types and therefore became text."""
+def remark_on_mixed(source: TableSource, mixed: list[str]) -> None:
+    """Note which columns hold cells of different types and therefore became text."""
     if mixed:
-        warnings.warn(
+        source.remark(
             f"{source.name} has columns with cells of different types, read as text: "
-            + ", ".join(map(repr, mixed[:10]))
-            + ".",
-            TableWarning,
-            stacklevel=3,
+            f"{listed(map(repr, mixed), 10)}."
         )
 
 
@@ -65,8 +62,8 @@ def _gather(
         if not {dict, list}.isdisjoint(map(type, record.values())):
             key = next(key for key, value in record.items() if isinstance(value, dict | list))
             raise UnreadableFileError(
-                f"{place} of {source.name} has a nested value in column {key!r}. "
-                "Each cell needs one plain value: text, number, true, false or null."
+                f"{place} of {source.name} has a nested value in column {key!r}.",
+                advice="Each cell needs one plain value: text, number, true, false or null.",
             )
         records.append(record)
         if not record.keys() <= keys.keys():
@@ -79,7 +76,7 @@ def _gather(
 
 
 def _records(source: TableSource, scan: TextScan) -> Iterator[tuple[str, Record]]:
-    """Yield each object with the words that say where it stands."""
+    """Yield each object with words for its place in the file."""
     text = scan.open(source)
     decoder = _Decoder(source)
     try:
@@ -104,11 +101,9 @@ def _records(source: TableSource, scan: TextScan) -> Iterator[tuple[str, Record]
     finally:
         text.detach()
     if decoder.found_repeated_keys:
-        warnings.warn(
+        source.remark(
             f"{source.name} has JSON objects in which a key occurs more than once; "
-            "the later ones were numbered, as in 'a.1'.",
-            TableWarning,
-            stacklevel=2,
+            "the later ones were numbered, as in 'a.1'."
         )
 
 

@@ -53,8 +53,9 @@ class ReadingLimits:
         """Raise if the file is too large."""
         if n_bytes > self.max_bytes:
             raise TableTooLargeError(
-                f"{name} has {_bytes(n_bytes)}, more than the limit of {_bytes(self.max_bytes)}. "
-                "Take a part of it, or raise the limit max_bytes."
+                f"{name} has {_bytes(n_bytes)}, more than the limit of {_bytes(self.max_bytes)}.",
+                code="max_bytes",
+                advice="Take a part of it, or raise the limit max_bytes.",
             )
 
     def check_expanded(self, n_bytes: int, name: str) -> None:
@@ -62,24 +63,28 @@ class ReadingLimits:
         if n_bytes > self.max_expanded_bytes:
             raise TableTooLargeError(
                 f"{name} unpacks to at least {_bytes(n_bytes)}, more than the limit of "
-                f"{_bytes(self.max_expanded_bytes)}. "
-                "Take a part of it, or raise the limit max_expanded_bytes."
+                f"{_bytes(self.max_expanded_bytes)}.",
+                code="max_expanded_bytes",
+                advice="Take a part of it, or raise the limit max_expanded_bytes.",
             )
 
     def check_packing(self, n_bytes: int, n_packed_bytes: int, name: str) -> None:
-        """Raise if a workbook is packed so tightly that it must be made to exhaust a reader."""
+        """Raise if a workbook is packed so tightly that it can only be a zip bomb."""
         if n_bytes > max(_HARMLESS_BYTES, self.max_packing * n_packed_bytes):
             raise TableTooLargeError(
                 f"{name} unpacks to {_bytes(n_bytes)}, more than {self.max_packing:,} times its "
-                "size. Save the table as .csv, or raise the limit max_packing."
+                "size.",
+                code="max_packing",
+                advice="Save the table as .csv, or raise the limit max_packing.",
             )
 
     def check_columns(self, n_columns: int, name: str) -> None:
         """Raise if there are too many columns."""
         if n_columns > self.max_columns:
             raise TableTooLargeError(
-                f"{name} has {n_columns:,} columns, more than the limit of {self.max_columns:,}. "
-                "Keep only the columns you need, or raise the limit max_columns."
+                f"{name} has {n_columns:,} columns, more than the limit of {self.max_columns:,}.",
+                code="max_columns",
+                advice="Keep only the columns you need, or raise the limit max_columns.",
             )
 
     def check_shape(self, n_rows: int, n_columns: int, name: str) -> None:
@@ -87,14 +92,16 @@ class ReadingLimits:
         self.check_columns(n_columns, name)
         if n_rows > self.max_rows:
             raise TableTooLargeError(
-                f"{name} has at least {n_rows:,} rows, more than the limit of {self.max_rows:,}. "
-                "Take a sample of its rows, or raise the limit max_rows."
+                f"{name} has at least {n_rows:,} rows, more than the limit of {self.max_rows:,}.",
+                code="max_rows",
+                advice="Take a sample of its rows, or raise the limit max_rows.",
             )
         if n_rows * n_columns > self.max_cells:
             raise TableTooLargeError(
                 f"{name} has at least {n_rows * n_columns:,} cells ({n_rows:,} rows by "
-                f"{n_columns:,} columns), more than the limit of {self.max_cells:,}. "
-                "Take fewer rows or columns, or raise the limit max_cells."
+                f"{n_columns:,} columns), more than the limit of {self.max_cells:,}.",
+                code="max_cells",
+                advice="Take fewer rows or columns, or raise the limit max_cells.",
             )
 
 
@@ -102,7 +109,7 @@ DEFAULT_LIMITS = ReadingLimits()
 
 
 def _bytes(count: int) -> str:
-    """Write a number of bytes for people."""
+    """Return a number of bytes as people read it."""
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= size:
             return f"{count / size:,.1f} {unit}"

@@ -1,21 +1,20 @@
 """Column names: stripped, never blank, each one unique."""
 
-import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from pmae_core.errors import TableWarning
 from pmae_core.names import make_unique
+from pmae_core.words import listed
 
 
-def clean_names(raw_names: Iterable[object]) -> list[str]:
-    """Return usable column names and warn about those that were changed.
+def clean_names(raw_names: Iterable[object], remark: Callable[[str], None]) -> list[str]:
+    """Return usable column names and remark on those that were changed.
 
-    Surrounding spaces go, a blank name becomes ``column_<position>``, and a name that was there
-    before gets the first free number, as in ``a.1``.
+    Surrounding spaces are removed, a blank name becomes ``column_<position>``, and a repeated name
+    gets the first free number, as in ``a.1``.
 
     Examples
     --------
-    >>> clean_names([" age ", "sex"])
+    >>> clean_names([" age ", "sex"], remark=print)
     ['age', 'sex']
     """
     stripped = ["" if name is None else str(name).strip() for name in raw_names]
@@ -23,12 +22,8 @@ def clean_names(raw_names: Iterable[object]) -> list[str]:
     unique = make_unique(named)
     added = [repr(new) for old, new in zip(stripped, unique, strict=True) if not old]
     if added:
-        _warn("Columns without a name got one: " + ", ".join(added[:10]) + ".")
+        remark(f"Columns without a name got one: {listed(added, 10)}.")
     renamed = [f"{old!r} to {new!r}" for old, new in zip(named, unique, strict=True) if old != new]
     if renamed:
-        _warn("Some column names occur more than once. Renamed: " + ", ".join(renamed[:10]) + ".")
+        remark(f"Some column names occur more than once. Renamed: {listed(renamed, 10)}.")
     return unique
-
-
-def _warn(sentence: str) -> None:
-    warnings.warn(sentence, TableWarning, stacklevel=3)

@@ -4,12 +4,13 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal, cast, get_args
 
 from pmae_core.errors import EmptyTableError, TableError, TableTooLargeError, UnreadableFileError
 from pmae_core.table.io.limits import ReadingLimits
+from pmae_core.words import listed
 
 TableFormat = Literal["csv", "tsv", "excel", "parquet", "feather", "jsonl"]
 
@@ -66,12 +67,42 @@ _FOREIGN_MAGIC = {
 
 
 @dataclass(frozen=True)
+class Remark:
+    """What was changed or assumed while a table was read.
+
+    Attributes
+    ----------
+    problem : str
+        What was assumed, in a sentence.
+    advice : str
+        What to do if that is wrong, for people who write code.
+    code : str or None
+        What a page can offer help for.
+    """
+
+    problem: str
+    advice: str = ""
+    code: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.problem} {self.advice}".strip()
+
+
+@dataclass(frozen=True)
 class TableSource:
-    """An open, seekable binary file with the name that error sentences call it by."""
+    """An open, seekable binary file with the name that error sentences call it by.
+
+    Readers note in ``remarks`` what they changed or assumed.
+    """
 
     handle: BinaryIO
     name: str
     ending: str
+    remarks: list[Remark] = field(default_factory=list)
+
+    def remark(self, problem: str, *, advice: str = "", code: str | None = None) -> None:
+        """Note what is changed or assumed."""
+        self.remarks.append(Remark(problem, advice, code))
 
     def rewind(self) -> BinaryIO:
         """Return the handle at its start."""
@@ -94,8 +125,8 @@ def open_source(source: object, name: str | None, limits: ReadingLimits) -> Iter
             name = name or _name_of_buffer(source)
         else:
             raise TableError(
-                "A table is read from a path, bytes or a binary file, "
-                f"not from an object of type {type(source).__name__}."
+                f"A table cannot be read from an object of type {type(source).__name__}.",
+                advice="Pass a path, bytes or a binary file.",
             )
         label = repr(name or "unnamed table")
         try:
@@ -113,12 +144,12 @@ def _open_path(path: str | os.PathLike[str]) -> BinaryIO:
     location = Path(os.fsdecode(path))
     try:
         if location.is_dir():
-            raise TableError(f"'{location}' is a folder. Name one file inside it.")
+            raise TableError(f"'{location}' is a folder.", advice="Name one file inside it.")
         if location.exists() and not location.is_file():
             raise TableError(f"'{location}' is not a regular file.")
         return location.open("rb")
     except FileNotFoundError as error:
-        raise TableError(f"There is no file '{location}'. Check the path.") from error
+        raise TableError(f"There is no file '{location}'.", advice="Check the path.") from error
     except (OSError, ValueError) as error:
         raise TableError(f"'{str(location)[:200]}' cannot be opened: {error}.") from error
 
@@ -126,7 +157,7 @@ def _open_path(path: str | os.PathLike[str]) -> BinaryIO:
 def _seekable(buffer: BinaryIO, limits: ReadingLimits) -> BinaryIO:
     """Return the buffer itself if it can seek, else a copy in memory within the limit."""
     if isinstance(buffer, io.TextIOBase):
-        raise TableError("The file is open as text. Open it in binary mode ('rb').")
+        raise TableError("The file is open as text.", advice="Open it in binary mode ('rb').")
     if hasattr(buffer, "seekable") and buffer.seekable():
         buffer.seek(0)
         return buffer
@@ -140,12 +171,14 @@ def _name_of_buffer(buffer: object) -> str | None:
 
 
 def detect_format(source: TableSource, wanted: str | None) -> TableFormat:
-    """Return the format from the wish or the name's ending, checked against the content.
+    """Return the format asked for or that of the name's ending, checked against the content.
 
-    A name without a known ending leaves the decision to the content.
+    Without either, the content decides.
     """
     if wanted is not None and wanted not in FORMATS:
-        raise TableError(f"Unknown format {wanted!r}. Choose one of: {', '.join(FORMATS)}.")
+        raise TableError(
+            f"There is no format {wanted!r}.", advice=f"Choose {listed(FORMATS, 9, 'or')}."
+        )
     head = source.rewind().read(4096)
     promised = wanted or FORMAT_OF_ENDING.get(source.ending)
     found = _format_of_content(head, source)
@@ -153,8 +186,9 @@ def detect_format(source: TableSource, wanted: str | None) -> TableFormat:
         return found or _format_of_text(head)
     if found is not None and found != promised:
         raise UnreadableFileError(
-            f"{source.name} should be {promised}, but its content is {_title(found)}. "
-            f"If it is a table, give it the right ending or pass format={found!r}."
+            f"{source.name} should be {promised}, but its content is {_title(found)}.",
+            code="format",
+            advice=f"If it is a table, give it the right ending or pass format={found!r}.",
         )
     if found is None and promised in _MAGIC_OF_FORMAT.values():
         raise UnreadableFileError(
@@ -169,16 +203,18 @@ def _title(found: TableFormat) -> str:
 
 
 def _format_of_content(head: bytes, source: TableSource) -> TableFormat | None:
-    """Name the format by magic bytes; None for text; raise for what is no table at all."""
+    """Return the format by magic bytes, None for text; raise for what is not a table at all."""
     if head.startswith(_OLE_MAGIC):
         _refuse_old_office_file(source)
     for magic, title in _FOREIGN_MAGIC.items():
         if head.startswith(magic):
-            advice = "Unpack it first" if "archive" in title else "Save the table in another format"
-            raise UnreadableFileError(f"{source.name} is {title}, not a table. {advice}.")
+            is_archive = "archive" in title
+            advice = "Unpack it first." if is_archive else "Save the table in another format."
+            raise UnreadableFileError(f"{source.name} is {title}, not a table.", advice=advice)
     if head.lstrip().lower().startswith((b"<!doctype html", b"<html")):
         raise UnreadableFileError(
-            f"{source.name} is a web page, not a table. Perhaps a download needed a login."
+            f"{source.name} is a web page, not a table.",
+            advice="Check the download: it may have needed a login.",
         )
     for magic, table_format in _MAGIC_OF_FORMAT.items():
         if head.startswith(magic):
@@ -194,16 +230,18 @@ def _refuse_old_office_file(source: TableSource) -> None:
     while chunk := handle.read(1 << 20):
         if encrypted in overlap + chunk:
             raise UnreadableFileError(
-                f"{source.name} is protected by a password. Save it without one and read it again."
+                f"{source.name} is protected by a password.",
+                advice="Save it without one and read it again.",
             )
         overlap = chunk[-len(encrypted) :]
     raise UnreadableFileError(
-        f"{source.name} is an Excel file of the old kind (.xls). Save it as .xlsx or .csv."
+        f"{source.name} is an Excel file of the old kind (.xls).",
+        advice="Save it as .xlsx or .csv.",
     )
 
 
 def _format_of_text(head: bytes) -> TableFormat:
-    """Tell JSON from delimited text by the first character."""
+    """Distinguish JSON from delimited text by the first character."""
     return "jsonl" if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")) else "csv"
 
 

@@ -1,4 +1,4 @@
-"""A synthetic teaching table whose holes have known reasons."""
+"""A synthetic teaching table whose missing values have known reasons."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.special import expit
 
 EXPLANATIONS = {
     "bmi": (
-        "MCAR: the scale was out of order on random days, so about 15 % of the values are missing, "
+        "MCAR: the scale was out of order on random days, so about 15% of the values are missing, "
         "whoever the patient is."
     ),
     "blood_pressure": (
@@ -26,11 +26,11 @@ EXPLANATIONS = {
         "explains who lacks a value."
     ),
     "income": (
-        "MNAR: people with a high income prefer not to tell it. The missing value itself explains "
-        "why it is missing, so what remains is too low on average."
+        "MNAR: people with a high income prefer not to report it. The missing value itself "
+        "explains why it is missing, so what remains is too low on average."
     ),
 }
-"""For each column with holes, why they are there."""
+"""For each incomplete column, why values are missing: known, since they were removed by design."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +40,11 @@ class Clinic:
     Parameters
     ----------
     frame
-        The table with holes.
+        The incomplete table.
     truth
         The same table without them.
     p_missing
-        For each column with holes, the probability with which each cell was left out.
+        For each incomplete column, the probability with which each cell was left out.
     """
 
     frame: pd.DataFrame
@@ -70,7 +70,7 @@ def make_clinic(n_rows: int = 600, seed: int = 0) -> Clinic:
     """
     rng = np.random.default_rng(seed)
     truth = _make_patients(n_rows, rng)
-    p_missing = _probabilities_of_holes(truth)
+    p_missing = _probabilities_of_missing(truth)
     frame = truth.copy()
     for name in p_missing:
         frame[name] = frame[name].mask(rng.random(n_rows) < p_missing[name])
@@ -110,7 +110,7 @@ def _make_patients(n_rows: int, rng: np.random.Generator) -> pd.DataFrame:
     )
 
 
-def _probabilities_of_holes(truth: pd.DataFrame) -> pd.DataFrame:
+def _probabilities_of_missing(truth: pd.DataFrame) -> pd.DataFrame:
     log_income = np.log(truth["income"].to_numpy(dtype=np.float64))
     richness = (log_income - log_income.mean()) / log_income.std()
     return pd.DataFrame(

@@ -83,9 +83,9 @@ class Dataset:
     info
         Title, source, license and citation.
     truth
-        The table without holes, where it is known (only "clinic").
+        The complete table, where it is known (only "clinic").
     explanations
-        For columns with holes, why the cells are missing, where it is known (only "clinic").
+        For incomplete columns, why cells are missing, where it is known (only "clinic").
     """
 
     name: str

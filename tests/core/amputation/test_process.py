@@ -329,7 +329,8 @@ def test_roles_may_be_given_and_are_part_of_the_settings():
     holes = ampute(df, "monotone", "MAR", columns=["x"], schema=schema, seed=4)
     again = ampute(df, **json.loads(json.dumps(holes.settings)))
     pd.testing.assert_frame_equal(again.propensity, holes.propensity)
-    numerical = ampute(df, "monotone", "MAR", columns=["x"], seed=4)
+    amounts = Schema.infer(df, roles={"code": "numerical"})
+    numerical = ampute(df, "monotone", "MAR", columns=["x"], seed=4, schema=amounts)
     assert not numerical.propensity.equals(holes.propensity)
 
 
@@ -393,26 +394,26 @@ DF = numbers(30, 3)
 @pytest.mark.parametrize(
     ("df", "options", "sentence"),
     [
-        (DF, {"pattern": "diagonal"}, "no pattern 'diagonal'; choose one of: monotone"),
-        (DF, {"mechanism": "mnar"}, "no mechanism 'mnar'; choose one of: MCAR"),
-        (DF, {"coupling": "loose"}, "no coupling 'loose'; choose one of: nested"),
+        (DF, {"pattern": "diagonal"}, "no pattern 'diagonal'. Choose monotone"),
+        (DF, {"mechanism": "mnar"}, "no mechanism 'mnar'. Choose MCAR"),
+        (DF, {"coupling": "loose"}, "no coupling 'loose'. Choose nested"),
         (DF, {"mechanism": "self-masking", "coupling": "nested"}, "no nested form"),
         (DF.iloc[:0], {}, "no rows or no columns"),
         (DF[[]], {}, "no rows or no columns"),
         (DF.to_numpy(), {}, "a DataFrame, not in a ndarray"),
-        (DF, {"columns": ["x0", "z"]}, r"no column\(s\) z; it has: x0, x1, x2"),
-        (DF, {"columns": []}, "name at least one"),
-        (DF.assign(x1=np.nan), {"columns": ["x1"]}, r"empty column\(s\) x1"),
-        (DF * np.nan, {}, "no column to make holes in"),
+        (DF, {"columns": ["x0", "z"]}, "no column z. Its columns are x0, x1 and x2"),
+        (DF, {"columns": []}, "Name at least one"),
+        (DF.assign(x1=np.nan), {"columns": ["x1"]}, "x1 is empty"),
+        (DF * np.nan, {}, "no column to remove cells from"),
         (DF, {"column_share": 0.0}, "above 0 and at most 1"),
         (DF, {"column_share": 1.1}, "above 0 and at most 1"),
         (DF, {"proportions": 1.5}, "between 0 and 1, not 1.5"),
         (DF, {"proportions": {"x0": float("nan")}}, "between 0 and 1"),
-        (DF, {"proportions": {"x9": 0.5}}, "get no holes: x9"),
-        (DF, {"columns": ["x0"], "proportions": {"x1": 0.5}}, "get no holes: x1"),
-        (DF[["x0"]], {"mechanism": "MAR"}, "MAR needs at least one column without holes"),
+        (DF, {"proportions": {"x9": 0.5}}, "lose no cells: x9"),
+        (DF, {"columns": ["x0"], "proportions": {"x1": 0.5}}, "lose no cells: x1"),
+        (DF[["x0"]], {"mechanism": "MAR"}, "MAR needs at least one column that stays observed"),
         (DF, {"mechanism": "MAR", "columns": ["x0", "x1", "x2"]}, "MAR needs at least one"),
-        (DF * 0, {"mechanism": "MNAR"}, "do not vary: x0, x1, x2"),
+        (DF * 0, {"mechanism": "MNAR"}, "do not vary: x0, x1 and x2"),
         (DF.assign(x0=1.0), {"mechanism": "self-masking"}, "do not vary: x0"),
         (DF, {"proportions": 0.0}, "No row would keep a single cell"),
     ],

@@ -72,7 +72,7 @@ def test_holes_that_depend_on_the_unseen_alone_are_not_found():
     df["y"] = df["y"].mask(df["y"] > 0.5)
     found = little_test(df)
     assert found.p_value > 0.05
-    assert "no proof" in found.sentence()
+    assert "does not prove it" in found.sentence()
     assert "MNAR" in LITTLE_CAUTION
 
 

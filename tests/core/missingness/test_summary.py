@@ -112,12 +112,12 @@ def test_sentences():
     cells = np.zeros((2000, 2), dtype=bool)
     cells[0, 1] = True
     assert summarize_missingness(table(cells)).sentence() == (
-        "The table has 2,000 rows and 2 columns; 1 cell (less than 0.1 %) is missing, in 1 column, "
-        "and 1,999 rows (more than 99.9 %) are complete. The missing pattern is monotone: the "
+        "The table has 2,000 rows and 2 columns; 1 cell (less than 0.1%) is missing, in 1 column, "
+        "and 1,999 rows (more than 99.9%) are complete. The missing pattern is monotone: the "
         "columns can be ordered so that a row that misses one misses all later ones."
     )
     general = summarize_missingness(table([[0, 1], [1, 0], [0, 0]])).sentence()
-    assert "2 cells (33.3 %) are missing, in 2 columns, and 1 row (33.3 %) is complete" in general
+    assert "2 cells (33.3%) are missing, in 2 columns, and 1 row (33.3%) is complete" in general
     assert general.endswith("follows no order.")
 
 

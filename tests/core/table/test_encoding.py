@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmae_core.errors import ImputationError, SchemaError
+from pmae_core.imputers import make_imputer
 from pmae_core.table import (
     EncodedColumn,
+    NotLearned,
     Role,
     Schema,
     TableEncoder,
@@ -151,7 +153,7 @@ def test_decode_fills_the_holes_and_touches_nothing_else(df, seed, numeric):
     for name in df:
         seen = df[name].notna()
         assert_cells_equal(filled[name][seen], df[name][seen])
-        learned_or_constant = "filled" in encoder.skipped_.get(name, "filled")
+        learned_or_constant = name not in encoder.not_imputed_
         assert filled[name].notna().all() == (learned_or_constant or seen.all())
 
 
@@ -162,7 +164,7 @@ def test_a_saved_encoder_is_the_same_encoder(df, numeric):
     loaded = TableEncoder.from_dict(json.loads(json.dumps(encoder.to_dict())))
     assert loaded.to_dict() == encoder.to_dict()
     assert (loaded.schema_, loaded.columns_) == (encoder.schema_, encoder.columns_)
-    assert loaded.skipped_ == encoder.skipped_
+    assert loaded.not_learned_ == encoder.not_learned_
     ours, theirs = encoder.transform(df), loaded.transform(df)
     np.testing.assert_array_equal(ours.values, theirs.values)
     np.testing.assert_array_equal(ours.observed, theirs.observed)
@@ -217,7 +219,7 @@ def test_columns_in_another_order_and_extra_columns(people):
 
 def test_absent_columns_are_named(people):
     encoder = TableEncoder().fit(people)
-    with pytest.raises(SchemaError, match="lacks 2 of the expected columns: 'age', 'town'"):
+    with pytest.raises(SchemaError, match="lacks 2 of the expected columns: 'age' and 'town'"):
         encoder.transform(people[["member"]])
 
 
@@ -307,8 +309,8 @@ def test_what_is_not_learned_is_named_with_the_reason():
     )
     encoder = TableEncoder().fit(df)
     assert [column.name for column in encoder.columns_] == ["x"]
-    assert set(encoder.skipped_) == set(df) - {"x"}
-    assert "all 7" in encoder.skipped_["constant"]
+    assert set(encoder.not_learned_) == set(df) - {"x"}
+    assert encoder.not_learned_["constant"] is NotLearned.CONSTANT
     filled = encoder.decode(np.zeros((n, 1)), df)
     assert filled["constant"].tolist() == [7] * n
     assert filled["same day"].tolist() == [datetime.date(2024, 1, 1)] * n
@@ -469,7 +471,7 @@ def test_names_of_any_type_survive_saving():
     loaded = TableEncoder.from_dict(json.loads(json.dumps(encoder.to_dict())))
     assert loaded.columns_ == encoder.columns_
     assert [column.name for column in loaded.columns_] == [0, "0"]
-    assert list(loaded.skipped_) == [("ü", 1)]
+    assert list(loaded.not_learned_) == [("ü", 1)]
 
 
 def test_scalar_values_and_back(people):
@@ -509,5 +511,41 @@ def test_a_filled_table_shares_no_memory_with_the_given_one():
 def test_unfilled_columns_are_the_skipped_ones_that_keep_their_holes():
     df = pd.DataFrame({"same": [1.0, None, 1.0], "empty": [None] * 3, "x": [1.0, 2.0, None]})
     encoder = TableEncoder().fit(df)
-    assert set(encoder.skipped_) == {"same", "empty"}
-    assert set(encoder.unfilled_) == {"empty"}
+    assert set(encoder.not_learned_) == {"same", "empty"}
+    assert set(encoder.not_imputed_) == {"empty"}
+
+
+def test_imputed_decimals_have_the_precision_of_their_column():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "tenths": rng.normal(25, 4, size=200).round(1),
+            "cents": rng.normal(2, 1, size=200).round(2),
+            "whole": rng.integers(0, 90, size=200).astype(float),
+            "full": rng.normal(size=200),
+        }
+    )
+    table = table.mask(rng.random(table.shape) < 0.2)
+    encoder = TableEncoder().fit(table)
+
+    imputed = encoder.decode(rng.random(table.shape), table)
+
+    for name, decimals in {"tenths": 1, "cents": 2, "whole": 0}.items():
+        assert imputed[name].equals(imputed[name].round(decimals))
+        assert imputed[name].between(table[name].min(), table[name].max()).all()
+    assert not imputed["full"].equals(imputed["full"].round(9))
+    assert imputed.dtypes.equals(table.dtypes)
+
+
+@pytest.mark.parametrize("method", ["naive", "knn", "mice"])
+def test_every_output_of_an_imputer_has_the_precision_of_its_columns(method):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"a": rng.normal(25, 4, size=80).round(1)})
+    table["b"] = (2 * table["a"] + rng.normal(size=80)).round(1)
+    table = table.mask(rng.random(table.shape) < 0.3)
+    imputer = make_imputer(method, random_state=0).fit(table)
+    outputs = [imputer.transform(table)]
+    if method == "mice":
+        outputs += imputer.sample(table, 2)
+    for imputed in outputs:
+        pd.testing.assert_frame_equal(imputed, imputed.round(1), check_exact=True)

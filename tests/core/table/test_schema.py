@@ -1,6 +1,8 @@
 import datetime
 import json
+import os
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmae_core.errors import SchemaError
-from pmae_core.table import ColumnSchema, Flag, Role, Schema
+from pmae_core.table import ColumnSchema, Flag, Role, Schema, read_table
 
 
 def infer_one(values, dtype=None, name="x"):
@@ -25,7 +27,13 @@ def infer_one(values, dtype=None, name="x"):
         ([1.5, 2.0, np.nan], "float64", Role.NUMERICAL, False),
         ([1, None, 1], "Int8", Role.NUMERICAL, True),
         ([1.5, None], "Float64", Role.NUMERICAL, False),
-        ([0, 1, 0], "int64", Role.NUMERICAL, True),
+        ([0, 1, 0], "int64", Role.BOOLEAN, True),
+        ([0.0, 1.0, np.nan, 0.0], "float64", Role.BOOLEAN, True),
+        ([0, 1], "int64", Role.NUMERICAL, True),
+        ([1, 2] * 10, "int64", Role.CATEGORICAL, True),
+        ([1, 2] * 9, "int64", Role.NUMERICAL, True),
+        ([0.5, 2.5] * 10, "float64", Role.CATEGORICAL, False),
+        ([0, 1, np.inf] * 10, "float64", Role.NUMERICAL, True),
         ([1, None, 3], pd.ArrowDtype(pa.int32()), Role.NUMERICAL, True),
         ([Decimal("1.5"), None], pd.ArrowDtype(pa.decimal128(5, 2)), Role.NUMERICAL, False),
         ([np.inf, 1.0], "float64", Role.NUMERICAL, True),
@@ -88,6 +96,54 @@ def test_identifiers(values, dtype, name, expected):
     column = infer_one(values, dtype, name)
     assert (column.role is Role.IDENTIFIER) == expected
     assert (Flag.IDENTIFIER in column.flags) == expected
+
+
+FEW_NUMBERS = {
+    "stage": ([1, 2, 3, 4], [5, 22, 38, 35], True),
+    "status": ([0, 1, 2], [56, 6, 38], True),
+    "passenger class": ([1, 2, 3], [24, 21, 55], True),
+    "region": ([1, 2, 3, 4, 5, 6], [39, 9, 20, 10, 3, 19], True),
+    "number of children": ([0, 1, 2, 3], [60, 25, 10, 5], False),
+    "rating": ([1, 2, 3, 4, 5], [5, 10, 20, 40, 25], False),
+    "rating that most agree with": ([1, 2, 3, 4, 5], [2, 3, 5, 20, 70], False),
+    "visits": ([0, 1, 2, 3, 4, 5, 6], [50, 25, 12, 7, 4, 1, 1], False),
+    "hours": (list(range(11)), [9] * 11, False),
+    "year": ([2007, 2008, 2009], [35, 30, 35], False),
+    "cylinders": ([4, 6, 8], [34, 22, 44], False),
+    "change": ([-1, 0, 1], [30, 20, 50], False),
+    "dose": ([0.5, 1, 2], [33, 33, 34], False),
+}
+
+
+@pytest.mark.parametrize("name", FEW_NUMBERS)
+def test_few_whole_numbers_are_codes_unless_order_and_spread_say_amounts(name):
+    numbers, counts, codes = FEW_NUMBERS[name]
+    column = infer_one(np.repeat(numbers, counts), name=name)
+    assert column.role is (Role.CATEGORICAL if codes else Role.NUMERICAL)
+    assert column.flags == ((Flag.CODES,) if codes else ())
+
+
+def test_too_few_cells_are_no_evidence_of_codes():
+    assert infer_one([1, 2, 3] * 9).role is Role.NUMERICAL
+    assert infer_one([1, 2, 3] * 10).role is Role.CATEGORICAL
+
+
+def test_codes_are_easily_declared_amounts():
+    frame = pd.DataFrame({"stage": [1, 2, 3, 4] * 20})
+    schema = Schema.infer(frame, {"stage": "numerical"})
+    assert schema.role("stage") is Role.NUMERICAL
+    assert Schema.infer(frame).with_roles({"stage": "numerical"}) == schema
+
+
+def test_roles_of_a_real_table():
+    folder = os.environ.get("PMAE_DATA_DIR")
+    if not folder or not (path := Path(folder) / "real" / "pbc.csv").exists():
+        pytest.skip("needs real/pbc.csv in PMAE_DATA_DIR")
+    schema = Schema.infer(read_table(path))
+    assert {"trt", "status", "stage"} <= set(schema.names(Role.CATEGORICAL))
+    assert {"ascites", "hepato", "spiders"} == set(schema.names(Role.BOOLEAN))
+    assert {"time", "age", "edema", "bili", "platelet"} <= set(schema.names(Role.NUMERICAL))
+    assert [column.name for column in schema if Flag.CODES in column.flags] == ["status", "stage"]
 
 
 def test_flags():
@@ -158,7 +214,7 @@ class TestRoles:
             ("wait", "datetime", "durations, not dates"),
             ("size", "boolean", "3 different values"),
             ("list", "categorical", "cannot be categories"),
-            ("size", "number", "There is no role 'number'. The roles are 'numerical'"),
+            ("size", "number", "There is no role 'number'. Choose numerical"),
             ("weight", "numerical", "no such column"),
         ],
     )

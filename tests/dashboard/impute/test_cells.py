@@ -72,17 +72,6 @@ def test_numbers_are_written_short():
     assert shown == [["0.3", "2024-02-29"], ["1234567.0", "2024-02-29"]]
 
 
-def test_filled_numbers_have_the_decimals_of_observed_ones():
-    frame = pd.DataFrame({"x": [22.1, 23.25, np.nan, np.nan], "tiny": [1e-7, np.nan, 2e-7, 1e-7]})
-    filling = make_filling(frame)
-    styler = cells.marked(filling, np.arange(4), ["x", "tiny"])
-    styler._translate(False, False)
-
-    assert styler._display_funcs[2, 0](23.69973) == "23.70"
-    assert styler._display_funcs[0, 0](22.1) == "22.10"
-    assert styler._display_funcs[1, 1](1.5e-7) == "1.5e-07"
-
-
 def test_of_many_columns_those_with_most_filled_cells_are_shown():
     frame = pd.DataFrame(0.0, index=range(20), columns=[f"c{j}" for j in range(80)])
     frame.iloc[:9, 70:] = np.nan

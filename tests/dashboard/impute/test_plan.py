@@ -62,6 +62,6 @@ def test_columns_that_stay_empty():
     schema = Schema.infer(table, {"note": "ignored"})
 
     assert stays_empty(schema) == {
-        "all": "nothing is observed in it",
+        "all": "none of its cells is observed",
         "note": "its role is ignored",
     }

@@ -9,13 +9,13 @@ from dashboard.labs.amputation import (
     Truths,
     by_holes,
     chance_sentence,
-    in_words_of_page,
     pattern_sentence,
     result_sentence,
     scenario_words,
     short_number,
     truth_sentence,
     truths,
+    with_advice_of_page,
 )
 from dashboard.labs.scenario import Scenario
 from pmae_core.amputation import ampute
@@ -196,7 +196,7 @@ def test_errors_use_the_words_of_the_page():
     with pytest.raises(AmputationError) as caught:
         ampute(TABLE, mechanism="MAR", column_share=1.0)
 
-    sentence = str(in_words_of_page(caught.value))
+    sentence = str(with_advice_of_page(caught.value))
 
     assert "column_share" not in sentence
     assert "the share of columns with holes" in sentence

@@ -54,7 +54,7 @@ def test_columns_that_no_network_learns_are_named_with_the_reason():
 
     assert looked_at.names == ("x",)
     assert set(looked_at.left_out) == {"id", "empty", "one"}
-    assert "no observed cell" in looked_at.left_out["empty"]
+    assert "none of its cells is observed" in looked_at.left_out["empty"]
 
 
 def test_a_large_table_is_sampled_but_its_proportions_are_exact():

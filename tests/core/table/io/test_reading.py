@@ -22,7 +22,7 @@ from pmae_core.errors import (
     UnreadableFileError,
 )
 from pmae_core.table.io.limits import ReadingLimits
-from pmae_core.table.io.reading import read_table
+from pmae_core.table.io.reading import read_table, read_table_file
 from pmae_core.table.io.writing import write_table
 
 
@@ -47,6 +47,30 @@ def workbook(rows, **sheets):
     buffer = io.BytesIO()
     book.save(buffer)
     return buffer.getvalue()
+
+
+def test_what_was_found_out_about_a_file_comes_with_the_table():
+    found = read_table_file("ort;n\nKöln;1,5\nUlm;2,5\n".encode("cp1252"), name="t.csv")
+    assert found.frame["n"].tolist() == [1.5, 2.5]
+    assert (found.format, found.encoding, found.sheet) == ("csv", "cp1252", None)
+    assert (found.dialect.delimiter, found.dialect.decimal) == (";", ",")
+    assert [remark.code for remark in found.remarks] == ["encoding"]
+
+
+def test_the_sheet_that_was_read_is_named():
+    content = workbook([["a"], [1]], other=[["b"], [2]])
+    assert [read_table_file(content, sheet=at).sheet for at in (0, 1, "other", "2")] == [
+        "Sheet",
+        "other",
+        "other",
+        "other",
+    ]
+
+
+def test_what_was_assumed_is_a_warning_at_the_call():
+    with pytest.warns(TableWarning, match="read as cp1252") as caught:
+        read_table("ort;n\nKöln;1\n".encode("cp1252"))
+    assert caught[0].filename == __file__
 
 
 class TestSources:
@@ -85,7 +109,7 @@ class TestSources:
             ("/dev/null", "not a regular file"),
             ("x\0y.csv", "cannot be opened"),
             (io.StringIO("a\n1\n"), "binary mode"),
-            (42, "not from an object of type int"),
+            (42, "cannot be read from an object of type int"),
         ],
     )
     def test_what_is_no_source(self, source, sentence):
@@ -130,7 +154,7 @@ class TestFormats:
             read_table(ole + "EncryptedPackage".encode("utf-16-le"), name="t.xlsx")
 
     def test_an_unknown_format_is_named(self):
-        with pytest.raises(TableError, match="Unknown format 'sas'"):
+        with pytest.raises(TableError, match="There is no format 'sas'"):
             read_table(b"a\n1\n", format="sas")
 
     @pytest.mark.parametrize("format", ["csv", "excel", "parquet", "feather", "jsonl"])
@@ -349,7 +373,7 @@ class TestText:
             read_table(content)
 
     def test_short_rows_are_filled_with_a_warning(self):
-        with pytest.warns(TableWarning, match="1 rows of .* fewer cells"):
+        with pytest.warns(TableWarning, match="1 row of .* has fewer cells"):
             frame = read_table(b"a,b,c\n1,2,3\n4\n")
         assert frame.isna().sum().tolist() == [0, 1, 1]
 
@@ -392,7 +416,7 @@ class TestText:
             (b"a\n1\n", "klingon", "no text encoding 'klingon'"),
             (b"a\n1\n", "zip", "no text encoding 'zip'"),
             (b"a\n1\n", "a\0b", "no text encoding"),
-            (bytes(range(1, 32)) * 20 + b"\xff", None, "is no text"),
+            (bytes(range(1, 32)) * 20 + b"\xff", None, "is not text"),
         ],
     )
     def test_bytes_that_are_no_text(self, content, encoding, sentence):
@@ -494,7 +518,7 @@ class TestExcel:
         content = workbook([["a"], [1]], other=[["b"], [2]])
         assert list(read_table(content, sheet=1).columns) == ["b"]
         assert list(read_table(content, sheet="other").columns) == ["b"]
-        with pytest.raises(TableError, match=r"no sheet 'third'.*'Sheet', 'other'"):
+        with pytest.raises(TableError, match=r"no sheet 'third'.*'Sheet' and 'other'"):
             read_table(content, sheet="third")
         with pytest.raises(TableError, match="no sheet 2"):
             read_table(content, sheet=2)
@@ -509,6 +533,19 @@ class TestExcel:
         with pytest.warns(TableWarning, match="1 formulas"):
             frame = read_table(workbook([["a", "b"], [1, "=A2+1"], [2, 3]]))
         assert frame["b"].isna().tolist() == [True, False]
+
+    def test_a_name_that_exists_wins_over_a_number(self):
+        content = workbook([["a"], [1]], **{"2024": [["b"], [2]], "1": [["c"], [3]]})
+        assert list(read_table(content, sheet="2024").columns) == ["b"]
+        assert list(read_table(content, sheet="1").columns) == ["c"]
+        assert list(read_table(content, sheet="2").columns) == ["b"]
+
+    @pytest.mark.parametrize("sheet", ["²", "٢", "-1", "0", "4", "", "1.5"])
+    def test_only_plain_digits_are_a_number(self, sheet):
+        content = workbook([["a"], [1]], two=[["b"], [2]])
+        with pytest.raises(TableError, match=f"no sheet '{sheet}'") as caught:
+            read_table(content, sheet=sheet)
+        assert caught.value.code == "sheet"
 
     def test_a_sheet_with_a_wrong_declared_size_is_read_whole(self):
         old = zipfile.ZipFile(io.BytesIO(workbook([["a", "b"], [1, 2], [3, 4]])))

@@ -87,7 +87,7 @@ def test_an_index_becomes_a_column_where_there_is_none(format):
 
 def test_several_index_levels_become_columns():
     frame = pd.DataFrame({"a": [1]}, index=pd.MultiIndex.from_tuples([("x", 2)], names=["p", "q"]))
-    with pytest.warns(TableWarning, match="'p', 'q'"):
+    with pytest.warns(TableWarning, match="'p' and 'q'"):
         assert list(round_trip(frame, "csv").columns) == ["p", "q", "a"]
 
 
@@ -126,7 +126,7 @@ def test_numbers_as_names_become_text():
     [
         (pd.DataFrame(), "csv", EmptyTableError, "0 rows"),
         (pd.DataFrame({"a": []}), "parquet", EmptyTableError, "0 rows"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "csv", TableError, "these repeat: 'a'"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "csv", TableError, "names repeat: 'a'"),
         (pd.DataFrame({"a": [[1]]}), "jsonl", TableError, "'a' holds lists"),
         (pd.DataFrame({"a": ["x\0"]}), "csv", TableError, "NUL"),
         (pd.DataFrame({"a": pd.Series(["\ud800"], dtype=object)}), "csv", TableError, "UTF-8"),
@@ -134,7 +134,7 @@ def test_numbers_as_names_become_text():
         (pd.DataFrame({"a": ["\x01"]}), "excel", TableError, "control characters"),
         (pd.DataFrame({"a": ["x" * 40_000]}), "excel", TableError, "longer than Excel"),
         (pd.DataFrame(np.zeros((1, 16_385))), "excel", TableTooLargeError, "16,384 columns"),
-        (pd.DataFrame({"a": [1]}), "sas", TableError, "Unknown format 'sas'"),
+        (pd.DataFrame({"a": [1]}), "sas", TableError, "There is no format 'sas'"),
     ],
 )
 def test_what_cannot_be_written(frame, format, error, sentence):
@@ -144,9 +144,9 @@ def test_what_cannot_be_written(frame, format, error, sentence):
 
 def test_bad_paths(tmp_path):
     frame = pd.DataFrame({"a": [1]})
-    with pytest.raises(TableError, match="Unknown format"):
+    with pytest.raises(TableError, match="There is no format"):
         write_table(frame, tmp_path / "t.docx")
-    with pytest.raises(TableError, match="Unknown format"):
+    with pytest.raises(TableError, match="There is no format"):
         write_table(frame, tmp_path / "t.xls")
     with pytest.raises(TableError, match="cannot be written"):
         write_table(frame, tmp_path / "no folder" / "t.csv")
