@@ -91,21 +91,33 @@ def why_column_not_learned(series: pd.Series, role: Role) -> NotLearned | None:
     """
     if role in (Role.IDENTIFIER, Role.IGNORED):
         return why_not_learned(role, 0, 0)
-    n_observed = int(observed_cells(series).sum())
-    if n_observed == 0:
+    if not observed_cells(series).any():
         return why_not_learned(role, 0, 0)
     if role in (Role.NUMERICAL, Role.DATETIME):
         is_time = role is Role.DATETIME or cell_kind(series) is CellKind.DURATION
-        return why_not_learned(role, n_observed, count_numbers(series, is_time=is_time))
-    return why_not_learned(role, n_observed, count_unique(series))
+        numbers = _finite_numbers(series, is_time=is_time)
+        # One, two or none decides; counting all of them would take long.
+        n_values = len(numbers) and 1 + int(numbers.min() < numbers.max())
+    else:
+        n_values = count_unique(series)
+    return why_not_learned(role, n_observed=len(series), n_values=n_values)
 
 
-def count_numbers(series: pd.Series, *, is_time: bool) -> int:
-    """Return how many different finite numbers or times a column holds."""
+def count_numbers(series: pd.Series, n_unique: int, *, is_time: bool) -> int:
+    """Return how many of the different values of a column are finite numbers or times."""
+    numbers = _finite_numbers(series, is_time=is_time)
+    if len(numbers) == 0 or numbers.min() == numbers.max():
+        # Whole numbers beyond 2**53 may differ by less than float64 shows.
+        return min(len(numbers), 1)
+    all_are_finite = len(numbers) == int(observed_cells(series).sum())
+    return n_unique if all_are_finite else len(pd.unique(numbers))
+
+
+def _finite_numbers(series: pd.Series, *, is_time: bool) -> np.ndarray:
     # How numbers are written does not matter here.
     cells = TimeCells.fit(series) if is_time else NumberCells(integer=False, written_as="float")
     numbers = cells.read(series)
-    return len(pd.unique(numbers[~np.isnan(numbers)]))
+    return numbers[~np.isnan(numbers)]
 
 
 def count_unique(series: pd.Series) -> int:

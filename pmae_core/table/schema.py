@@ -317,6 +317,6 @@ def _infer_column(series: pd.Series) -> ColumnSchema:
 
 def _count_numbers(series: pd.Series, kind: CellKind, n_unique: int) -> int:
     if kind is CellKind.NUMBER:
-        return count_numbers(series, is_time=False)
+        return count_numbers(series, n_unique, is_time=False)
     is_time = kind in (CellKind.DATETIME, CellKind.DURATION)
-    return count_numbers(series, is_time=True) if is_time else n_unique
+    return count_numbers(series, n_unique, is_time=True) if is_time else n_unique

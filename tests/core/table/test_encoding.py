@@ -508,7 +508,7 @@ def test_a_filled_table_shares_no_memory_with_the_given_one():
         assert not np.shares_memory(filled[name].to_numpy(), numbers)
 
 
-def test_unfilled_columns_are_the_skipped_ones_that_keep_their_holes():
+def test_columns_that_are_not_imputed_are_those_not_learned_but_constant_ones():
     df = pd.DataFrame({"same": [1.0, None, 1.0], "empty": [None] * 3, "x": [1.0, 2.0, None]})
     encoder = TableEncoder().fit(df)
     assert set(encoder.not_learned_) == {"same", "empty"}
