@@ -177,7 +177,7 @@ def test_an_empty_column_is_left_out_and_named(fill, open_page):
     app = open_page(PAGE)
 
     assert calm(app)
-    assert "`nothing`: it has no observed cell to learn from" in text_of(app)
+    assert "`nothing`: none of its cells is observed" in text_of(app)
 
 
 @pytest.mark.parametrize(

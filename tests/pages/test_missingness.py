@@ -153,7 +153,7 @@ def test_too_few_rows_are_a_reason_not_an_error(fill, open_page):
     fill(holes(30).assign(y=[None] * 3 + [1.5] * 27, z=1.0))
     app = look(open_page(PAGE), "Why")
     assert_calm(app)
-    assert "too few to learn from" in texts(app)
+    assert "are needed to learn from" in texts(app)
 
 
 def test_dropping_rows_counts_what_stays(fill, open_page):
