@@ -83,7 +83,7 @@ def tidy_rows(
         printed = printed_figure(method, cell.dataset, cell.pattern)
         yield {
             "dataset": cell.dataset,
-            **cell.holes,
+            **cell.amputation,
             "method": method,
             "n_seeds": row["n_tasks"],
             "n_done": row["n_done"],
