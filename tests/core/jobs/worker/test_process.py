@@ -97,7 +97,7 @@ def test_a_job_that_cannot_be_done_fails_with_a_sentence(store, small_table, mon
     spec = JobSpec.make("compare", params=params, table=digest)
     code, record = run_here(store, spec, monkeypatch)
     assert (code, record.state) == (0, JobState.FAILED)
-    assert record.error == "The table has no column 'nothing' that could be the target."
+    assert record.error == "The table has no column 'nothing' to use as the target."
     assert "Traceback" in capfd.readouterr().err
 
 
