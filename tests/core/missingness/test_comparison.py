@@ -176,7 +176,7 @@ def test_rare_labels_are_counted_together():
 def test_columns_without_usable_values_are_refused():
     df = pd.DataFrame({"empty": [None] * 4, "number": [np.nan] * 4, "y": [1.0, None] * 2})
     for name in ("empty", "number"):
-        with pytest.raises(TableError, match="no (observed|finite) values"):
+        with pytest.raises(TableError, match=r"no (observed|finite) values"):
             compare_distributions(df, "y", name)
     schema = Schema.infer(df, {"number": "ignored"})
     with pytest.raises(TableError, match="is ignored"):
