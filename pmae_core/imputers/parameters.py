@@ -14,15 +14,13 @@ import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pmae_core.errors import ImputationError
 from pmae_core.words import listed
-
-if TYPE_CHECKING:
-    from pmae_core.imputers.base import BaseImputer
 
 
 class Constraint(Protocol):
@@ -204,7 +202,7 @@ BOOLEAN = InstanceOf(bool, np.bool_, words="True or False")
 STRING = InstanceOf(str, words="a string")
 
 
-def check_parameters(imputer: BaseImputer) -> None:
+def check_parameters(imputer: BaseEstimator) -> None:
     """Refuse parameters that their class does not allow.
 
     Raises
@@ -222,7 +220,7 @@ def check_parameters(imputer: BaseImputer) -> None:
         )
 
 
-def plain_params(imputer: BaseImputer) -> dict[str, Any]:
+def plain_params(imputer: BaseEstimator) -> dict[str, Any]:
     """Return the parameters of an imputer with numbers of Python where numpy's were given.
 
     A grid search sets the latter. They compute the same, but no file of settings can hold them.

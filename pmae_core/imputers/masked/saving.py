@@ -14,7 +14,6 @@ from pmae_core.table import Schema, TableEncoder
 
 if TYPE_CHECKING:
     from pmae_core.imputers.masked._prediction import FittedNetwork
-    from pmae_core.imputers.masked.base import MaskedAutoencoderImputer
     from pmae_core.training.checkpoint import TensorGroups
 
 
@@ -37,8 +36,8 @@ class SavedImputer:
     groups: TensorGroups
 
 
-def write_imputer(imputer: MaskedAutoencoderImputer, path: Path) -> None:
-    """Write a fitted imputer into one safetensors file."""
+def write_imputer(imputer: Any, path: Path) -> None:
+    """Write a fitted masked autoencoder into one safetensors file."""
     from pmae_core.training.checkpoint import write_tensors
 
     params = plain_params(imputer) | {"schema": None}
