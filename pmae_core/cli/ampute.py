@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from pmae_core.cli.files import check_outputs, missing_cells, write_tables
-from pmae_core.cli.groups import ReadingOptions, with_option_groups
+from pmae_core.cli.groups import InputOptions, with_option_groups
 from pmae_core.cli.options import (
     CouplingName,
     Force,
@@ -83,7 +83,7 @@ class ProcessOptions(NamedTuple):
         )
 
 
-class OutputOptions(NamedTuple):
+class AmputationOutputs(NamedTuple):
     """What to write, and where."""
 
     output: OutputTable
@@ -127,14 +127,14 @@ class OutputOptions(NamedTuple):
 def ampute(
     *,
     table: InputTable,
-    outputs: OutputOptions,
+    outputs: AmputationOutputs,
     process: ProcessOptions,
     like: Annotated[
         Path | None,
         typer.Option(help="A table whose rows supply the missingness, instead of a pattern."),
     ] = None,
     seed: Seed = 0,
-    reading: ReadingOptions,
+    reading: InputOptions,
 ) -> None:
     """Simulate missing values in a table."""
     from pmae_core.amputation import ampute as simulate
@@ -150,7 +150,7 @@ def ampute(
     outputs.check()
     if like:
         frame = reading.read(table)
-        result = ampute_like(frame, missing_cells(ReadingOptions().read(like)), seed=seed)
+        result = ampute_like(frame, missing_cells(InputOptions().read(like)), seed=seed)
     else:
         frame, schema = reading.read_with_schema(table)
         result = simulate(frame, **settings, seed=seed, schema=schema)

@@ -145,7 +145,7 @@ class ScaleOptions(NamedTuple):
         return {"seeds": self.seeds or PAPER_SEEDS, "max_rows": None, "budget_seconds": None}
 
 
-class RunOptions(NamedTuple):
+class ExperimentOptions(NamedTuple):
     """How the experiments run, and where their results go."""
 
     jobs: Annotated[
@@ -193,7 +193,7 @@ def benchmark(
     chosen: SelectionOptions,
     scale: ScaleOptions,
     param: MethodParams = None,
-    running: RunOptions,
+    running: ExperimentOptions,
 ) -> None:
     """Run experiments of the paper."""
     from pmae_core.replication import Selection

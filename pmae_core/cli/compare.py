@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 from rich.console import Console
 
-from pmae_core.cli.groups import HoldoutOptions, ReadingOptions, with_option_groups
+from pmae_core.cli.groups import HoldoutOptions, InputOptions, with_option_groups
 from pmae_core.cli.options import (
     AsJson,
     Budget,
@@ -68,7 +68,7 @@ _RESULT_HEADERS = ("Method", "Seed", "Imputation accuracy", "Seconds", "")
 _MOST_LIVE_ROWS = 30
 
 
-class RunOptions(NamedTuple):
+class ComparisonOptions(NamedTuple):
     """How the comparison runs, and what it writes."""
 
     budget: Budget = None
@@ -106,8 +106,8 @@ def compare(
     holdout: HoldoutOptions,
     target: Target = None,
     param: MethodParams = None,
-    reading: ReadingOptions,
-    running: RunOptions,
+    reading: InputOptions,
+    running: ComparisonOptions,
 ) -> None:
     """Compare methods on a table."""
     chosen = read_methods(methods)
@@ -121,7 +121,7 @@ def compare(
         **running.settings(),
     }
     frame = reading.read(table)
-    settings["truth"] = None if holdout.truth is None else ReadingOptions().read(holdout.truth)
+    settings["truth"] = None if holdout.truth is None else InputOptions().read(holdout.truth)
     comparison = _run(frame, chosen, settings, running.quiet)
     _report(comparison, running)
 
@@ -135,7 +135,7 @@ def _run(
         return run_comparison(frame, methods, callbacks=(show_result,), **settings)
 
 
-def _report(comparison: Comparison, running: RunOptions) -> None:
+def _report(comparison: Comparison, running: ComparisonOptions) -> None:
     """Write and print the results; a comparison without any is an error."""
     from pmae_core.evaluation.report import write_comparison
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from pmae_core.cli.groups import ReadingOptions, with_option_groups
+from pmae_core.cli.groups import InputOptions, with_option_groups
 from pmae_core.cli.options import AsJson, InputTable, with_examples
 from pmae_core.cli.terminal import note, print_json, print_table, print_text
 from pmae_core.words import count, percent
@@ -24,7 +24,7 @@ HELP = with_examples(
 
 
 @with_option_groups
-def describe(table: InputTable, reading: ReadingOptions, as_json: AsJson = False) -> None:
+def describe(table: InputTable, reading: InputOptions, as_json: AsJson = False) -> None:
     """Describe the columns of a table and what is missing from it."""
     from pmae_core.missingness import summarize_missingness
     from pmae_core.table import suggest_sentinels

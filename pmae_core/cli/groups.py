@@ -82,7 +82,7 @@ def _options_of_group(group: Any) -> list[inspect.Parameter]:
 # ---------------------------------------------------------------- groups that commands share
 
 
-class ReadingOptions(NamedTuple):
+class InputOptions(NamedTuple):
     """How the cells and columns of a table are read."""
 
     sentinel: Sentinels = None

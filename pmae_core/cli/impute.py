@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 from pmae_core.cli.files import check_outputs, write_tables
-from pmae_core.cli.groups import ReadingOptions, with_option_groups
+from pmae_core.cli.groups import InputOptions, with_option_groups
 from pmae_core.cli.options import (
     Force,
     InputTable,
@@ -80,7 +80,7 @@ class MethodOptions(NamedTuple):
         return named | read_params(self.param)
 
 
-class OutputOptions(NamedTuple):
+class ImputationOutputs(NamedTuple):
     """What to write, and where."""
 
     output: OutputTable
@@ -122,13 +122,13 @@ class OutputOptions(NamedTuple):
 def impute(
     *,
     table: InputTable,
-    outputs: OutputOptions,
+    outputs: ImputationOutputs,
     chosen: MethodOptions,
     model: Annotated[
         Path | None, typer.Option(help="Use a model that --save-model saved; nothing is trained.")
     ] = None,
     seed: Seed = 0,
-    reading: ReadingOptions,
+    reading: InputOptions,
 ) -> None:
     """Impute the missing cells of a table."""
     from pmae_core.imputers import load_imputer
@@ -158,7 +158,9 @@ def impute(
     _write(frame, imputed, imputations, outputs)
 
 
-def _make(method: str | None, settings: Mapping[str, Any], outputs: OutputOptions) -> BaseImputer:
+def _make(
+    method: str | None, settings: Mapping[str, Any], outputs: ImputationOutputs
+) -> BaseImputer:
     from pmae_core.imputers import make_imputer
 
     name = method or DEFAULT_METHOD
@@ -171,7 +173,7 @@ def _write(
     frame: pd.DataFrame,
     imputed: pd.DataFrame,
     imputations: Sequence[pd.DataFrame],
-    outputs: OutputOptions,
+    outputs: ImputationOutputs,
 ) -> None:
     was_imputed = frame.isna() & imputed.notna()
     several = zip(imputations, outputs.imputation_paths(), strict=True)

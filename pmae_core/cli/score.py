@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pmae_core.cli.files import missing_cells
-from pmae_core.cli.groups import ReadingOptions
+from pmae_core.cli.groups import InputOptions
 from pmae_core.cli.options import AsJson, Roles, read_roles, with_examples
 from pmae_core.cli.terminal import figure, note, print_json, print_table, say
 from pmae_core.words import count
@@ -68,7 +68,7 @@ def score(
 
 def _read_rows(path: Path) -> pd.DataFrame:
     """Read a table without an index: rows of files are matched by their position."""
-    return ReadingOptions().read(path).reset_index(drop=True)
+    return InputOptions().read(path).reset_index(drop=True)
 
 
 def _print_score(result: ImputationScore) -> None:

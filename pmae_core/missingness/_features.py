@@ -24,7 +24,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
-class Question:
+class MissingnessQuestion:
     """What a feature asks: a column's number, whether it has a label, or whether it is missing."""
 
     column: Any
@@ -41,7 +41,7 @@ class PredictorFeatures:
     """Features of rows, and the question that each of them answers."""
 
     values: np.ndarray
-    questions: list[Question]
+    questions: list[MissingnessQuestion]
 
     @classmethod
     def build(
@@ -56,12 +56,14 @@ class PredictorFeatures:
         )
 
 
-def _features_of(series: pd.Series, schema: Schema) -> Iterator[tuple[np.ndarray, Question]]:
+def _features_of(
+    series: pd.Series, schema: Schema
+) -> Iterator[tuple[np.ndarray, MissingnessQuestion]]:
     name, role = series.name, schema.role(series.name)
     missing = series.isna().to_numpy()
     if role in NUMBER_ROLES and not missing.all():
         values = np.clip(read_numbers(series, role), -_LARGEST, _LARGEST).astype(np.float32)
-        question = Question(
+        question = MissingnessQuestion(
             name,
             may_miss=bool(np.isnan(values).any()),
             whole=schema[name].integer,
@@ -70,7 +72,7 @@ def _features_of(series: pd.Series, schema: Schema) -> Iterator[tuple[np.ndarray
         yield values, question
         return
     if missing.any() and not missing.all():
-        yield missing.astype(np.float32), Question(name, is_missing=True)
+        yield missing.astype(np.float32), MissingnessQuestion(name, is_missing=True)
     if role in LABEL_ROLES:
         codes, labels = read_labels(series)
         counts = np.bincount(codes[codes >= 0], minlength=len(labels))
@@ -79,4 +81,4 @@ def _features_of(series: pd.Series, schema: Schema) -> Iterator[tuple[np.ndarray
         for code in frequent[:1] if one_of_two else frequent:
             label = str(labels[code])
             otherwise = str(labels[1 - code]) if one_of_two else f"not {label}"
-            yield (codes == code).astype(np.float32), Question(name, label, otherwise)
+            yield (codes == code).astype(np.float32), MissingnessQuestion(name, label, otherwise)

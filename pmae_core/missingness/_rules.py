@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pmae_core.missingness._features import PredictorFeatures, Question
+from pmae_core.missingness._features import MissingnessQuestion, PredictorFeatures
 from pmae_core.missingness.patterns import BoolArray, FloatArray
 
 
@@ -41,7 +41,7 @@ class MissingnessRule:
 class _Bounds:
     """What a path through the tree says of one number: low < value <= high, or missing."""
 
-    question: Question
+    question: MissingnessQuestion
     low: float = -np.inf
     high: float = np.inf
     may_be_missing: bool = True
@@ -84,7 +84,9 @@ def rules_of(
     return sorted(rules, key=lambda rule: (-rule.share_missing, -rule.share_of_rows))
 
 
-def _leaves(nodes: Any, questions: list[Question]) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _leaves(
+    nodes: Any, questions: list[MissingnessQuestion]
+) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield each leaf with the conditions on the way to it, in words."""
     waiting: list[tuple[int, dict[int, _Bounds]]] = [(0, {})]
     while waiting:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pmae_core.cli.groups import ReadingOptions, with_option_groups
+from pmae_core.cli.groups import InputOptions, with_option_groups
 from pmae_core.cli.jobs.access import engine_of, open_store
 from pmae_core.cli.jobs.options import Threads
 from pmae_core.cli.jobs.words import estimate_sentence, megabytes, range_text
@@ -44,7 +44,7 @@ def estimate(
         str | None,
         typer.Option(metavar="TIME", help="Time for the short runs; 1s per method by default."),
     ] = None,
-    reading: ReadingOptions,
+    reading: InputOptions,
     as_json: AsJson = False,
 ) -> None:
     """Estimate the cost of methods."""

@@ -24,7 +24,7 @@ from pmae_core.training.device import choose_device, threads_for
 LARGEST_NOISE = 0.01
 
 
-class Batch(NamedTuple):
+class GainBatch(NamedTuple):
     """Rows of a step, each part of shape (rows, columns).
 
     ``cells`` has noise where a cell is missing, ``hint`` reveals some of the observed cells.
@@ -52,12 +52,12 @@ def train_generator(
     observed = torch.from_numpy(encoded.observed).to(where, torch.float32)
     n_rows, width = values.shape
 
-    def batch() -> Batch:
+    def batch() -> GainBatch:
         rows = random_rows(n_rows, batch_size).to(where)
         is_observed = observed[rows]
         noise = LARGEST_NOISE * torch.rand(is_observed.shape).to(where)
         hint = is_observed * (torch.rand(is_observed.shape) < hint_rate).to(where)
-        return Batch(torch.lerp(noise, values[rows], is_observed), is_observed, hint)
+        return GainBatch(torch.lerp(noise, values[rows], is_observed), is_observed, hint)
 
     with seeded(seed), threads_for(min(batch_size, n_rows) * width):
         generator = _network(width).append(nn.Sigmoid()).to(where)
@@ -97,7 +97,7 @@ def _network(width: int) -> nn.Sequential:
     return network
 
 
-def _discriminator_loss(generator: nn.Module, discriminator: nn.Module, batch: Batch) -> Tensor:
+def _discriminator_loss(generator: nn.Module, discriminator: nn.Module, batch: GainBatch) -> Tensor:
     """Return the cross-entropy of being observed."""
     with torch.no_grad():
         generated = _generate(generator, batch.cells, batch.is_observed)
@@ -107,7 +107,7 @@ def _discriminator_loss(generator: nn.Module, discriminator: nn.Module, batch: B
 
 
 def _generator_losses(
-    generator: nn.Module, discriminator: nn.Module, batch: Batch
+    generator: nn.Module, discriminator: nn.Module, batch: GainBatch
 ) -> tuple[Tensor, Tensor]:
     """Return the adversarial loss on missing cells, and the squared error on observed ones."""
     cells, is_observed, hint = batch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pmae_core.cli.groups import HoldoutOptions, ReadingOptions, with_option_groups
+from pmae_core.cli.groups import HoldoutOptions, InputOptions, with_option_groups
 from pmae_core.cli.jobs.access import WORKSPACE, open_store
 from pmae_core.cli.jobs.options import SpecOptions, SubmitOptions
 from pmae_core.cli.options import (
@@ -38,7 +38,7 @@ def compare(
     param: MethodParams = None,
     budget: Budget = None,
     method_budget: MethodBudget = None,
-    reading: ReadingOptions,
+    reading: InputOptions,
     specification: SpecOptions,
     submission: SubmitOptions,
 ) -> None:

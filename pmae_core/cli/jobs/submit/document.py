@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pmae_core.cli.groups import ReadingOptions, with_option_groups
+from pmae_core.cli.groups import InputOptions, with_option_groups
 from pmae_core.cli.jobs.access import WORKSPACE, open_store
 from pmae_core.cli.jobs.options import SubmitOptions
 from pmae_core.cli.options import Sentinels
@@ -48,7 +48,7 @@ def submit_document(
     document = _read_document(spec)
     store = open_store()
     if table is not None:
-        _put_table(store, document, table, ReadingOptions(sentinel=sentinel))
+        _put_table(store, document, table, InputOptions(sentinel=sentinel))
     submission.submit(store, document)
 
 
@@ -62,7 +62,7 @@ def _read_document(path: Path) -> JobSpec:
     return document
 
 
-def _put_table(store: JobStore, document: JobSpec, path: Path, reading: ReadingOptions) -> None:
+def _put_table(store: JobStore, document: JobSpec, path: Path, reading: InputOptions) -> None:
     """Store the table of a document, and refuse any other."""
     digest = store.put_table(reading.read(path), WORKSPACE)
     if document.table != digest:

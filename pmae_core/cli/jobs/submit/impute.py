@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pmae_core.cli.groups import ReadingOptions, with_option_groups
+from pmae_core.cli.groups import InputOptions, with_option_groups
 from pmae_core.cli.impute import DEFAULT_METHOD
 from pmae_core.cli.jobs.access import WORKSPACE, open_store
 from pmae_core.cli.jobs.options import SpecOptions, SubmitOptions
@@ -33,7 +33,7 @@ def impute(
     imputations: Annotated[
         int, typer.Option(min=0, help="Also write this many plausible imputations.")
     ] = 0,
-    reading: ReadingOptions,
+    reading: InputOptions,
     specification: SpecOptions,
     submission: SubmitOptions,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pmae_core.cli.groups import ReadingOptions, with_option_groups
+from pmae_core.cli.groups import InputOptions, with_option_groups
 from pmae_core.cli.jobs.access import open_store
 from pmae_core.cli.jobs.options import SpecOptions, SubmitOptions
 from pmae_core.cli.options import InputTable, Params, read_params, with_examples
@@ -25,7 +25,7 @@ def train(
     method: Annotated[str, typer.Option(help="pmae-mix, pmae-trf or remasker.")] = "pmae-mix",
     param: Params = None,
     impute: Annotated[bool, typer.Option(help="Also impute the table.")] = True,
-    reading: ReadingOptions,
+    reading: InputOptions,
     specification: SpecOptions,
     submission: SubmitOptions,
 ) -> None:
