@@ -28,9 +28,9 @@ def impute_with_mean(incomplete: pd.DataFrame, schema: Schema) -> pd.DataFrame:
 
     Examples
     --------
-    >>> table = pd.DataFrame({"x": [1.5, None, 2.0], "town": ["Ulm", "Ulm", None]})
+    >>> table = pd.DataFrame({"x": [1.25, None, 2.0], "town": ["Ulm", "Ulm", None]})
     >>> impute_with_mean(table, Schema.infer(table)).values.tolist()
-    [[1.5, 'Ulm'], [1.75, 'Ulm'], [2.0, 'Ulm']]
+    [[1.25, 'Ulm'], [1.62, 'Ulm'], [2.0, 'Ulm']]
     """
     encoder = TableEncoder(schema=schema, numeric="minmax", min_category_count=1)
     encoded = encoder.fit_transform(incomplete)

@@ -130,7 +130,7 @@ def test_mar_in_all_columns_is_a_sentence_in_the_words_of_the_page(fill, open_pa
 
     assert not app.exception
     (error,) = app.error
-    assert "MAR needs at least one column without holes" in error.value
+    assert "MAR needs at least one column that stays observed" in error.value
     assert "column_share" not in error.value.replace("\\", "")
     assert app.selectbox(key="amputation_lab:mechanism").value == "MAR"
     assert next(button for button in app.button if button.label == "Keep").disabled

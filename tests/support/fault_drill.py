@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pmae_core.evaluation import compare
+from pmae_core.evaluation import compare, write_comparison
 from pmae_core.imputers.masked import _fitting
 from pmae_core.jobs import JobKind, JobSpec, JobState, JobStore
 from pmae_core.jobs.engines import LocalEngine
@@ -122,7 +122,7 @@ def make_spec(number, digest):
 def drill(home, seed):
     store = JobStore(home)
     # The first report loads what draws figures; so it is there for all workers.
-    compare(small_table(0), ["naive"], seeds=[0]).write(home / "warm")
+    write_comparison(compare(small_table(0), ["naive"], seeds=[0]), home / "warm")
     digest = store.put_table(small_table(0))
     rng = random.Random(seed)
     started_anew = set()

@@ -37,8 +37,8 @@ class NaiveImputer(BaseImputer):
     Examples
     --------
     >>> import numpy as np
-    >>> NaiveImputer().fit_transform(np.array([[1.5], [4.0], [np.nan]])).ravel().tolist()
-    [1.5, 4.0, 2.75]
+    >>> NaiveImputer().fit_transform(np.array([[1.5], [4.1], [np.nan]])).ravel().tolist()
+    [1.5, 4.1, 2.8]
     """
 
     def __init__(

@@ -75,7 +75,11 @@ BAD = [
     ("impute", {"method": "knn", "model": JOB}, "not both"),
     ("impute", {"model": "../../x"}, "the id of a training job"),
     ("impute", {"method": "knn", "left_alone": "packs"}, "must be a list of structurally"),
-    ("impute", {"model": JOB, "left_alone": [{"column": "x"}]}, "no saved structural hole"),
+    (
+        "impute",
+        {"model": JOB, "left_alone": [{"column": "x"}]},
+        "not a saved finding of structural missingness",
+    ),
     ("compare", {"methods": []}, "methods must be a list"),
     ("compare", {"methods": "knn"}, "methods must be a list"),
     ("compare", {"methods": ["knn"], "seeds": [-1]}, "seeds must be a list"),

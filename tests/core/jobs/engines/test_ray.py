@@ -215,7 +215,7 @@ def test_a_task_that_ends_its_process_or_outstays_its_time_costs_itself(driver, 
     assert results[1].status == "failed"
     assert "without a result" in results[1].error
     assert results[2].status == "stopped"
-    assert "did not stop by itself" in results[2].error
+    assert "did not stop when asked to" in results[2].error
 
     with pytest.raises(JobError, match="miceforest needs more than the 1 MB"):
         run(RayTaskPool(resources=Resources(memory_mb=1)), [task(table, "miceforest", 0, slow)])
