@@ -6,10 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from pmae_core.masking import masking_probability
+from pmae_core.words import percent
 
 # The share of missing cells of the survey: before and after its sentinels are declared.
-MISSING_AT_FIRST = f"240 rows × 5 columns, {144 / 1200:.0%} missing".replace("%", " %")
-MISSING_AT_LAST = f"240 rows × 5 columns, {264 / 1200:.0%} missing".replace("%", " %")
+MISSING_AT_FIRST = f"240 rows × 5 columns, {144 / 1200:.0%} missing"
+MISSING_AT_LAST = f"240 rows × 5 columns, {264 / 1200:.0%} missing"
 
 A, B = "a: how strongly holes count", "b: how much to mask at all"
 CURVE = "How many cells of a column are masked, given how much of it is observed?"
@@ -37,7 +38,7 @@ def test_from_a_file_to_a_scenario_that_outlives_the_server(visitor, server, sur
         visitor.go_to("Missingness")
         assert visitor.figure_data(PATTERNS)
         visitor.go_to("Data")
-        assert role_of(visitor, "ward") == "categorical"
+        assert role_of(visitor, "ward") == "numerical"
 
     visitor.page.reload()
     visitor.settle()
@@ -74,14 +75,14 @@ def upload_and_declare_missing(visitor, survey) -> None:
 
 
 def fix_a_role(visitor) -> None:
-    assert role_of(visitor, "ward") == "numerical"
+    assert role_of(visitor, "ward") == "categorical"
     roles = visitor.grid("Column", "Role")
     roles.select(row=3)
     roles.press("ArrowRight", "Enter")
-    visitor.page.keyboard.type("categorical")
+    visitor.page.keyboard.type("numerical")
     roles.press("Enter")
     visitor.settle()
-    assert role_of(visitor, "ward") == "categorical"
+    assert role_of(visitor, "ward") == "numerical"
 
 
 def role_of(visitor, column: str) -> str:
@@ -126,9 +127,9 @@ def tune_the_masking(visitor) -> int:
     return masked_share_in_words(visitor)
 
 
-def expected_share(*, a: float, b: float, p_obs: float = 0.7) -> int:
+def expected_share(*, a: float, b: float, p_obs: float = 0.7) -> str:
     """Return M_j of income, in percent."""
-    return round(100 * float(masking_probability([p_obs], "logit", a=a, b=b)[0]))
+    return percent(float(masking_probability([p_obs], "logit", a=a, b=b)[0]))
 
 
 def move(visitor, label: str, key: str, *, steps: int) -> None:
@@ -144,16 +145,16 @@ def slider_value(visitor, label: str) -> float:
 
 
 def sentence_about_income(visitor):
-    return visitor.page.get_by_text(re.compile(r"Column income is observed in 70\s% of rows"))
+    return visitor.page.get_by_text(re.compile(r"Column income is observed in 70% of rows"))
 
 
-def masked_share_in_words(visitor) -> int:
+def masked_share_in_words(visitor) -> str:
     words = sentence_about_income(visitor).inner_text()
-    return int(re.search(r"(\d+)\s% of its cells will be masked", words)[1])
+    return re.search(r"(\S+%) of its cells will be masked", words)[1]
 
 
-def wait_for_share(visitor, percent: int) -> None:
-    expect(sentence_about_income(visitor)).to_contain_text(f"{percent}% of its cells")
+def wait_for_share(visitor, share: str) -> None:
+    expect(sentence_about_income(visitor)).to_contain_text(f"{share} of its cells")
 
 
 def make_holes(visitor) -> str:

@@ -46,7 +46,7 @@ def test_from_a_file_to_a_filled_table(visitor, server, patients):
     visitor.open()
     visitor.upload(patients)
     expect(visitor.page.get_by_text("patients.parquet is open.")).to_be_visible()
-    expect(visitor.page.get_by_text("80 rows × 6 columns, 12% missing")).to_be_visible()
+    expect(visitor.page.get_by_text("80 rows × 6 columns, 12.5% missing")).to_be_visible()
 
     start_two_trainings(visitor)
     find_it_running_after_a_reload(visitor)
