@@ -140,6 +140,12 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         )
         return [self._like_input(self.encoder_.decode(draw, frame), X) for draw in draws]
 
+    @classmethod
+    def draws_samples(cls) -> bool:
+        """Whether :meth:`sample` draws several imputations: the class says how."""
+        has_draws = cls._draw_encoded is not BaseImputer._draw_encoded
+        return has_draws or cls.sample is not BaseImputer.sample
+
     def _check_parameters(self) -> None:
         """Refuse parameters that do not describe a fit, before anything else is done."""
         check_parameters(self)

@@ -179,15 +179,9 @@ class _ImputationMaker:
             return list(source)
         imputer = new_imputer(source, params, self.schema, self.seed)
         imputer.fit(self.frame, cancel=self.cancel)
-        if _draws_samples(imputer):
+        if imputer.draws_samples():
             return imputer.sample(self.frame, self.n_imputations, random_state=self.seed)
         return [imputer.transform(self.frame)]
-
-
-def _draws_samples(imputer: BaseImputer) -> bool:
-    kind = type(imputer)
-    overridden = kind._draw_encoded is not BaseImputer._draw_encoded
-    return overridden or kind.sample is not BaseImputer.sample
 
 
 def _complete_cases(

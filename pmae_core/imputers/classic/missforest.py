@@ -28,7 +28,7 @@ Forest: TypeAlias = RandomForestClassifier | RandomForestRegressor
     name="missforest",
     title="MissForest",
     explanation="Predicts each column from all others by a random forest, round after round, "
-    "until the imputed cells stop settling.",
+    "until the imputed cells settle.",
     citation="Stekhoven and Bühlmann: MissForest: non-parametric missing value imputation for "
     "mixed-type data. Bioinformatics, 2012.",
     limits="A round grows a forest for each column with missing cells; with more than 10,000 "

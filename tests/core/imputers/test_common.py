@@ -194,6 +194,11 @@ def test_an_impossible_table_is_refused_with_a_sentence(name):
 
 
 @EVERY_METHOD
+def test_the_registry_and_the_class_agree_on_who_draws_samples(name):
+    assert make_imputer(name).draws_samples() == INFOS[name].draws_samples
+
+
+@EVERY_METHOD
 def test_draws_differ_in_missing_cells_only(name, table, imputed_by):
     imputer, _ = imputed_by(name)
     if not INFOS[name].draws_samples:
