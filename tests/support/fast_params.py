@@ -13,6 +13,7 @@ FAST_PARAMS: dict[str, dict[str, Any]] = {
     "gain": {"iterations": 20},
     "hyperimpute": {"n_rounds": 2, "n_trees": 3, "n_boosting_rounds": 3},
     "igrm": {"epochs": 12, "width": 8, "renew_every": 5},
+    "masked-trees": {"n_trees": 5},
     "miceforest": {"n_datasets": 2, "n_rounds": 2, "n_trees": 3},
     "miracle": {"steps": 15},
     "missforest": {"n_trees": 3, "max_iter": 2},

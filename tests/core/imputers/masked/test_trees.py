@@ -1,0 +1,126 @@
+"""Masked trees: what they learn from, and what they are good at."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pmae_core.errors import Cancelled
+from pmae_core.imputers.masked import trees
+from pmae_core.imputers.masked.trees import MaskedTreesImputer
+from tests.support.correlated import correlated_table, r2
+
+
+def curved_table(n: int = 400) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return a table with a parabola, and the same with a fifth of it missing."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-2, 2, n)
+    truth = pd.DataFrame({"x": x, "y": x**2 + rng.normal(0, 0.1, n), "noise": rng.normal(size=n)})
+    incomplete = truth.copy()
+    incomplete.loc[rng.random(n) < 0.2, "y"] = np.nan
+    return truth, incomplete
+
+
+def r2_of_y(imputer: MaskedTreesImputer, truth: pd.DataFrame, incomplete: pd.DataFrame) -> float:
+    cells = incomplete["y"].isna()
+    errors = imputer.fit_transform(incomplete).loc[cells, "y"] - truth.loc[cells, "y"]
+    return float(1 - (errors**2).mean() / truth.loc[cells, "y"].var())
+
+
+def test_curves_are_learned():
+    truth, incomplete = curved_table()
+    for gaussian in (True, False):
+        imputer = MaskedTreesImputer(n_trees=30, gaussian=gaussian, random_state=0)
+        assert r2_of_y(imputer, truth, incomplete) > 0.85
+
+
+def test_the_gaussian_helps_where_lines_say_it_all():
+    truth, incomplete = correlated_table(0, n=80)
+    with_it, without = (
+        r2(
+            truth,
+            MaskedTreesImputer(gaussian=g, random_state=0).fit_transform(incomplete),
+            incomplete,
+        )
+        for g in (True, False)
+    )
+    assert with_it > without
+
+
+def test_training_rows_lack_the_column_and_what_other_rows_lack_with_it():
+    rng = np.random.default_rng(0)
+    observed = np.ones((60, 3), dtype=bool)
+    observed[:20, :2] = False  # column 0 is missing together with column 1, never with column 2
+
+    rows, kept = MaskedTreesImputer()._training_rows(observed, 0, rng)
+
+    assert set(rows) == set(range(20, 60))
+    assert not kept[:, :2].any()
+    assert kept[:, 2].all()
+
+
+def test_a_column_that_nobody_misses_takes_the_patterns_of_all_rows():
+    observed = np.array([[True, True], [True, False]] * 50)
+
+    _, kept = MaskedTreesImputer()._training_rows(observed, 0, np.random.default_rng(0))
+
+    assert not kept[:, 0].any()
+    assert 0 < kept[:, 1].mean() < 1
+
+
+@pytest.mark.parametrize(("n_rows", "n_copies"), [(100, 4), (2_000, 2), (9_000, 1)])
+def test_few_rows_are_shown_with_several_masks(n_rows, n_copies):
+    observed = np.ones((n_rows, 2), dtype=bool)
+
+    rows, _ = MaskedTreesImputer()._training_rows(observed, 0, np.random.default_rng(0))
+
+    assert len(rows) == n_copies * n_rows
+
+
+def test_no_more_rows_than_allowed_are_learned_from():
+    observed = np.ones((500, 2), dtype=bool)
+    imputer = MaskedTreesImputer(max_samples=200)
+
+    rows, _ = imputer._training_rows(observed, 0, np.random.default_rng(0))
+
+    assert len(set(rows)) == len(rows) == 200
+
+
+def test_neither_threads_nor_pieces_change_the_result(monkeypatch):
+    _, incomplete = curved_table()
+    alone = MaskedTreesImputer(n_trees=10, random_state=0).fit(incomplete)
+    together = MaskedTreesImputer(n_trees=10, n_jobs=2, random_state=0).fit(incomplete)
+    whole = alone.transform(incomplete)
+
+    pd.testing.assert_frame_equal(together.transform(incomplete), whole, check_exact=True)
+    monkeypatch.setattr(trees, "_CELLS_AT_ONCE", 30)
+    pd.testing.assert_frame_equal(alone.transform(incomplete), whole, check_exact=True)
+
+
+def test_rows_are_imputed_one_by_one():
+    _, incomplete = curved_table()
+    imputer = MaskedTreesImputer(n_trees=10, random_state=0).fit(incomplete)
+    row = incomplete[incomplete["y"].isna()].iloc[[3]]
+
+    pd.testing.assert_frame_equal(
+        imputer.transform(row), imputer.transform(incomplete).loc[row.index], rtol=1e-5
+    )
+
+
+def test_too_many_coordinates_for_a_gaussian_are_left_to_the_trees(monkeypatch):
+    monkeypatch.setattr("pmae_core.imputers.masked._gaussian_inputs.MOST_COORDINATES", 2)
+    truth, incomplete = curved_table()
+    imputer = MaskedTreesImputer(n_trees=30, random_state=0)
+
+    assert r2_of_y(imputer, truth, incomplete) > 0.85
+    assert imputer._gaussian is None
+
+
+def test_growing_can_be_cancelled_between_trees():
+    _, incomplete = curved_table()
+    seen = []
+
+    with pytest.raises(Cancelled):
+        MaskedTreesImputer(n_trees=50, random_state=0).fit(
+            incomplete, callbacks=[seen.append], cancel=lambda: len(seen) >= 2
+        )
+    assert (seen[-1].done, seen[-1].total, seen[-1].unit) == (20, 150, "tree")
