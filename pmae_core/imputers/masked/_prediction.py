@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from pmae_core.imputers.masked._calibration import Calibration
+from pmae_core.imputers.masked._drawing import draw_in_rounds, round_of_columns
 from pmae_core.model import MaskedAutoencoder, NetworkConfig, Prediction
 from pmae_core.table import (
     EncodedColumn,
@@ -19,8 +20,6 @@ from pmae_core.table import (
     values_from_scalars,
 )
 from pmae_core.training import TrainingResult
-
-ROUNDS_PER_DRAW = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +71,13 @@ class FittedNetwork:
         incomplete = np.flatnonzero(~encoded.observed.all(axis=1))
         for _ in range(n):
             imputed = values.copy()
-            round_of_column = rng.permutation(values.shape[1]) % ROUNDS_PER_DRAW
+            rounds = round_of_columns(values.shape[1], rng)
             for rows in self.chunks(incomplete):
-                imputed[rows] = self._draw_rows(
-                    imputed[rows], encoded.observed[rows], round_of_column, rng
+                imputed[rows] = draw_in_rounds(
+                    imputed[rows],
+                    encoded.observed[rows],
+                    rounds,
+                    lambda cells, known, _: self._random_guess(self.predict(cells, known), rng),
                 )
             yield self._to_encoded(imputed)
 
@@ -120,22 +122,6 @@ class FittedNetwork:
         if prediction.logits is not None:
             guess[:, self.categorical] = to_numpy(prediction.logits.argmax(dim=-1))
         return guess
-
-    def _draw_rows(
-        self,
-        cells: np.ndarray,
-        observed: np.ndarray,
-        round_of_column: np.ndarray,
-        rng: np.random.Generator,
-    ) -> np.ndarray:
-        known = observed.copy()
-        for round_ in range(ROUNDS_PER_DRAW):
-            now = ~known & (round_of_column == round_)
-            if now.any():
-                drawn = self._random_guess(self.predict(cells, known), rng)
-                cells = np.where(now, drawn, cells)
-                known |= now
-        return cells
 
     def _random_guess(self, prediction: Prediction, rng: np.random.Generator) -> np.ndarray:
         guess = to_numpy(prediction.values).astype(np.float32)

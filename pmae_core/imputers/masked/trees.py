@@ -9,7 +9,9 @@ import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from pmae_core.imputers.base import BaseImputer
+from pmae_core.imputers.masked._drawing import draw_in_rounds, round_of_columns
 from pmae_core.imputers.masked._gaussian_inputs import GaussianInputs
+from pmae_core.imputers.masked._leaf_targets import LeafTargets
 from pmae_core.imputers.parameters import BOOLEAN, Constraints, Integer, Number, OneOf
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.imputers.run import FitRun
@@ -36,7 +38,8 @@ _CELLS_AT_ONCE = 2_000_000
     "of every cell as further inputs.",
     citation="This project: extremely randomized trees (Geurts, Ernst and Wehenkel, Machine "
     "Learning, 2006) trained on copied masks.",
-    limits="The forests of all columns stay in memory: up to about 60 MB per column.",
+    limits="The forests of all columns stay in memory: up to about 70 MB per column.",
+    draws_samples=True,
 )
 class MaskedTreesImputer(BaseImputer):
     """Impute by one forest per column, trained on masks copied from rows that miss the column.
@@ -47,7 +50,8 @@ class MaskedTreesImputer(BaseImputer):
     inputs, which the trees split on as they are. A Gaussian, fitted to all columns on the scale of
     normal scores, adds its estimate of every cell given the remaining ones: it is good at linear
     relations and on few rows, and the trees correct it. Every row is imputed by itself, in one
-    pass.
+    pass. A random imputation takes a number that a random tree learned in the leaf of the row, and
+    a category by its probability.
 
     Parameters
     ----------
@@ -120,6 +124,7 @@ class MaskedTreesImputer(BaseImputer):
         rng = np.random.default_rng([run.seed, 0])
         self._gaussian = GaussianInputs.fit(encoded, rng) if self.gaussian else None
         self._forests: dict[int, Forest] = {}
+        self._leaf_targets: dict[int, LeafTargets] = {}
         for j in range(len(encoded.columns)):
             rng = np.random.default_rng([run.seed, 1, j])
             rows, kept = self._training_rows(encoded.observed, j, rng)
@@ -132,6 +137,8 @@ class MaskedTreesImputer(BaseImputer):
                 for _ in range(n_new):
                     progress.advance()
             self._forests[j] = forest
+            if encoded.columns[j].kind == "numerical":
+                self._leaf_targets[j] = LeafTargets.of(forest, inputs, target)
 
     def _training_rows(
         self, observed: np.ndarray, j: int, rng: np.random.Generator
@@ -180,6 +187,38 @@ class MaskedTreesImputer(BaseImputer):
                 if missing.any():
                     imputed[rows[missing], j] = forest.predict(inputs[missing])
         return imputed
+
+    def _draw_encoded(
+        self, encoded: EncodedTable, n: int, rng: np.random.Generator
+    ) -> Iterator[np.ndarray]:
+        n_columns = len(encoded.columns)
+        incomplete = np.flatnonzero(~encoded.observed.all(axis=1))
+        for _ in range(n):
+            imputed = encoded.values.copy()
+            rounds = round_of_columns(n_columns, rng)
+            for rows in self._pieces(incomplete, n_columns):
+                imputed[rows] = draw_in_rounds(
+                    imputed[rows],
+                    encoded.observed[rows],
+                    rounds,
+                    lambda cells, known, now: self._draw_cells(cells, known, now, rng),
+                )
+            yield imputed
+
+    def _draw_cells(
+        self, cells: np.ndarray, known: np.ndarray, now: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Return cells with those of ``now`` drawn, given the known ones."""
+        inputs, drawn = self._inputs(cells, known), cells.copy()
+        for j in np.flatnonzero(now.any(axis=0)).tolist():
+            forest, rows = self._forests[j], now[:, j]
+            if j in self._leaf_targets:
+                drawn[rows, j] = self._leaf_targets[j].draw(forest, inputs[rows], rng)
+            else:
+                below = forest.predict_proba(inputs[rows]).cumsum(axis=1)
+                place = (rng.random((len(below), 1)) > below).sum(axis=1)
+                drawn[rows, j] = forest.classes_[place.clip(max=len(forest.classes_) - 1)]
+        return drawn
 
     def _pieces(self, rows: np.ndarray, n_columns: int) -> Iterator[np.ndarray]:
         """Yield rows, so many at a time that their inputs fit into memory."""

@@ -124,3 +124,32 @@ def test_growing_can_be_cancelled_between_trees():
             incomplete, callbacks=[seen.append], cancel=lambda: len(seen) >= 2
         )
     assert (seen[-1].done, seen[-1].total, seen[-1].unit) == (20, 150, "tree")
+
+
+def test_draws_have_the_spread_of_what_cannot_be_known():
+    rng = np.random.default_rng(1)
+    truth = pd.DataFrame({"x": rng.normal(size=600)})
+    truth["y"] = truth["x"] + rng.normal(0, 0.5, 600)
+    incomplete = truth.assign(y=truth["y"].where(rng.random(600) > 0.3))
+    cells = incomplete["y"].isna()
+
+    draws = MaskedTreesImputer(n_trees=30, random_state=0).fit(incomplete).sample(incomplete, 40)
+
+    spread = np.std([draw.loc[cells, "y"] for draw in draws], axis=0).mean()
+    assert spread == pytest.approx(0.5, abs=0.12)
+    drawn, observed = draws[0].loc[cells, "y"], incomplete["y"].dropna()
+    assert set(drawn.round(4)) <= set(observed.round(4))
+
+
+def test_drawn_categories_follow_their_probabilities():
+    rng = np.random.default_rng(2)
+    side = rng.random(800) < 0.5
+    town = np.where(rng.random(800) < np.where(side, 0.8, 0.3), "Ulm", "Bonn")
+    table = pd.DataFrame({"side": side, "town": pd.Series(town).where(rng.random(800) > 0.3)})
+    cells = table["town"].isna()
+
+    draws = MaskedTreesImputer(n_trees=30, random_state=0).fit(table).sample(table, 30)
+
+    share = np.mean([draw.loc[cells, "town"] == "Ulm" for draw in draws], axis=0)
+    assert share[side[cells]].mean() == pytest.approx(0.8, abs=0.08)
+    assert share[~side[cells]].mean() == pytest.approx(0.3, abs=0.08)
