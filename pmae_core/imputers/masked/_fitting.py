@@ -14,7 +14,8 @@ from torch import Tensor
 from pmae_core.errors import Cancelled
 from pmae_core.imputers.masked._calibrating import calibrate
 from pmae_core.imputers.masked._calibration import Calibration
-from pmae_core.imputers.masked._own_scale import ROWS_OF_A_GAUSSIAN, fit_gaussian
+from pmae_core.imputers.masked._joint_gaussian import ROWS_OF_A_GAUSSIAN
+from pmae_core.imputers.masked._own_scale import fit_gaussian
 from pmae_core.imputers.masked._prediction import FittedNetwork, network_values
 from pmae_core.imputers.run import FitRun
 from pmae_core.masking import HeldOut, Sampler, hold_out_cells

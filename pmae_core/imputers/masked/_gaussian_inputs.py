@@ -8,13 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pmae_core.gaussian import GaussianModel
+from pmae_core.imputers.masked._joint_gaussian import ROWS_OF_A_GAUSSIAN, fit_joint_gaussian
+from pmae_core.imputers.masked.presets import MOST_COORDINATES
 from pmae_core.table import EncodedTable
 from pmae_core.table.scaling import Scaler, fit_scaler
-
-ROWS_OF_A_GAUSSIAN = 5000
-# Expectation maximization grows with the cube of the coordinates.
-MOST_COORDINATES_FOR_EM = 256
-MOST_COORDINATES = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +52,7 @@ class GaussianInputs:
         columns, codes = np.array(coordinates).T
         unfitted = cls(GaussianModel(np.zeros(0), np.zeros((0, 0))), scalers, columns, codes)
         expanded, known = unfitted._expand(values), observed[:, columns]
-        if len(coordinates) > MOST_COORDINATES_FOR_EM:
-            return cls(GaussianModel.from_pairs(expanded, known), scalers, columns, codes)
-        return cls(GaussianModel.fit(expanded, known), scalers, columns, codes)
+        return cls(fit_joint_gaussian(expanded, known), scalers, columns, codes)
 
     def __len__(self) -> int:
         return len(self.column)

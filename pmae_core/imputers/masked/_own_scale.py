@@ -16,13 +16,10 @@ import torch
 
 from pmae_core.gaussian import GaussianModel
 from pmae_core.imputers.masked._correction import FEWEST_CELLS, FOLDS
+from pmae_core.imputers.masked._joint_gaussian import ROWS_OF_A_GAUSSIAN, fit_joint_gaussian
 from pmae_core.model.start import Expansion, GaussianStart
 from pmae_core.table import Scaler
 from pmae_core.training.checkpoint import TensorGroups
-
-ROWS_OF_A_GAUSSIAN = 5000
-# Expectation maximization is a little better and grows with the cube of the coordinates.
-MOST_COORDINATES_FOR_EM = 256
 
 
 def fit_gaussian(
@@ -32,9 +29,7 @@ def fit_gaussian(
     expansion = Expansion(n_categories)
     coordinates = expansion.expand(inputs).double().numpy()
     known = observed[:, expansion.column.numpy()]
-    if len(expansion) > MOST_COORDINATES_FOR_EM:
-        return GaussianModel.from_pairs(coordinates, known)
-    return GaussianModel.fit(coordinates, known)
+    return fit_joint_gaussian(coordinates, known)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
+from pmae_core.errors import ImputationWarning
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.masked._drawing import draw_in_rounds, round_of_columns
 from pmae_core.imputers.masked._gaussian_inputs import GaussianInputs
@@ -66,7 +68,7 @@ class MaskedTreesImputer(BaseImputer):
     max_samples : int or None, default 20_000
         Most rows that a column is learned from.
     gaussian : bool, default True
-        Whether the Gaussian's estimates are inputs.
+        Whether the Gaussian's estimates are inputs; not beyond 1,000 numbers and categories.
     n_jobs : int, default 1
         Threads that grow trees; -1 for all cores. The result does not depend on it.
     schema : Schema or mapping of column to role, optional
@@ -123,6 +125,13 @@ class MaskedTreesImputer(BaseImputer):
         progress.check()
         rng = np.random.default_rng([run.seed, 0])
         self._gaussian = GaussianInputs.fit(encoded, rng) if self.gaussian else None
+        if self.gaussian and self._gaussian is None:
+            warnings.warn(
+                "The table has too many columns and categories for a Gaussian; the trees learn "
+                "without its estimates.",
+                ImputationWarning,
+                stacklevel=3,
+            )
         self._forests: dict[int, Forest] = {}
         self._leaf_targets: dict[int, LeafTargets] = {}
         for j in range(len(encoded.columns)):

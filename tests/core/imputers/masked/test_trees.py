@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pmae_core.errors import Cancelled
+from pmae_core.errors import Cancelled, ImputationWarning
 from pmae_core.imputers.masked import trees
 from pmae_core.imputers.masked.trees import MaskedTreesImputer
 from tests.support.correlated import correlated_table, r2
@@ -111,7 +111,8 @@ def test_too_many_coordinates_for_a_gaussian_are_left_to_the_trees(monkeypatch):
     truth, incomplete = curved_table()
     imputer = MaskedTreesImputer(n_trees=30, random_state=0)
 
-    assert r2_of_y(imputer, truth, incomplete) > 0.85
+    with pytest.warns(ImputationWarning, match="too many columns and categories"):
+        assert r2_of_y(imputer, truth, incomplete) > 0.85
     assert imputer._gaussian is None
 
 
