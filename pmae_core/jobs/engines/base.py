@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pmae_core.errors import JobError
+from pmae_core.jobs.store.part import DEFAULT_WORKSPACE
 from pmae_core.words import listed
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ class Engine(Protocol):
         """Return the resources of a job whose user names none."""
         ...
 
-    def submit(self, spec: JobSpec, workspace: str = "local", name: str | None = None) -> JobRecord:
+    def submit(
+        self, spec: JobSpec, workspace: str = DEFAULT_WORKSPACE, name: str | None = None
+    ) -> JobRecord:
         """Put a job into the queue, and start it if there is room."""
         ...
 

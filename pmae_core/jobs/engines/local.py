@@ -20,6 +20,7 @@ from pmae_core.jobs.engines.gpus import VISIBLE, reserve_gpus, visible_gpus
 from pmae_core.jobs.posix import require_posix, signal_group
 from pmae_core.jobs.spec import JobSpec, JobState, Resources
 from pmae_core.jobs.store import JobRecord, JobStore, ProcessId
+from pmae_core.jobs.store.part import DEFAULT_WORKSPACE
 from pmae_core.jobs.worker.context import JobContext
 from pmae_core.threads import THREAD_VARIABLES
 from pmae_core.words import count, duration
@@ -100,7 +101,9 @@ class LocalEngine:
         threads = max(1, available_cores() // self.concurrency)
         return Resources(threads=threads, gpus=min(1, len(self._gpus)))
 
-    def submit(self, spec: JobSpec, workspace: str = "local", name: str | None = None) -> JobRecord:
+    def submit(
+        self, spec: JobSpec, workspace: str = DEFAULT_WORKSPACE, name: str | None = None
+    ) -> JobRecord:
         """Put a job into the queue, and start it if there is room."""
         if spec.resources.gpus > len(self._gpus):
             raise JobError(

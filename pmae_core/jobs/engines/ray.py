@@ -14,6 +14,7 @@ from pmae_core.jobs.engines.ray_cluster import connected, import_ray
 from pmae_core.jobs.engines.ray_tasks import RayTaskPool, fit_on_ray
 from pmae_core.jobs.spec import JobSpec, Resources
 from pmae_core.jobs.store import JobRecord, JobStore
+from pmae_core.jobs.store.part import DEFAULT_WORKSPACE
 from pmae_core.jobs.worker.context import JobContext
 
 MAX_JOBS = 8
@@ -54,7 +55,9 @@ class RayEngine(LocalEngine):
         """Return one CPU per task: many small tasks use a cluster best."""
         return Resources(threads=1)
 
-    def submit(self, spec: JobSpec, workspace: str = "local", name: str | None = None) -> JobRecord:
+    def submit(
+        self, spec: JobSpec, workspace: str = DEFAULT_WORKSPACE, name: str | None = None
+    ) -> JobRecord:
         """Put a job into the queue, and start it if there is room."""
         import_ray()  # if it is not installed, say so before the job fails
         record = self.store.submit(spec, workspace, engine=self.name, name=name)
