@@ -87,4 +87,24 @@ class TrainingFinished(Event):
     seconds: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class AnswerImproved(Event):
+    """A fit has a better answer than before, which can be used while it goes on.
+
+    ``members`` are those that the answer blends, the newest last. ``skill`` is the mean over
+    columns of 1 less the mean squared error on held-out cells relative to that of the mean;
+    ``None`` where too few cells could be held out.
+    """
+
+    members: list[str]
+    skill: float | None
+    column_skill: dict[str, float]
+    seconds: float
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "AnswerImproved":
+        """Return the event that :meth:`to_dict` described."""
+        return cls(**{name: data[name] for name in data if name != "event"})
+
+
 Callback = Callable[[Event], None]

@@ -59,6 +59,7 @@ class GaussianModel:
         max_iter: int = 25,
         tol: float = 1e-6,
         ridge: float = 1e-6,
+        start: GaussianModel | None = None,
         advance: Callable[[], None] = _nothing,
         check: Callable[[], None] = _nothing,
     ) -> GaussianModel:
@@ -79,13 +80,15 @@ class GaussianModel:
             Share of each column's observed variance that is added to its variance in every
             iteration, so that the covariance of columns that determine each other stays
             invertible.
+        start : GaussianModel, optional
+            Where iterations begin; by default with the columns' observed moments.
         advance, check : callables
             Called after each iteration, and between batches within one; either may raise to stop.
         """
         patterns = _Patterns(observed)
-        start = _observed_moments(values, observed)
-        model = start
-        jitter = ridge * np.diag(start.covariance)
+        moments = _observed_moments(values, observed)
+        model = moments if start is None else start
+        jitter = ridge * np.diag(moments.covariance)
         for iteration in range(1, max_iter + 1):
             imputed, left_over = model._expect(values, patterns, check)
             mean = imputed.mean(axis=0)

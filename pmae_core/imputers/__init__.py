@@ -2,6 +2,7 @@
 
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.masked.base import MaskedAutoencoderImputer
+from pmae_core.imputers.masked.network import PMAENetworkImputer
 from pmae_core.imputers.masked.pmae import PMAEImputer
 from pmae_core.imputers.masked.remasker import ReMaskerImputer
 from pmae_core.imputers.registry import (
@@ -19,6 +20,7 @@ __all__ = [
     "ImputerInfo",
     "MaskedAutoencoderImputer",
     "PMAEImputer",
+    "PMAENetworkImputer",
     "ProgressMeter",
     "ReMaskerImputer",
     "list_imputers",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pmae_core.errors import Cancelled
-from pmae_core.events import Callback, FitProgress
+from pmae_core.events import Callback, Event, FitProgress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +31,16 @@ class FitRun:
     callbacks: Sequence[Callback]
     cancel: Callable[[], bool]
     checkpoint_dir: Path | None
+
+    def check(self) -> None:
+        """Raise :class:`~pmae_core.errors.Cancelled` if the user asked to stop."""
+        if self.cancel():
+            raise Cancelled("The fit was cancelled.")
+
+    def emit(self, event: Event) -> None:
+        """Notify every callback of an event."""
+        for callback in self.callbacks:
+            callback(event)
 
     def progress(self, total: int, unit: str, *, every: int = 1) -> ProgressMeter:
         """Return a counter of units of work that notifies this run's callbacks."""
@@ -76,10 +86,11 @@ class ProgressMeter:
         if self.cancel():
             raise Cancelled(f"Cancelled after {self.done} of {self.total} {self.unit}s.")
 
-    def advance(self) -> None:
-        """Count one unit as done, notify the callbacks, and stop if the user asked to."""
-        self.done += 1
-        if self.done % self.every == 0 or self.done == self.total:
+    def advance(self, units: int = 1) -> None:
+        """Count units as done, notify the callbacks, and stop if the user asked to."""
+        before = self.done
+        self.done += units
+        if self.done // self.every > before // self.every or self.done == self.total:
             elapsed = time.perf_counter() - self.started
             event = FitProgress(
                 done=self.done,

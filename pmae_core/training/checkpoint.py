@@ -2,34 +2,23 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors import safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
-from pmae_core.storage.files import replacing
+from pmae_core.storage.arrays import read_arrays, write_arrays
 from pmae_core.storage.json_values import to_json_value
-
-FORMAT_VERSION = 1
 
 TensorGroups = dict[str, dict[str, Tensor]]
 
 
 def write_tensors(path: Path, groups: TensorGroups, state: dict[str, Any]) -> None:
     """Write named groups of tensors and a JSON state into one file, all or nothing."""
-    flat = {
-        f"{group}/{name}": tensor.detach().cpu().contiguous().clone()
-        for group, tensors in groups.items()
-        for name, tensor in tensors.items()
-    }
-    metadata = {"state": json.dumps({"version": FORMAT_VERSION, **state}, default=to_json_value)}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as unfinished:
-        save_file(flat, unfinished, metadata=metadata)
+    write_arrays(path, {group: to_arrays(tensors) for group, tensors in groups.items()}, state)
 
 
 def read_tensors(path: Path) -> tuple[TensorGroups, dict[str, Any]]:
@@ -40,24 +29,18 @@ def read_tensors(path: Path) -> tuple[TensorGroups, dict[str, Any]]:
     ValueError
         If :func:`write_tensors` did not write the file.
     """
-    groups: TensorGroups = {}
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            state = json.loads(metadata["state"])
-            for key in file.keys():  # noqa: SIM118 (safe_open is no mapping)
-                group, name = key.split("/", 1)
-                groups.setdefault(group, {})[name] = file.get_tensor(key)
-    except FileNotFoundError:
-        raise
-    except Exception as error:
-        raise ValueError(f"{path} is not a file that PMAE wrote ({error}).") from error
-    if state.get("version") != FORMAT_VERSION:
-        raise ValueError(
-            f"{path} has format version {state.get('version')}; this release reads "
-            f"version {FORMAT_VERSION}."
-        )
-    return groups, state
+    groups, state = read_arrays(path)
+    return {group: to_tensors(arrays) for group, arrays in groups.items()}, state
+
+
+def to_arrays(tensors: Mapping[str, Tensor]) -> dict[str, np.ndarray]:
+    """Return tensors of any device as arrays."""
+    return {name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()}
+
+
+def to_tensors(arrays: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
+    """Return arrays as tensors."""
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:

@@ -8,8 +8,16 @@ import numpy as np
 
 from pmae_core.imputers.masked._calibration import Calibration
 from pmae_core.imputers.masked._correction import fit_correction
-from pmae_core.imputers.masked._own_scale import OwnScale
+from pmae_core.imputers.masked._estimates import encoded_cells, true_cells
+from pmae_core.imputers.masked._own_numbers import OwnNumbers
 from pmae_core.imputers.masked._prediction import FittedNetwork
+from pmae_core.imputers.masked._shares import (
+    OPTIMISM_OF_THE_NETWORK,
+    learn_shares,
+    member_errors,
+    mix,
+)
+from pmae_core.imputers.masked._table_gaussian import TableGaussian
 from pmae_core.masking import HeldOut, Sampler
 from pmae_core.table import EncodedTable, Scaler
 
@@ -45,19 +53,19 @@ def calibrate(
         Source of re-masked cells, and of the rows for a Gaussian on the columns' own scale.
     """
     corrections: dict[int, np.ndarray] = {}
-    own_scale, unseen = None, None
+    own_scale, unseen, shares = None, None, np.zeros((0, 2))
     if held_out is not None:
         truth = table.values[held_out.rows]
         unseen = fitted.errors(truth, held_out.kept)
         if correct_means:
             predicted = fitted.inside_bounds(truth - unseen)
             if fitted.network.start is not None:
-                own_scale, predicted = _fit_own_scale(
+                own_scale, shares, predicted = _fit_own_scale(
                     fitted, table, held_out, predicted, rng_of_rows
                 )
             corrections = _fit_corrections(truth, predicted, held_out, fitted.scalers)
     residuals = _measure_residuals(fitted, table, sampler, held_out, unseen, rng)
-    return Calibration(fitted.scalers, residuals, corrections, own_scale)
+    return Calibration(fitted.scalers, residuals, corrections, own_scale, shares)
 
 
 def _fit_own_scale(
@@ -66,26 +74,24 @@ def _fit_own_scale(
     held_out: HeldOut,
     predicted: np.ndarray,
     rng: np.random.Generator,
-) -> tuple[OwnScale | None, np.ndarray]:
-    """Return a Gaussian on the columns' own scale, and the predictions mixed with its own.
-
-    Where it helps no column: ``None``, and the predictions as they are.
-    """
+) -> tuple[TableGaussian, np.ndarray, np.ndarray]:
+    """Return a Gaussian on the columns' own scale, the shares, and the mixed predictions."""
+    numbers, values = OwnNumbers(fitted.scalers), table.values[held_out.rows]
     visible = held_out.remove_from(table.observed)
-    n_categories = [column.n_categories for column in table.columns]
-    own_scale = OwnScale.fit(table.values, visible, n_categories, fitted.scalers, rng)
-    own_scale.gaussian.to(fitted.network.center.device)
-    truth = table.values[held_out.rows]
-    expected = np.concatenate(
-        [
-            own_scale.numbers(truth[rows], held_out.kept[rows])
-            for rows in fitted.chunks(np.arange(len(truth)))
-        ]
-    )
-    own_scale = own_scale.learn_shares(predicted, expected, truth, held_out.cells)
-    if not own_scale.shares.any():
-        return None, predicted
-    return own_scale, own_scale.mix(predicted, expected)
+    own_scale = TableGaussian.fit(table, visible, numbers, on_own_scale=True, rng=rng)
+    others = own_scale.estimate(values, held_out.kept, held_out.cells)
+    both = {
+        j: (numbers.of_scores(predicted[held_out.cells[:, j], j], j)[:, None], other)
+        for j, other in others.items()
+        if numbers.is_number(j)
+    }
+    truth = {j: true_cells(values[held_out.cells[:, j], j], j, numbers, 0) for j in both}
+    errors = {j: member_errors(truth[j], both[j]) for j in both}
+    shares = learn_shares(errors, len(table.columns), 2, (OPTIMISM_OF_THE_NETWORK, 0.0))
+    mixed = predicted.copy()
+    for j, pair in both.items():
+        mixed[held_out.cells[:, j], j] = encoded_cells(mix(shares[j], pair), j, numbers)
+    return own_scale, shares, mixed
 
 
 def _fit_corrections(

@@ -14,12 +14,13 @@ from torch import Tensor
 from pmae_core.errors import Cancelled
 from pmae_core.imputers.masked._calibrating import calibrate
 from pmae_core.imputers.masked._calibration import Calibration
-from pmae_core.imputers.masked._joint_gaussian import ROWS_OF_A_GAUSSIAN
-from pmae_core.imputers.masked._own_scale import fit_gaussian
+from pmae_core.imputers.masked._joint_gaussian import ROWS_OF_A_GAUSSIAN, fit_joint_gaussian
 from pmae_core.imputers.masked._prediction import FittedNetwork, network_values
+from pmae_core.imputers.masked._validation import validation_cells
 from pmae_core.imputers.run import FitRun
-from pmae_core.masking import HeldOut, Sampler, hold_out_cells
+from pmae_core.masking import HeldOut, Sampler
 from pmae_core.model import MaskedAutoencoder, NetworkConfig
+from pmae_core.model.start import Expansion
 from pmae_core.table import EncodedTable, Scaler
 from pmae_core.training import TrainingConfig, train
 
@@ -58,10 +59,7 @@ def fit_network(
     config = NetworkConfig(**_fields_of(NetworkConfig, settings))
     training = TrainingConfig(**_fields_of(TrainingConfig, settings), seed=run.seed)
     table = EncodedTable(network_values(encoded, config), encoded.observed, encoded.columns)
-    rng = np.random.default_rng([run.seed, 2])
-    held_out = None
-    if settings["validation_share"] > 0:
-        held_out = hold_out_cells(table.observed, settings["validation_share"], rng)
+    held_out = validation_cells(table.observed, settings["validation_share"], run.seed)
     network = _build(config, table, held_out, run.seed)
     result = train(
         network,
@@ -83,7 +81,7 @@ def fit_network(
         held_out,
         sampler,
         correct_means=settings["correct_means"],
-        rng=rng,
+        rng=np.random.default_rng([run.seed, 2]),
         rng_of_rows=np.random.default_rng([run.seed, 4]),
     )
     return replace(fitted, calibration=calibration)
@@ -107,7 +105,9 @@ def _build(
         visible = table.observed if held_out is None else held_out.remove_from(table.observed)
         rows = np.random.default_rng([seed, 3]).permutation(len(visible))[:ROWS_OF_A_GAUSSIAN]
         inputs = (torch.from_numpy(table.values[rows]) - network.center) / network.scale
-        gaussian = fit_gaussian(inputs, visible[rows], n_categories)
+        expansion = Expansion(n_categories)
+        known = visible[rows][:, expansion.column.numpy()]
+        gaussian = fit_joint_gaussian(expansion.expand(inputs).double().numpy(), known)
         network.start.mean.copy_(torch.from_numpy(gaussian.mean))
         network.start.covariance.copy_(torch.from_numpy(gaussian.covariance))
     return network

@@ -11,6 +11,8 @@ from torch import Tensor
 
 from pmae_core.imputers.masked._calibration import Calibration
 from pmae_core.imputers.masked._drawing import draw_in_rounds, round_of_columns
+from pmae_core.imputers.masked._estimates import Estimates, wanted_columns
+from pmae_core.imputers.masked._own_numbers import OwnNumbers
 from pmae_core.model import MaskedAutoencoder, NetworkConfig, Prediction
 from pmae_core.table import (
     EncodedColumn,
@@ -60,6 +62,34 @@ class FittedNetwork:
             predicted = self._to_encoded(self._best_guess(values, piece.observed))
             imputed[rows] = np.where(piece.observed, piece.values, predicted)
         return imputed
+
+    def estimate(self, values: np.ndarray, kept: np.ndarray, wanted: np.ndarray) -> Estimates:
+        """Return estimates of the wanted cells, given the kept ones, without the calibration."""
+        numbers = OwnNumbers(self.scalers)
+        pieces = [
+            self._estimate_piece(values[rows], kept[rows], wanted[rows], numbers)
+            for rows in self.chunks(np.arange(len(values)))
+        ]
+        return {
+            j: np.concatenate([piece[j] for piece in pieces if j in piece])
+            for j in wanted_columns(wanted)
+        }
+
+    def _estimate_piece(
+        self, values: np.ndarray, kept: np.ndarray, wanted: np.ndarray, numbers: OwnNumbers
+    ) -> Estimates:
+        prediction = self.predict(values, kept)
+        scores = self.inside_bounds(to_numpy(prediction.values))
+        place = {j: position for position, j in enumerate(self.categorical.tolist())}
+        found = {}
+        for j in wanted_columns(wanted):
+            rows = wanted[:, j]
+            if j in place and prediction.logits is not None:
+                logits = prediction.logits[:, place[j], : self.columns[j].n_categories]
+                found[j] = to_numpy(torch.softmax(logits.float(), dim=-1))[rows]
+            else:
+                found[j] = numbers.of_scores(scores[rows, j], j)[:, None]
+        return found
 
     def draw(self, encoded: EncodedTable, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """Yield ``n`` random imputations.

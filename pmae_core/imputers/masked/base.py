@@ -5,22 +5,20 @@ from __future__ import annotations
 import inspect
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from sklearn.utils.validation import check_is_fitted
 
 from pmae_core.errors import ImputationError
 from pmae_core.imputers.base import BaseImputer
-from pmae_core.imputers.masked import saving
 from pmae_core.imputers.masked.presets import (
     MOST_COORDINATES,
     PRESETS,
     SETTINGS,
     resolve_settings,
 )
+from pmae_core.imputers.masked.saving import FittedParts, SavingImputer
 from pmae_core.imputers.parameters import (
     BOOLEAN,
     STRING,
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
     from pmae_core.training import TrainingResult
 
 
-class MaskedAutoencoderImputer(BaseImputer):
+class MaskedAutoencoderImputer(SavingImputer):
     """Base of the imputers that train a masked autoencoder.
 
     A subclass takes its own parameters by name and passes all others on as ``**shared``. Its
@@ -258,26 +256,28 @@ class MaskedAutoencoderImputer(BaseImputer):
             raise ImputationError("This imputer has no trained network.")
         return self.network_
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted imputer into one safetensors file, without any pickle.
+    def _fitted_parts(self) -> FittedParts:
+        if self.network_ is None:
+            return FittedParts({"settings": self.settings_, "network": None}, {})
+        from pmae_core.imputers.masked._network_parts import network_parts
 
-        Parameters
-        ----------
-        path : path
-            The file; :func:`pmae_core.imputers.load_imputer` reads it.
-        """
-        check_is_fitted(self, "encoder_")
-        saving.write_imputer(self, Path(path))
+        parts = network_parts(self.network_)
+        return FittedParts({"settings": self.settings_, "network": parts.state}, parts.groups)
 
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Return the fitted imputer that :meth:`save` wrote."""
-        from pmae_core.imputers.registry import load_imputer
+    def _restore_parts(self, parts: FittedParts) -> None:
+        self.settings_ = parts.state["settings"]
+        self.network_ = None
+        self.training_result_ = None
+        if parts.state["network"] is not None:
+            from pmae_core.imputers.masked._network_parts import restore_network
 
-        imputer = load_imputer(path)
-        if not isinstance(imputer, cls):
-            raise ImputationError(f"{path} holds a {type(imputer).__name__}, not a {cls.__name__}.")
-        return imputer
+            self.network_ = restore_network(
+                FittedParts(parts.state["network"], parts.groups),
+                self.encoder_.columns_,
+                self.encoder_.scalers_,
+                self.device,
+            )
+            self.training_result_ = self.network_.result
 
 
 def _joined_signature(imputer: type[MaskedAutoencoderImputer]) -> inspect.Signature:

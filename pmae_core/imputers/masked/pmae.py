@@ -1,137 +1,346 @@
-"""PMAE: a masked autoencoder whose masking follows each column's observed proportion."""
+"""PMAE: the masked network blended with Gaussians and trees, an answer at once that gets better."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from pmae_core.imputers.masked.base import MaskedAutoencoderImputer
-from pmae_core.imputers.parameters import (
-    BOOLEAN,
-    STRING,
-    Constraints,
-    Integer,
-    Number,
-    OneOf,
-    plain_params,
-)
+import numpy as np
+import pandas as pd
+
+from pmae_core.errors import ImputationError, ImputationWarning
+from pmae_core.events import AnswerImproved
+from pmae_core.imputers.masked._blend import Blend
+from pmae_core.imputers.masked._blending import MEMBERS, Answer, Blending
+from pmae_core.imputers.masked._forests import Growth
+from pmae_core.imputers.masked._masked_forests import MaskedForests, Masks
+from pmae_core.imputers.masked._own_numbers import OwnNumbers
+from pmae_core.imputers.masked._table_gaussian import TableGaussian, is_too_wide
+from pmae_core.imputers.masked.network import PMAENetworkImputer
+from pmae_core.imputers.masked.saving import FittedParts, SavingImputer
+from pmae_core.imputers.masked.trees import TREE_CONSTRAINTS
+from pmae_core.imputers.parameters import STRING, Constraints, InstanceOf, OneOf, SomeOf
 from pmae_core.imputers.registry import register_imputer
-from pmae_core.masking import MaskSampler, Sampler
+from pmae_core.imputers.run import FitRun
+from pmae_core.imputers.work import WorkProfile
+from pmae_core.storage.arrays import ArrayGroups
+from pmae_core.table import EncodedTable, Schema
 
-_PAPER = (
-    "Kim, Lee and Park: To Predict or Not To Predict? Proportionally Masked Autoencoders for "
-    "Tabular Data Imputation. AAAI 2025."
-)
-_EXPLANATION = (
-    "A neural network that learns to impute by masking observed cells, more often in columns "
-    "with many missing values, and predicting them; it mixes columns by "
-)
+if TYPE_CHECKING:
+    from pmae_core.imputers.masked._prediction import FittedNetwork
+    from pmae_core.training import TrainingResult
+
+_PRESET_MEMBERS = {"balanced": MEMBERS, "fast": ("gaussian", "trees")}
+# What these decide must be the same for all members.
+_SHARED_SETTINGS = ("categorical", "min_category_count", "numeric", "preset", "validation_share")
+# Inputs times rows that a column is learned from: beyond, trees take longer and learn little.
+_MOST_INPUT_CELLS = 1_000_000
+_FEWEST_SAMPLES, _MOST_SAMPLES = 4_000, 20_000
+# Missing cells that all trees may be used for; with more, there are fewer trees.
+_CELLS_FOR_ALL_TREES = 2_000_000
+_FEWEST_TREES = 20
 
 
 @register_imputer(
-    name="pmae-trf",
-    title="PMAE (transformer)",
-    explanation=_EXPLANATION + "attention.",
-    citation=_PAPER,
-    defaults={"architecture": "transformer"},
+    name="pmae",
+    title="PMAE blend",
+    explanation="Blends PMAE's network with a Gaussian and with trees, each of which learns to "
+    "impute masked cells. How much each counts in a column is learned on held-out cells.",
+    citation="This project; the network is that of Kim, Lee and Park: To Predict or Not To "
+    "Predict? Proportionally Masked Autoencoders for Tabular Data Imputation. AAAI 2025.",
     draws_samples=True,
 )
-@register_imputer(
-    name="pmae-mix",
-    title="PMAE (mixer)",
-    explanation=_EXPLANATION + "a small dense network.",
-    citation=_PAPER,
-    defaults={"architecture": "mixer"},
-    draws_samples=True,
-)
-class PMAEImputer(MaskedAutoencoderImputer):
-    """Impute a table with a proportionally masked autoencoder.
+class PMAEImputer(SavingImputer):
+    """Impute a table with a blend of a masked network, Gaussians and masked trees.
 
-    Every setting that is ``None`` is taken from the preset.
+    Networks, lines and trees are good at different tables, often at different columns of one
+    table. All members learn from the same masked cells. Their estimates, numbers on the column's
+    own scale and class probabilities, are mixed by shares that held-out cells teach, column by
+    column. The members are fitted one after the other, the quickest first, and every answer is an
+    event with its skill on held-out cells. A fit that is cancelled leaves the last answer:
+    ``transform`` uses it.
 
     Parameters
     ----------
-    architecture : {"mixer", "transformer"}, default "mixer"
-        How columns are mixed: by an MLP or by attention.
-    masking : str, default "logit"
-        Masking function ``M_j``; see :func:`pmae_core.masking.list_masking_functions`.
-    a, b : float, optional
-        Parameters of the ``logit`` function, 0.05 and 0.5 where not given.
-    p_obs : {"batch", "table"}, optional
-        Take observed proportions from each batch or once from the whole table.
-    copy_share : float, optional
-        Share of rows whose extra mask is another row's own missing pattern.
-    mixing_width : int, optional
-        Most hidden units of a mixer's MLP along the columns, which keeps tables of hundreds of
-        columns affordable; 0 for no bound.
-    start : {"gaussian", "none"}, optional
-        Whether the network improves on a joint Gaussian's answer or begins from nothing. A table
-        of more than 1,000 numbers and indicators of categories always begins from nothing; see
-        ``settings_``.
-    correct_means : bool, optional
-        Whether imputed numbers are corrected toward the mean on the column's own scale, as
-        held-out cells teach, and mixed with the prediction of a Gaussian on that scale. Without,
-        those of a skewed column are closer to its median.
-    **shared
-        All other parameters are those of :class:`MaskedAutoencoderImputer`.
+    members : sequence of {"network", "gaussian", "trees"}, optional
+        What to blend. By default all of them; ``fast`` leaves the network out.
+    preset : {"balanced", "fast"}, default "balanced"
+        ``fast`` ends after the trees, with an accuracy that is often close.
+    n_trees : int or "auto", default "auto"
+        Trees per column; "auto" is 100, and fewer for millions of missing cells.
+    network_params : mapping, optional
+        Parameters of the network, those of
+        :class:`~pmae_core.imputers.masked.network.PMAENetworkImputer`.
+    device : str, default "auto"
+        Where the network is trained: ``"auto"`` takes CUDA, MPS or CPU, whichever is there.
+    n_jobs : int, default 1
+        Threads that grow trees; -1 for all cores. The result does not depend on it.
+    schema : Schema or mapping of column to role, optional
+        Roles of the columns; inferred where not given.
+    random_state : int, RandomState or None
+        Seed of everything random.
+
+    Attributes
+    ----------
+    settings_ : dict
+        Every setting in force; ``shares`` says how much each member counts in each column.
+    shares_ : DataFrame
+        The same as a table, one row per learned column and one column per member.
+    answers_ : list of AnswerImproved
+        The answers so far, with their skill on held-out cells.
+    blend_ : Blend or None
+        The fitted members; ``None`` where the table has no column to learn.
+    training_result_ : TrainingResult or None
+        How the training of the network ended.
 
     Examples
     --------
     >>> import numpy as np, pandas as pd
-    >>> x = np.linspace(0, 1, 60)
+    >>> x = np.linspace(0, 1, 80)
     >>> table = pd.DataFrame({"x": x, "y": 2 * x})
     >>> table.loc[::7, "y"] = np.nan
-    >>> imputed = PMAEImputer(steps=30, random_state=0).fit_transform(table)
-    >>> int(imputed["y"].isna().sum())
+    >>> imputer = PMAEImputer(preset="fast", random_state=0)
+    >>> int(imputer.fit_transform(table)["y"].isna().sum())
     0
+    >>> [answer.members[-1] for answer in imputer.answers_]
+    ['gaussian', 'trees']
     """
 
+    settings_: dict[str, Any]
+    blend_: Blend | None
+    training_result_: TrainingResult | None
+
     _parameter_constraints: ClassVar[Constraints] = {
-        **MaskedAutoencoderImputer._parameter_constraints,
-        "architecture": [OneOf("mixer", "transformer")],
-        "masking": [STRING],
-        "a": [Number(), None],
-        "b": [Number(), None],
-        "p_obs": [OneOf("batch", "table"), None],
-        "copy_share": [Number(least=0, most=1), None],
-        "mixing_width": [Integer(least=0), None],
-        "start": [OneOf("gaussian", "none"), None],
-        "correct_means": [BOOLEAN, None],
+        **SavingImputer._parameter_constraints,
+        "members": [SomeOf(*MEMBERS), None],
+        "preset": [OneOf(*_PRESET_MEMBERS)],
+        "n_trees": [OneOf("auto"), *TREE_CONSTRAINTS["n_trees"]],
+        "network_params": [InstanceOf(Mapping, words="a mapping of parameters"), None],
+        "device": [STRING],
+        "n_jobs": TREE_CONSTRAINTS["n_jobs"],
     }
 
     def __init__(
         self,
         *,
-        architecture: str = "mixer",
-        masking: str = "logit",
-        a: float | None = None,
-        b: float | None = None,
-        p_obs: str | None = None,
-        copy_share: float | None = None,
-        mixing_width: int | None = None,
-        start: str | None = None,
-        correct_means: bool | None = None,
-        **shared: Any,
+        members: Sequence[str] | None = None,
+        preset: str = "balanced",
+        n_trees: int | str = "auto",
+        network_params: Mapping[str, Any] | None = None,
+        device: str = "auto",
+        n_jobs: int = 1,
+        schema: Schema | Mapping[Any, str] | None = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        super().__init__(**shared)
-        self.architecture = architecture
-        self.masking = masking
-        self.a = a
-        self.b = b
-        self.p_obs = p_obs
-        self.copy_share = copy_share
-        self.mixing_width = mixing_width
-        self.start = start
-        self.correct_means = correct_means
+        self.members = members
+        self.preset = preset
+        self.n_trees = n_trees
+        self.network_params = network_params
+        self.device = device
+        self.n_jobs = n_jobs
+        self.schema = schema
+        self.random_state = random_state
 
-    def _fixed_settings(self) -> dict[str, Any]:
-        return {"architecture": self.architecture}
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        shared = sorted(set(self.network_params or {}) & set(_SHARED_SETTINGS))
+        if shared:
+            raise ImputationError(
+                f"network_params cannot set {', '.join(shared)}: all members share it. Use "
+                "PMAENetworkImputer to train a network alone."
+            )
+        self._network()._check_parameters()
 
-    def _sampler(self, settings: Mapping[str, Any]) -> Sampler:
-        given = plain_params(self)
-        return MaskSampler(
-            function=self.masking,
-            params={name: given[name] for name in ("a", "b") if given[name] is not None},
-            p_obs=settings["p_obs"],
-            copy_share=settings["copy_share"],
+    def members_in_force(self) -> tuple[str, ...]:
+        """Return the members that a fit will blend."""
+        given = _PRESET_MEMBERS[self.preset] if self.members is None else self.members
+        return tuple(name for name in MEMBERS if name in given)
+
+    def work_profile(self, n_rows: int) -> WorkProfile:
+        """Say how long a training can take; see :meth:`BaseImputer.work_profile`."""
+        if "network" in self.members_in_force():
+            return self._network().work_profile(n_rows)
+        return super().work_profile(n_rows)
+
+    def _network(self) -> PMAENetworkImputer:
+        params = {"preset": self.preset, "device": self.device, **(self.network_params or {})}
+        return PMAENetworkImputer(**params)
+
+    def _settle(self, frame: pd.DataFrame) -> None:
+        self.blend_ = None
+        self.answers_: list[AnswerImproved] = []
+        self.training_result_ = None
+        self.settings_ = {"preset": self.preset, "members": list(self.members_in_force())}
+        if "network" in self.settings_["members"]:
+            self.settings_["network"] = self._network().settings_for(len(frame))
+
+    def _encoder_options(self) -> dict[str, Any]:
+        return {"numeric": "rank"}
+
+    def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
+        started = time.perf_counter()
+        for answer in self._answers(encoded, run):
+            self.blend_ = answer.blend
+            self.settings_["shares"] = self._shares_by_column(answer.blend)
+            self.answers_.append(
+                AnswerImproved(
+                    members=_names(answer.blend),
+                    skill=float(np.mean(list(answer.skill.values()))) if answer.skill else None,
+                    column_skill={
+                        str(encoded.columns[j].name): skill for j, skill in answer.skill.items()
+                    },
+                    seconds=time.perf_counter() - started,
+                )
+            )
+            run.emit(self.answers_[-1])
+
+    def _answers(self, encoded: EncodedTable, run: FitRun) -> Iterator[Answer]:
+        """Fit one member after the other, and yield each blend."""
+        run.check()
+        members = self.members_in_force()
+        blending = Blending(encoded, self.encoder_.scalers_, self._masks(encoded), run)
+        if {"gaussian", "trees"} & set(members) and self._has_gaussians(encoded, members):
+            blending.fit_gaussians()
+            if "gaussian" in members:
+                yield blending.add_gaussians()
+        if "trees" in members:
+            yield blending.add_forests(self._growth(encoded))
+        if "network" in members:
+            yield blending.add_network(lambda: self._fit_network(encoded, run))
+
+    def _has_gaussians(self, encoded: EncodedTable, members: tuple[str, ...]) -> bool:
+        """Return whether the table is narrow enough for Gaussians; say so where it is not."""
+        if not is_too_wide(encoded.columns):
+            return True
+        problem = "The table has too many columns and categories for a Gaussian"
+        if members == ("gaussian",):
+            raise ImputationError(f"{problem}. Choose further members.")
+        warnings.warn(
+            f"{problem}; the other members learn without it.", ImputationWarning, stacklevel=5
         )
+        return False
+
+    def _masks(self, encoded: EncodedTable) -> Masks:
+        width = 2 * len(encoded.columns)
+        most = int(np.clip(_MOST_INPUT_CELLS // width, _FEWEST_SAMPLES, _MOST_SAMPLES))
+        return Masks(most_rows=most)
+
+    def _growth(self, encoded: EncodedTable) -> Growth:
+        n_trees = self.n_trees
+        if isinstance(n_trees, str):
+            share = _CELLS_FOR_ALL_TREES / max(1, int((~encoded.observed).sum()))
+            n_trees = max(_FEWEST_TREES, min(100, round(100 * share)))
+        self.settings_["n_trees"] = n_trees
+        return Growth(n_trees=n_trees, min_leaf="auto", max_features=0.5, n_jobs=self.n_jobs)
+
+    def _fit_network(self, encoded: EncodedTable, run: FitRun) -> FittedNetwork:
+        from pmae_core.imputers.masked._fitting import fit_network
+
+        network, settings = self._network(), self.settings_["network"]
+        fitted = fit_network(
+            encoded, settings, network._sampler(settings), run, self.encoder_.scalers_
+        )
+        self.training_result_ = fitted.result
+        return fitted
+
+    def _shares_by_column(self, blend: Blend) -> dict[str, dict[str, float]]:
+        return {
+            str(column.name): dict(zip(blend.members, shares.tolist(), strict=True))
+            for column, shares in zip(blend.columns, blend.shares, strict=True)
+        }
+
+    @property
+    def shares_(self) -> pd.DataFrame:
+        """How much each member counts in each column."""
+        blend = self._fitted_blend()
+        names = [column.name for column in blend.columns]
+        return pd.DataFrame(blend.shares, index=names, columns=blend.members)
+
+    def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
+        return self._fitted_blend().impute(encoded)
+
+    def _draw_encoded(
+        self, encoded: EncodedTable, n: int, rng: np.random.Generator
+    ) -> Iterable[np.ndarray]:
+        return self._fitted_blend().draw(encoded, n, rng)
+
+    def _fitted_blend(self) -> Blend:
+        if self.blend_ is None:
+            raise ImputationError("This imputer has no answer: its fit was cancelled too early.")
+        return self.blend_
+
+    # ---------------------------------------------------------------- saving
+
+    def _fitted_parts(self) -> FittedParts:
+        state: dict[str, Any] = {
+            "settings": self.settings_,
+            "answers": [answer.to_dict() for answer in self.answers_],
+            "members": [],
+            "network": None,
+        }
+        groups: ArrayGroups = {}
+        blend = self.blend_
+        if blend is not None:
+            state["members"] = blend.members
+            groups["blend"] = {"shares": blend.shares}
+            groups["residuals_of_blend"] = {str(j): one for j, one in blend.residuals.items()}
+            for one in blend.gaussians:
+                groups["gaussian_own" if one.on_own_scale else "gaussian_ranks"] = one.arrays()
+            if blend.forests is not None:
+                groups["forests"] = blend.forests.arrays()
+                if blend.forests.gaussian is not None:
+                    groups["gaussian_ranks"] = blend.forests.gaussian.arrays()
+            if blend.network is not None:
+                from pmae_core.imputers.masked._network_parts import network_parts
+
+                parts = network_parts(blend.network)
+                state["network"], groups = parts.state, groups | parts.groups
+        return FittedParts(state, groups)
+
+    def _restore_parts(self, parts: FittedParts) -> None:
+        self.settings_ = parts.state["settings"]
+        self.answers_ = [AnswerImproved.from_dict(one) for one in parts.state["answers"]]
+        self.blend_ = None
+        self.training_result_ = None
+        members, groups = parts.state["members"], parts.groups
+        if not members:
+            return
+        columns, numbers = self.encoder_.columns_, OwnNumbers(self.encoder_.scalers_)
+        found = {
+            name: TableGaussian.from_arrays(
+                groups[name], columns, numbers, on_own_scale=name == "gaussian_own"
+            )
+            for name in ("gaussian_ranks", "gaussian_own")
+            if name in groups
+        }
+        forests = network = None
+        if "trees" in members:
+            forests = MaskedForests.from_arrays(
+                groups["forests"], columns, found.get("gaussian_ranks"), self.n_jobs
+            )
+        if "network" in members:
+            from pmae_core.imputers.masked._network_parts import restore_network
+
+            network = restore_network(
+                FittedParts(parts.state["network"], groups),
+                columns,
+                self.encoder_.scalers_,
+                self.device,
+            )
+            self.training_result_ = network.result
+        self.blend_ = Blend(
+            columns,
+            numbers,
+            list(found.values()) if "gaussian-ranks" in members else (),
+            forests,
+            network,
+            groups["blend"]["shares"],
+            {int(j): one for j, one in groups.get("residuals_of_blend", {}).items()},
+        )
+
+
+def _names(blend: Blend) -> list[str]:
+    """Return the members of a blend as users name them."""
+    return list(dict.fromkeys(name.split("-")[0] for name in blend.members))

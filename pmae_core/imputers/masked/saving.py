@@ -1,20 +1,35 @@
-"""Fitted masked autoencoders in one safetensors file each; torch is imported on use."""
+"""Fitted imputers in one safetensors file each."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from pmae_core.errors import ImputationError
+from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.parameters import plain_params
+from pmae_core.storage.arrays import ArrayGroups, read_arrays, write_arrays
 from pmae_core.table import Schema, TableEncoder
 
-if TYPE_CHECKING:
-    from pmae_core.imputers.masked._prediction import FittedNetwork
-    from pmae_core.training.checkpoint import TensorGroups
+
+@dataclass(frozen=True)
+class FittedParts:
+    """What a fit has made, ready to be written.
+
+    Attributes
+    ----------
+    state : dict
+        Everything but the arrays, as JSON-able data.
+    groups : dict
+        The arrays, by group and name.
+    """
+
+    state: dict[str, Any]
+    groups: ArrayGroups
 
 
 @dataclass(frozen=True)
@@ -26,44 +41,67 @@ class SavedImputer:
     class_name : str
         Name of the imputer's class.
     state : dict
-        Everything but the arrays, as JSON-able data.
-    groups : dict
-        The arrays of the network, by group and name.
+        Parameters, encoder and columns.
+    parts : FittedParts
+        What the fit has made.
     """
 
     class_name: str
     state: dict[str, Any]
-    groups: TensorGroups
+    parts: FittedParts
 
 
-def write_imputer(imputer: Any, path: Path) -> None:
-    """Write a fitted masked autoencoder into one safetensors file."""
-    from pmae_core.training.checkpoint import write_tensors
+class SavingImputer(BaseImputer):
+    """Base of imputers that can be saved; a subclass says what a fit has made."""
 
-    params = plain_params(imputer) | {"schema": None}
-    if not isinstance(params["random_state"], int | None):
-        params["random_state"] = None
-    names = getattr(imputer, "feature_names_in_", None)
-    fitted = imputer.network_
-    state = {
-        "params": params,
-        "settings": imputer.settings_,
-        "encoder": imputer.encoder_.to_dict(),
-        "n_features_in": imputer.n_features_in_,
-        "feature_names_in": None if names is None else list(names),
-        "network": None if fitted is None else _network_state(fitted),
-    }
-    groups = {} if fitted is None else _network_tensors(fitted)
-    write_tensors(path, groups, {"class": type(imputer).__name__, "imputer": state})
+    def _fitted_parts(self) -> FittedParts:
+        """Return what a fit has made."""
+        raise NotImplementedError
+
+    def _restore_parts(self, parts: FittedParts) -> None:
+        """Take over what :meth:`_fitted_parts` returned; the encoder is restored already."""
+        raise NotImplementedError
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted imputer into one safetensors file, without any pickle.
+
+        Parameters
+        ----------
+        path : path
+            The file; :func:`pmae_core.imputers.load_imputer` reads it.
+        """
+        check_is_fitted(self, "encoder_")
+        params = plain_params(self) | {"schema": None}
+        if not isinstance(params["random_state"], int | None):
+            params["random_state"] = None
+        names = getattr(self, "feature_names_in_", None)
+        parts = self._fitted_parts()
+        state = {
+            "params": params,
+            "encoder": self.encoder_.to_dict(),
+            "n_features_in": self.n_features_in_,
+            "feature_names_in": None if names is None else list(names),
+            "fitted": parts.state,
+        }
+        write_arrays(Path(path), parts.groups, {"class": type(self).__name__, "imputer": state})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Return the fitted imputer that :meth:`save` wrote."""
+        from pmae_core.imputers.registry import load_imputer
+
+        imputer = load_imputer(path)
+        if not isinstance(imputer, cls):
+            raise ImputationError(f"{path} holds a {type(imputer).__name__}, not a {cls.__name__}.")
+        return imputer
 
 
 def read_saved(path: Path) -> SavedImputer:
     """Read a model file; nothing is ever unpickled."""
-    from pmae_core.training.checkpoint import read_tensors
-
     try:
-        groups, state = read_tensors(path)
-        return SavedImputer(state["class"], state["imputer"], groups)
+        groups, content = read_arrays(path)
+        state = content["imputer"]
+        return SavedImputer(content["class"], state, FittedParts(state["fitted"], groups))
     except FileNotFoundError:
         raise ImputationError(f"There is no model file {path}.") from None
     except (ValueError, KeyError) as error:
@@ -73,62 +111,18 @@ def read_saved(path: Path) -> SavedImputer:
 def restore_imputer(imputer_class: Any, saved: SavedImputer) -> Any:
     """Return the fitted imputer of a class that a model file describes."""
     state = saved.state
-    imputer = imputer_class(**state["params"])
-    imputer.settings_ = state["settings"]
+    imputer = imputer_class(**_as_given(state["params"]))
     imputer.encoder_ = TableEncoder.from_dict(state["encoder"])
     imputer.schema = Schema.from_dict(state["encoder"]["schema"])
     imputer.n_features_in_ = state["n_features_in"]
     if state["feature_names_in"] is not None:
         imputer.feature_names_in_ = np.array(state["feature_names_in"], dtype=object)
-    imputer.network_ = None
-    imputer.training_result_ = None
-    if state["network"] is not None:
-        imputer.network_ = _restore_network(saved, imputer.encoder_, imputer.device)
-        imputer.training_result_ = imputer.network_.result
+    imputer._restore_parts(saved.parts)
     return imputer
 
 
-def _network_tensors(fitted: FittedNetwork) -> TensorGroups:
-    """Return all arrays of a fitted network."""
-    import torch
-
-    calibration = fitted.calibration
-    own_scale = calibration.own_scale
+def _as_given(params: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters read from JSON, in which a tuple became a list."""
     return {
-        "network": fitted.network.state_dict(),
-        "residuals": {str(j): torch.from_numpy(r) for j, r in calibration.residuals.items()},
-        "corrections": {str(j): torch.from_numpy(c) for j, c in calibration.corrections.items()},
-        "own_scale": {} if own_scale is None else own_scale.tensors(),
+        name: tuple(value) if isinstance(value, list) else value for name, value in params.items()
     }
-
-
-def _network_state(fitted: FittedNetwork) -> dict[str, Any]:
-    """Return all the rest of a fitted network as JSON-able data."""
-    return {
-        "config": asdict(fitted.network.config),
-        "n_categories": [column.n_categories for column in fitted.columns],
-        "result": asdict(fitted.result),
-    }
-
-
-def _restore_network(saved: SavedImputer, encoder: TableEncoder, device: str) -> FittedNetwork:
-    """Return the network that its arrays and its state describe."""
-    from pmae_core.imputers.masked._calibration import Calibration
-    from pmae_core.imputers.masked._own_scale import OwnScale
-    from pmae_core.imputers.masked._prediction import FittedNetwork
-    from pmae_core.model import MaskedAutoencoder, NetworkConfig
-    from pmae_core.training import TrainingResult
-    from pmae_core.training.device import choose_device
-
-    groups, state = saved.groups, saved.state["network"]
-    network = MaskedAutoencoder(NetworkConfig(**state["config"]), state["n_categories"])
-    network.load_state_dict(groups["network"])
-    residuals, corrections = (
-        {int(j): tensor.numpy() for j, tensor in groups.get(name, {}).items()}
-        for name in ("residuals", "corrections")
-    )
-    where, scalers = choose_device(device), encoder.scalers_
-    own_scale = OwnScale.restore(groups, state["n_categories"], scalers, where)
-    calibration = Calibration(scalers, residuals, corrections, own_scale)
-    result = TrainingResult(**state["result"])
-    return FittedNetwork(network.to(where), encoder.columns_, scalers, result, calibration)

@@ -4,56 +4,66 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from pmae_core.errors import ImputationWarning
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.masked._drawing import draw_in_rounds, round_of_columns
-from pmae_core.imputers.masked._gaussian_inputs import GaussianInputs
-from pmae_core.imputers.masked._leaf_targets import LeafTargets
-from pmae_core.imputers.parameters import BOOLEAN, Constraints, Integer, Number, OneOf
+from pmae_core.imputers.masked._estimates import encoded_cells
+from pmae_core.imputers.masked._forests import Growth, folds_of_rows
+from pmae_core.imputers.masked._masked_forests import (
+    FoldedGaussian,
+    MaskedForests,
+    Masks,
+    TreeInputs,
+    grow_forests,
+)
+from pmae_core.imputers.masked._own_numbers import OwnNumbers
+from pmae_core.imputers.masked._table_gaussian import TableGaussian, is_too_wide
+from pmae_core.imputers.masked.saving import FittedParts, SavingImputer
+from pmae_core.imputers.parameters import BOOLEAN, STRING, Constraints, Integer, Number, OneOf
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.imputers.run import FitRun
 from pmae_core.table import EncodedTable, Schema
 
-Forest: TypeAlias = ExtraTreesClassifier | ExtraTreesRegressor
-
-# Trees that are grown between two checks whether the user wants to stop.
-_TREES_AT_ONCE = 10
-# Few rows are shown with several masks, so that trees see more of what will be missing together.
-_ROWS_WITH_COPIES = 4_000
-_MOST_COPIES = 4
-# A leaf of five rows, and of more in large tables: a tree has some thousand leaves at most.
-_SMALLEST_LEAF = 5
-_MOST_LEAVES = 4_000
 _CELLS_AT_ONCE = 2_000_000
+
+TREE_CONSTRAINTS: Constraints = {
+    "n_trees": [Integer(least=1)],
+    "min_leaf": [OneOf("auto"), Integer(least=1)],
+    "max_features": [Number(above=0, most=1)],
+    "n_copies": [OneOf("auto"), Integer(least=1)],
+    "max_samples": [Integer(least=1), None],
+    "masking": [STRING],
+    "copy_share": [Number(least=0, most=1)],
+    "n_jobs": [Integer(least=1), Integer(most=-1)],
+}
 
 
 @register_imputer(
     name="masked-trees",
     title="Masked trees",
     explanation="Predicts each column by randomized trees. They learn from rows in which the "
-    "column is observed, masked as in rows in which it is missing, and take a Gaussian's estimate "
-    "of every cell as further inputs.",
+    "column is observed, masked as in rows in which it is missing, and take a Gaussian's estimates "
+    "as further inputs.",
     citation="This project: extremely randomized trees (Geurts, Ernst and Wehenkel, Machine "
     "Learning, 2006) trained on copied masks.",
     limits="The forests of all columns stay in memory: up to about 70 MB per column.",
     draws_samples=True,
 )
-class MaskedTreesImputer(BaseImputer):
-    """Impute by one forest per column, trained on masks copied from rows that miss the column.
+class MaskedTreesImputer(SavingImputer):
+    """Impute by forests for each column, trained on masks copied from rows that miss the column.
 
     To impute a column, a forest has to do with the cells of the rows in which the column is
     missing. So it learns from rows in which the column is observed, after the cells that are
     missing in a random row of the other kind are masked. Masked and missing cells stay missing
     inputs, which the trees split on as they are. A Gaussian, fitted to all columns on the scale of
-    normal scores, adds its estimate of every cell given the remaining ones: it is good at linear
-    relations and on few rows, and the trees correct it. Every row is imputed by itself, in one
-    pass. A random imputation takes a number that a random tree learned in the leaf of the row, and
-    a category by its probability.
+    normal scores, adds its estimates given the remaining cells: it is good at linear relations and
+    on few rows, and the trees correct it. Every row is imputed by itself, in one pass. A random
+    imputation takes a number that a random tree learned in the leaf of the row, and a category by
+    its probability.
 
     Parameters
     ----------
@@ -67,6 +77,10 @@ class MaskedTreesImputer(BaseImputer):
         How often a row is shown, each time with another mask; "auto" is up to 4 in small tables.
     max_samples : int or None, default 20_000
         Most rows that a column is learned from.
+    masking : str, default "logit"
+        Masking function ``M_j`` of the rows whose mask is not copied.
+    copy_share : float, default 1.0
+        Share of rows whose mask is copied from a row in which the column is missing.
     gaussian : bool, default True
         Whether the Gaussian's estimates are inputs; not beyond 1,000 numbers and categories.
     n_jobs : int, default 1
@@ -88,13 +102,8 @@ class MaskedTreesImputer(BaseImputer):
 
     _parameter_constraints: ClassVar[Constraints] = {
         **BaseImputer._parameter_constraints,
-        "n_trees": [Integer(least=1)],
-        "min_leaf": [OneOf("auto"), Integer(least=1)],
-        "max_features": [Number(above=0, most=1)],
-        "n_copies": [OneOf("auto"), Integer(least=1)],
-        "max_samples": [Integer(least=1), None],
+        **TREE_CONSTRAINTS,
         "gaussian": [BOOLEAN],
-        "n_jobs": [Integer(least=1), Integer(most=-1)],
     }
 
     def __init__(
@@ -105,6 +114,8 @@ class MaskedTreesImputer(BaseImputer):
         max_features: float = 0.5,
         n_copies: int | str = "auto",
         max_samples: int | None = 20_000,
+        masking: str = "logit",
+        copy_share: float = 1.0,
         gaussian: bool = True,
         n_jobs: int = 1,
         schema: Schema | Mapping[Any, str] | None = None,
@@ -115,97 +126,78 @@ class MaskedTreesImputer(BaseImputer):
         self.max_features = max_features
         self.n_copies = n_copies
         self.max_samples = max_samples
+        self.masking = masking
+        self.copy_share = copy_share
         self.gaussian = gaussian
         self.n_jobs = n_jobs
         self.schema = schema
         self.random_state = random_state
 
+    def _encoder_options(self) -> dict[str, Any]:
+        return {"numeric": "rank"}
+
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
-        progress = run.progress(len(encoded.columns) * self.n_trees, "tree", every=_TREES_AT_ONCE)
-        progress.check()
-        rng = np.random.default_rng([run.seed, 0])
-        self._gaussian = GaussianInputs.fit(encoded, rng) if self.gaussian else None
-        if self.gaussian and self._gaussian is None:
+        run.check()
+        self._numbers = OwnNumbers(self.encoder_.scalers_)
+        fold = folds_of_rows(len(encoded.values), np.random.default_rng([run.seed, 5]))
+        gaussian = None
+        if self.gaussian and is_too_wide(encoded.columns):
             warnings.warn(
                 "The table has too many columns and categories for a Gaussian; the trees learn "
                 "without its estimates.",
                 ImputationWarning,
                 stacklevel=3,
             )
-        self._forests: dict[int, Forest] = {}
-        self._leaf_targets: dict[int, LeafTargets] = {}
-        for j in range(len(encoded.columns)):
-            rng = np.random.default_rng([run.seed, 1, j])
-            rows, kept = self._training_rows(encoded.observed, j, rng)
-            forest = self._new_forest(encoded, j, len(rows), int(rng.integers(2**31 - 1)))
-            inputs, target = self._inputs(encoded.values[rows], kept), encoded.values[rows, j]
-            # Growing goes on where it stopped: the trees are those of one long fit.
-            for n_trees in [*range(_TREES_AT_ONCE, self.n_trees, _TREES_AT_ONCE), self.n_trees]:
-                n_new = n_trees - len(getattr(forest, "estimators_", ()))
-                forest.set_params(n_estimators=n_trees).fit(inputs, target)
-                for _ in range(n_new):
-                    progress.advance()
-            self._forests[j] = forest
-            if encoded.columns[j].kind == "numerical":
-                self._leaf_targets[j] = LeafTargets.of(forest, inputs, target)
-
-    def _training_rows(
-        self, observed: np.ndarray, j: int, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows in which a column is observed, and which of their cells are kept."""
-        rows = np.flatnonzero(observed[:, j])
-        n_copies = self.n_copies
-        if isinstance(n_copies, str):
-            n_copies = int(np.clip(_ROWS_WITH_COPIES // len(rows), 1, _MOST_COPIES))
-        rows = np.tile(rng.permutation(rows), n_copies)[: self.max_samples]
-        # Where nobody misses the column, new rows may: other rows' patterns stand in for theirs.
-        missing = np.flatnonzero(~observed[:, j])
-        donors = rng.choice(missing if len(missing) else len(observed), size=len(rows))
-        kept = observed[rows] & observed[donors]
-        kept[:, j] = False
-        return rows, kept
-
-    def _new_forest(self, encoded: EncodedTable, j: int, n_rows: int, seed: int) -> Forest:
-        min_leaf = self.min_leaf
-        if isinstance(min_leaf, str):
-            min_leaf = max(_SMALLEST_LEAF, n_rows // _MOST_LEAVES)
-        is_categorical = encoded.columns[j].kind == "categorical"
-        forest_class = ExtraTreesClassifier if is_categorical else ExtraTreesRegressor
-        return forest_class(
-            min_samples_leaf=min_leaf,
-            max_features=self.max_features,
-            n_jobs=self.n_jobs,
-            random_state=seed,
-            warm_start=True,
+        elif self.gaussian:
+            rng = np.random.default_rng([run.seed, 0])
+            gaussian = FoldedGaussian.fit(
+                encoded, self._numbers, fold, rng, on_own_scale=False, check=run.check
+            )
+        progress = run.progress(len(encoded.columns) * self.n_trees, "tree")
+        columns = grow_forests(
+            encoded,
+            self._numbers,
+            fold,
+            gaussian,
+            Masks(
+                n_copies=self.n_copies,
+                most_rows=self.max_samples,
+                function=self.masking,
+                copy_share=self.copy_share,
+            ),
+            Growth(
+                n_trees=self.n_trees,
+                min_leaf=self.min_leaf,
+                max_features=self.max_features,
+                n_jobs=self.n_jobs,
+            ),
+            run.seed,
+            keep_leaves=True,
+            advance=progress.advance,
         )
-
-    def _inputs(self, values: np.ndarray, kept: np.ndarray) -> np.ndarray:
-        """Return the inputs of all forests: the kept cells, and the Gaussian's estimates."""
-        cells = np.where(kept, values, np.float32("nan"))
-        if self._gaussian is None:
-            return cells
-        return np.hstack([cells, self._gaussian.estimate(values, kept)])
+        self.forests_ = MaskedForests(
+            encoded.columns,
+            [column.forests for column in columns],
+            None if gaussian is None else gaussian.whole,
+            self.n_jobs,
+        )
 
     def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         imputed = encoded.values.copy()
-        for rows in self._pieces(np.flatnonzero(~encoded.observed.all(axis=1)), imputed.shape[1]):
+        for rows in self._pieces(encoded):
             observed = encoded.observed[rows]
-            inputs = self._inputs(encoded.values[rows], observed)
-            for j, forest in self._forests.items():
-                missing = ~observed[:, j]
-                if missing.any():
-                    imputed[rows[missing], j] = forest.predict(inputs[missing])
+            found = self.forests_.estimate(encoded.values[rows], observed, ~observed)
+            for j, estimate in found.items():
+                imputed[rows[~observed[:, j]], j] = encoded_cells(estimate, j, self._numbers)
         return imputed
 
     def _draw_encoded(
         self, encoded: EncodedTable, n: int, rng: np.random.Generator
     ) -> Iterator[np.ndarray]:
-        n_columns = len(encoded.columns)
-        incomplete = np.flatnonzero(~encoded.observed.all(axis=1))
         for _ in range(n):
             imputed = encoded.values.copy()
-            rounds = round_of_columns(n_columns, rng)
-            for rows in self._pieces(incomplete, n_columns):
+            rounds = round_of_columns(len(encoded.columns), rng)
+            for rows in self._pieces(encoded):
                 imputed[rows] = draw_in_rounds(
                     imputed[rows],
                     encoded.observed[rows],
@@ -218,20 +210,41 @@ class MaskedTreesImputer(BaseImputer):
         self, cells: np.ndarray, known: np.ndarray, now: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
         """Return cells with those of ``now`` drawn, given the known ones."""
-        inputs, drawn = self._inputs(cells, known), cells.copy()
+        gaussian, drawn = self.forests_.gaussian, cells.copy()
+        expected = None if gaussian is None else gaussian.expect(cells, known)
+        inputs = TreeInputs(self.forests_.columns, cells, known, expected)
         for j in np.flatnonzero(now.any(axis=0)).tolist():
-            forest, rows = self._forests[j], now[:, j]
-            if j in self._leaf_targets:
-                drawn[rows, j] = self._leaf_targets[j].draw(forest, inputs[rows], rng)
-            else:
-                below = forest.predict_proba(inputs[rows]).cumsum(axis=1)
-                place = (rng.random((len(below), 1)) > below).sum(axis=1)
-                drawn[rows, j] = forest.classes_[place.clip(max=len(forest.classes_) - 1)]
+            found = self.forests_.forests[j].draw(inputs.of(j, now[:, j]), rng)
+            is_number = self._numbers.is_number(j)
+            drawn[now[:, j], j] = self._numbers.to_scores(found, j) if is_number else found
         return drawn
 
-    def _pieces(self, rows: np.ndarray, n_columns: int) -> Iterator[np.ndarray]:
-        """Yield rows, so many at a time that their inputs fit into memory."""
-        width = n_columns + (0 if self._gaussian is None else len(self._gaussian))
+    def _fitted_parts(self) -> FittedParts:
+        forests = getattr(self, "forests_", None)
+        if forests is None:  # no column could be learned
+            return FittedParts({"has_gaussian": False}, {})
+        groups = {"forests": forests.arrays()}
+        if forests.gaussian is not None:
+            groups["gaussian"] = forests.gaussian.arrays()
+        return FittedParts({"has_gaussian": forests.gaussian is not None}, groups)
+
+    def _restore_parts(self, parts: FittedParts) -> None:
+        self._numbers = OwnNumbers(self.encoder_.scalers_)
+        columns, gaussian = self.encoder_.columns_, None
+        if parts.state["has_gaussian"]:
+            gaussian = TableGaussian.from_arrays(
+                parts.groups.get("gaussian", {}), columns, self._numbers, on_own_scale=False
+            )
+        if "forests" in parts.groups:
+            self.forests_ = MaskedForests.from_arrays(
+                parts.groups["forests"], columns, gaussian, self.n_jobs
+            )
+
+    def _pieces(self, encoded: EncodedTable) -> Iterator[np.ndarray]:
+        """Yield incomplete rows, so many at a time that their inputs fit into memory."""
+        rows = np.flatnonzero(~encoded.observed.all(axis=1))
+        gaussian = self.forests_.gaussian
+        width = len(encoded.columns) + (0 if gaussian is None else len(gaussian.column))
         size = max(1, _CELLS_AT_ONCE // width)
         for start in range(0, len(rows), size):
             yield rows[start : start + size]

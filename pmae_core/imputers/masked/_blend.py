@@ -1,0 +1,132 @@
+"""Several models of one table as one: their estimates, mixed column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pmae_core.imputers.masked._drawing import draw_in_rounds, round_of_columns
+from pmae_core.imputers.masked._estimates import Estimates, encoded_cells, wanted_columns
+from pmae_core.imputers.masked._masked_forests import MaskedForests
+from pmae_core.imputers.masked._own_numbers import OwnNumbers
+from pmae_core.imputers.masked._shares import mix
+from pmae_core.imputers.masked._table_gaussian import TableGaussian
+from pmae_core.table import EncodedColumn, EncodedTable
+
+if TYPE_CHECKING:
+    from pmae_core.imputers.masked._prediction import FittedNetwork
+
+_CELLS_AT_ONCE = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Blend:
+    """Fitted models of one table, and how much each counts in each column.
+
+    Parameters
+    ----------
+    columns : sequence of EncodedColumn
+        What the columns are.
+    numbers : OwnNumbers
+        The columns' own numbers, on which estimates are mixed.
+    gaussians : sequence of TableGaussian
+        The Gaussians on ranks and on the own scale; none where they are not members.
+    forests : MaskedForests or None
+        The trees.
+    network : FittedNetwork or None
+        The network.
+    shares : ndarray of shape (columns, members)
+        How much each member counts, in the order of :attr:`members`.
+    residuals : mapping of column to ndarray
+        For each number errors of the blend's scores on held-out cells, for random imputations.
+    """
+
+    columns: Sequence[EncodedColumn]
+    numbers: OwnNumbers
+    gaussians: Sequence[TableGaussian] = ()
+    forests: MaskedForests | None = None
+    network: FittedNetwork | None = None
+    shares: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    residuals: Mapping[int, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def members(self) -> list[str]:
+        """The names of the members."""
+        names = [
+            "gaussian-own-scale" if one.on_own_scale else "gaussian-ranks" for one in self.gaussians
+        ]
+        names += ["trees"] * (self.forests is not None)
+        return names + ["network"] * (self.network is not None)
+
+    def estimate(self, values: np.ndarray, kept: np.ndarray, wanted: np.ndarray) -> Estimates:
+        """Return estimates of the wanted cells, given the kept ones, mixed by the shares."""
+        parts = self.parts(values, kept, wanted)
+        return {j: mix(self.shares[j], [part[j] for part in parts]) for j in wanted_columns(wanted)}
+
+    def parts(self, values: np.ndarray, kept: np.ndarray, wanted: np.ndarray) -> list[Estimates]:
+        """Return the estimates of each member."""
+        expected = [one.expect(values, kept) for one in self.gaussians]
+        parts = [
+            one.estimates_of(coordinates, wanted)
+            for one, coordinates in zip(self.gaussians, expected, strict=True)
+        ]
+        if self.forests is not None:
+            known = [
+                coordinates
+                for one, coordinates in zip(self.gaussians, expected, strict=True)
+                if one is self.forests.gaussian
+            ]
+            parts.append(self.forests.estimate(values, kept, wanted, *known))
+        if self.network is not None:
+            parts.append(self.network.estimate(values, kept, wanted))
+        return parts
+
+    def impute(self, encoded: EncodedTable) -> np.ndarray:
+        """Return the encoded values with every missing cell estimated."""
+        imputed = encoded.values.copy()
+        for rows in self._pieces(encoded.observed):
+            observed = encoded.observed[rows]
+            for j, estimate in self.estimate(encoded.values[rows], observed, ~observed).items():
+                imputed[rows[~observed[:, j]], j] = encoded_cells(estimate, j, self.numbers)
+        return imputed
+
+    def draw(self, encoded: EncodedTable, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """Yield ``n`` random imputations, each drawn in rounds."""
+        for _ in range(n):
+            imputed = encoded.values.copy()
+            rounds = round_of_columns(len(self.columns), rng)
+            for rows in self._pieces(encoded.observed):
+                imputed[rows] = draw_in_rounds(
+                    imputed[rows],
+                    encoded.observed[rows],
+                    rounds,
+                    lambda cells, known, now: self._draw_cells(cells, known, now, rng),
+                )
+            yield imputed
+
+    def _draw_cells(
+        self, cells: np.ndarray, known: np.ndarray, now: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Return cells with those of ``now`` drawn, given the known ones."""
+        drawn = cells.copy()
+        for j, estimate in self.estimate(cells, known, now).items():
+            if self.numbers.is_number(j):
+                scores = self.numbers.to_scores(estimate[:, 0], j)
+                scores = scores + rng.choice(self.residuals[j], size=len(scores))
+                drawn[now[:, j], j] = np.clip(scores, *self.numbers.bounds(j))
+            else:
+                below = estimate.cumsum(axis=1)
+                place = (rng.random((len(below), 1)) > below).sum(axis=1)
+                drawn[now[:, j], j] = place.clip(max=estimate.shape[1] - 1)
+        return drawn
+
+    def _pieces(self, observed: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the numbers of incomplete rows, so many at a time that their inputs fit."""
+        rows = np.flatnonzero(~observed.all(axis=1))
+        width = len(self.columns) + sum(len(one.column) for one in self.gaussians)
+        size = max(1, _CELLS_AT_ONCE // width)
+        for start in range(0, len(rows), size):
+            yield rows[start : start + size]

@@ -1,0 +1,220 @@
+"""Forests for one column, each of which leaves out a part of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+
+from pmae_core.imputers.masked._forest_arrays import forest_arrays, forest_from_arrays
+from pmae_core.imputers.masked._leaf_targets import LeafTargets
+from pmae_core.imputers.masked._saved_arrays import damaged
+
+Forest: TypeAlias = ExtraTreesClassifier | ExtraTreesRegressor
+
+N_FOLDS = 5
+# A leaf of five rows, and of more in large tables: a tree has some thousand leaves at most.
+_SMALLEST_LEAF = 5
+_MOST_LEAVES = 4_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth:
+    """How forests are grown.
+
+    Attributes
+    ----------
+    n_trees : int
+        Trees of all forests of a column together.
+    min_leaf : int or "auto"
+        Fewest rows in a leaf.
+    max_features : float
+        Share of the inputs that a split chooses from.
+    n_jobs : int
+        Threads that grow trees.
+    """
+
+    n_trees: int
+    min_leaf: int | str
+    max_features: float
+    n_jobs: int
+
+    def trees_of_fold(self, fold: int) -> int:
+        """Return how many trees the forest of a fold has."""
+        return (self.n_trees + N_FOLDS - 1 - fold) // N_FOLDS
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnForests:
+    """The forests of one column. The rows of a fold are unknown to the forest of that fold.
+
+    So every observed cell has an estimate by trees that did not learn from its row, at no cost:
+    together the forests have as many trees as one would have.
+
+    Parameters
+    ----------
+    forests : mapping of fold to forest
+        The forests; folds without a tree have none.
+    n_categories : int
+        Categories of the column; 0 for a number.
+    leaves : mapping of fold to LeafTargets
+        What the leaves have learned from, if it is needed for random imputations.
+    """
+
+    forests: Mapping[int, Forest]
+    n_categories: int
+    leaves: Mapping[int, LeafTargets]
+
+    @classmethod
+    def grow(
+        cls,
+        inputs: np.ndarray,
+        target: np.ndarray,
+        fold: np.ndarray,
+        n_categories: int,
+        growth: Growth,
+        seed: int,
+        *,
+        keep_leaves: bool,
+        advance: Callable[[int], None],
+    ) -> ColumnForests:
+        """Grow the forests of a column.
+
+        Parameters
+        ----------
+        inputs : ndarray of shape (examples, inputs)
+            What the trees split on; NaN where missing.
+        target : ndarray of shape (examples,)
+            Numbers on the column's own scale, or codes.
+        fold : int ndarray of shape (examples,)
+            The fold of each example's row.
+        n_categories : int
+            Categories of the column; 0 for a number.
+        growth : Growth
+            How to grow them.
+        seed : int
+            Seed of the trees.
+        keep_leaves : bool
+            Whether to keep what the leaves have learned from.
+        advance : callable
+            Called with the number of trees after each forest; may raise to stop.
+        """
+        forests, leaves = {}, {}
+        for k in range(N_FOLDS):
+            n_trees = growth.trees_of_fold(k)
+            if not n_trees:
+                continue
+            used = fold != k
+            if not used.any():  # a table of so few rows has no others to learn from
+                used = ~used
+            forest = _new_forest(n_categories, int(used.sum()), n_trees, growth, seed + k)
+            forests[k] = forest.fit(inputs[used], target[used])
+            # Threads add up in random order: predictions would differ in their last digits.
+            forest.set_params(n_jobs=None)
+            if keep_leaves and not n_categories:
+                leaves[k] = LeafTargets.of(forest, inputs[used], target[used])
+            advance(n_trees)
+        return cls(forests, n_categories, leaves)
+
+    def estimate(self, inputs: np.ndarray) -> np.ndarray:
+        """Return what all forests expect, each tree with the same weight."""
+        total = sum(len(forest.estimators_) for forest in self.forests.values())
+        parts = (
+            len(forest.estimators_) / total * self._expect(forest, inputs)
+            for forest in self.forests.values()
+        )
+        return np.asarray(sum(parts))
+
+    def estimate_unseen(self, inputs: np.ndarray, fold: np.ndarray) -> np.ndarray:
+        """Return what the forests expect for rows of these folds without having seen them."""
+        expected = np.empty((len(inputs), max(1, self.n_categories)))
+        for k in np.unique(fold).tolist():
+            rows = fold == k
+            forest = self.forests.get(k)
+            expected[rows] = (
+                self.estimate(inputs[rows])
+                if forest is None
+                else self._expect(forest, inputs[rows])
+            )
+        return expected
+
+    def draw(self, inputs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return a random number or category for each row."""
+        if self.n_categories:
+            below = self.estimate(inputs).cumsum(axis=1)
+            place = (rng.random((len(below), 1)) > below).sum(axis=1)
+            return place.clip(max=self.n_categories - 1)
+        drawn = np.empty(len(inputs))
+        folds = np.array(list(self.forests))
+        sizes = np.array([len(forest.estimators_) for forest in self.forests.values()])
+        fold_of_row = rng.choice(folds, size=len(inputs), p=sizes / sizes.sum())
+        for k in np.unique(fold_of_row).tolist():
+            rows = fold_of_row == k
+            drawn[rows] = self.leaves[k].draw(self.forests[k], inputs[rows], rng)
+        return drawn
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays that a model file keeps, each named by its fold."""
+        saved: dict[str, np.ndarray] = {}
+        for k, forest in self.forests.items():
+            saved |= {f"{k}.forest.{name}": a for name, a in forest_arrays(forest).items()}
+        for k, leaves in self.leaves.items():
+            saved |= {f"{k}.leaves.{name}": a for name, a in leaves.arrays().items()}
+        return saved
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, np.ndarray], n_categories: int, n_inputs: int
+    ) -> ColumnForests:
+        """Return the forests that :meth:`arrays` describes."""
+        forests, leaves = {}, {}
+        for k in range(N_FOLDS):
+            own = arrays_below(arrays, f"{k}.forest.")
+            if not own:
+                continue
+            forests[k] = forest_from_arrays(own, n_features=n_inputs)
+            is_classifier = hasattr(forests[k], "classes_")
+            if is_classifier != bool(n_categories) or (
+                is_classifier and forests[k].classes_[-1] >= n_categories
+            ):
+                raise damaged("a forest does not fit its column")
+            targets = arrays_below(arrays, f"{k}.leaves.")
+            if targets:
+                leaves[k] = LeafTargets.from_arrays(targets, forests[k])
+        if not forests:
+            raise damaged("a column has no forest")
+        return cls(forests, n_categories, leaves)
+
+    def _expect(self, forest: Forest, inputs: np.ndarray) -> np.ndarray:
+        if not self.n_categories:
+            return np.asarray(forest.predict(inputs))[:, None]
+        likely = np.zeros((len(inputs), self.n_categories))
+        likely[:, forest.classes_.astype(np.intp)] = forest.predict_proba(inputs)
+        return likely
+
+
+def folds_of_rows(n_rows: int, rng: np.random.Generator) -> np.ndarray:
+    """Return a random fold for each row; folds are of equal size."""
+    return rng.permutation(n_rows) % N_FOLDS
+
+
+def arrays_below(arrays: Mapping[str, np.ndarray], start: str) -> dict[str, np.ndarray]:
+    """Return the arrays whose names begin with ``start``, by the rest of their names."""
+    return {name[len(start) :]: a for name, a in arrays.items() if name.startswith(start)}
+
+
+def _new_forest(n_categories: int, n_rows: int, n_trees: int, growth: Growth, seed: int) -> Forest:
+    min_leaf = growth.min_leaf
+    if isinstance(min_leaf, str):
+        min_leaf = max(_SMALLEST_LEAF, n_rows // _MOST_LEAVES)
+    forest_class = ExtraTreesClassifier if n_categories else ExtraTreesRegressor
+    return forest_class(
+        n_estimators=n_trees,
+        min_samples_leaf=min_leaf,
+        max_features=growth.max_features,
+        n_jobs=growth.n_jobs,
+        random_state=seed,
+    )
