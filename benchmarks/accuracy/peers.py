@@ -1,0 +1,381 @@
+"""Our methods beside two other packages, miceforest and gcimpute, on the very same masks.
+
+Missing values are simulated in every table (general pattern, nested, MNAR); every method imputes
+the same cells and is scored against their true values. Each run has a process of its own with one
+thread, and the same code measures its processor time and memory. The other packages are installed
+into environments of their own under build/peers, which needs a package index.
+
+Every run that ended is kept in the result, failed ones too, and the same command resumes where it
+was stopped. A run is skipped where a package cannot be installed or a table cannot be loaded; the
+next command tries it again. After a change to a method, measure it again with --anew.
+
+    export PMAE_DATA_DIR=<folder of the tables>
+    python -m benchmarks.accuracy.peers
+    python -m benchmarks.accuracy.peers --methods=pmae --peers= --anew
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.environments import ROOT, EnvironmentUnavailable, environment
+from benchmarks.exchange import read_ours, read_plain, write_ours, write_plain
+from benchmarks.missingness import MISSINGNESS
+from benchmarks.recording import RESULTS, write_result
+from pmae_core import ampute
+from pmae_core.amputation import Amputation
+from pmae_core.errors import PMAEError, TableError
+from pmae_core.evaluation import BenchmarkTable, benchmark_table, score_imputation
+from pmae_core.imputers import list_imputers
+from pmae_core.table import Schema
+from pmae_core.table.samples.datasets import BENCHMARK_NAMES
+from pmae_core.threads import THREAD_VARIABLES
+from pmae_core.words import duration, listed
+
+NAME = "peers"
+METHODS = ("masked-trees", "missforest", "pmae-mix", "pmae")
+PEERS = {
+    "miceforest": "5 datasets, 3 iterations, its defaults otherwise; imputed is the mean of the "
+    "datasets for numbers and the majority for categories (the first of several)",
+    "gcimpute": "Gaussian copula with its defaults; categories are ordinal codes in the order of "
+    "the table; it chooses the types of numbers itself, but truncated columns are ordinal, because "
+    "its type for them raises an error",
+}
+ACCURACY = "imputation_accuracy_x100"
+
+Run = dict[str, Any]
+
+
+class RunFailed(Exception):
+    """A method raised an error, or took too long."""
+
+
+class RunSkipped(Exception):
+    """A method could not even start."""
+
+
+def load(name: str, max_rows: int, seed: int) -> BenchmarkTable:
+    """Return a complete table with its ``frame`` and ``schema``; the only place that loads any."""
+    return benchmark_table(name, max_rows=max_rows, seed=seed)
+
+
+def simulate(name: str, max_rows: int, seed: int) -> tuple[Amputation, Schema]:
+    """Return a table with simulated missing values."""
+    table = load(name, max_rows, seed)
+    return ampute(table.frame, **MISSINGNESS, seed=seed, schema=table.schema), table.schema
+
+
+def label(peer: str) -> str:
+    """Return the name of a peer in the results; one of our methods is a miceforest, too."""
+    return f"{peer} (package)"
+
+
+def impute_ours(
+    method: str, amputed: Amputation, schema: Schema, seed: int, limit: float
+) -> tuple[Any, Run]:
+    """Return what one of our methods imputed, and its cost."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_ours(folder, amputed.incomplete, schema)
+        python, module = Path(sys.executable), "benchmarks.peers.ours.impute"
+        cost = run_worker(python, module, folder, [str(seed), method], limit)
+        return read_ours(folder), cost
+
+
+def impute_peer(
+    peer: str, amputed: Amputation, schema: Schema, seed: int, limit: float
+) -> tuple[Any, Run]:
+    """Return what another package imputed, and its cost."""
+    made = made_environment(peer)
+    if isinstance(made, str):
+        raise RunSkipped(made)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        try:
+            constant = write_plain(folder, amputed.incomplete, schema)
+        except TableError as error:
+            raise RunSkipped(str(error)) from error
+        cost = run_worker(made, f"benchmarks.peers.{peer}.impute", folder, [str(seed)], limit)
+        if constant:
+            cost["sentence"] = (
+                f"Imputed without the package, because only one value is observed: "
+                f"{listed(constant)}."
+            )
+        return read_plain(folder, amputed.incomplete, schema), cost
+
+
+@cache
+def made_environment(peer: str) -> Path | str:
+    """Return the Python of a peer, or why there is none; do not try again for every table."""
+    try:
+        return environment(peer)
+    except EnvironmentUnavailable as error:
+        return str(error)
+
+
+def run_worker(
+    python: Path, module: str, folder: Path, arguments: list[str], limit: float
+) -> dict[str, Any]:
+    """Impute the table of a folder in a process with one thread; return its cost."""
+    # A path meant for our own packages would bring them into the environments of others.
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    try:
+        finished = subprocess.run(
+            [str(python), "-m", module, str(folder), *arguments],
+            cwd=ROOT,
+            env={**own, **dict.fromkeys(THREAD_VARIABLES, "1")},
+            capture_output=True,
+            text=True,
+            timeout=limit,
+        )
+    except subprocess.TimeoutExpired:
+        raise RunFailed(f"The run exceeded the time limit of {duration(limit)}.") from None
+    if finished.returncode:
+        raise RunFailed(error_sentence(finished))
+    cost: dict[str, Any] = json.loads((folder / "cost.json").read_text())
+    return cost
+
+
+def error_sentence(finished: subprocess.CompletedProcess[str]) -> str:
+    """Return the first line of the error that ended a process, and of what it printed.
+
+    gcimpute prints what is wrong and then raises an error without a message.
+    """
+    _, traceback, stack = finished.stderr.rpartition("Traceback (most recent call last):\n")
+    lines = [line for line in stack.splitlines() if line and not line.startswith(" ")]
+    if not traceback or not lines:
+        return f"The process ended with exit code {finished.returncode} and no error message."
+    printed = finished.stdout.strip().splitlines()
+    return f"{lines[0]} (printed: {printed[0].strip()})" if printed else lines[0]
+
+
+def measure(
+    impute: Callable[..., tuple[Any, Run]],
+    amputed: Amputation,
+    schema: Schema,
+    seed: int,
+    limit: float,
+) -> Run:
+    """Impute one table; return status, accuracy and cost, or a sentence that says what failed."""
+    try:
+        imputed, cost = impute(amputed=amputed, schema=schema, seed=seed, limit=limit)
+        score = score_imputation(amputed.truth, imputed, amputed.missing, schema).overall
+    except RunSkipped as error:
+        return {"status": "skipped", "sentence": str(error)}
+    except (RunFailed, PMAEError) as error:
+        return {"status": "failed", "sentence": str(error)}
+    return {
+        "status": "done",
+        "sentence": "",
+        ACCURACY: round(100 * score["imputation_accuracy"], 2),
+        **cost,
+    }
+
+
+def imputers(options: argparse.Namespace) -> dict[str, Callable[..., tuple[Any, Run]]]:
+    """Return what imputes under each name in the results: peers first."""
+    peers = {label(peer): partial(impute_peer, peer) for peer in options.peers}
+    return {**peers, **{method: partial(impute_ours, method) for method in options.methods}}
+
+
+def measure_all(options: argparse.Namespace, runs: list[Run]) -> Iterator[Run]:
+    """Yield the runs that are asked for and not among `runs`."""
+    for seed in range(options.seeds):
+        for table in options.tables:
+            key = {"table": table, "seed": seed, "max_rows": options.max_rows}
+            open_methods = {
+                method: impute
+                for method, impute in imputers(options).items()
+                if not any({**key, "method": method}.items() <= run.items() for run in runs)
+            }
+            if not open_methods:
+                continue
+            try:
+                amputed, schema = simulate(table, options.max_rows, seed)
+            except PMAEError as error:
+                outcome = {"status": "skipped", "sentence": str(error)}
+                yield from ({**key, "method": method, **outcome} for method in open_methods)
+                continue
+            for method, impute in open_methods.items():
+                found = measure(impute, amputed, schema, seed, options.time_limit)
+                yield {**key, "method": method, "rows": len(amputed.truth), **found}
+
+
+def summary(runs: list[Run]) -> dict[str, Any]:
+    """Return the mean figures of each method on what all methods finished, and by pairs.
+
+    A method that finished nothing has no part in what is shared; its failures are counted.
+    """
+    by_method: dict[str, list[Run]] = {}
+    for run in runs:
+        by_method.setdefault(run["method"], []).append(run)
+    done = {method: _done(some) for method, some in by_method.items()}
+    finished = [set(some) for some in done.values() if some]
+    shared = sorted(set.intersection(*finished)) if finished else []
+    return {
+        "shared": [{"table": table, "seed": seed} for table, seed in shared],
+        "methods": [
+            {
+                "method": method,
+                **{status: _count(some, status) for status in ("done", "failed", "skipped")},
+                "mean_accuracy_x100": _mean(done[method], shared, ACCURACY),
+                "mean_cpu_seconds": _mean(done[method], shared, "cpu_seconds"),
+                "mean_peak_megabytes": _mean(done[method], shared, "peak_megabytes"),
+                "mean_libraries_megabytes": _mean(done[method], shared, "libraries_megabytes"),
+            }
+            for method, some in by_method.items()
+        ],
+        "pairs": list(_pairs(done)),
+    }
+
+
+def _pairs(done: dict[str, dict[tuple[str, int], Run]]) -> Iterator[dict[str, Any]]:
+    """Compare each of our methods with each peer on all that these two finished."""
+    peers = [method for method in done if method in map(label, PEERS)]
+    for method in (method for method in done if method not in peers):
+        for peer in peers:
+            both = sorted(done[method].keys() & done[peer].keys())
+            if both:
+                ours, theirs = (_mean(done[name], both, ACCURACY) for name in (method, peer))
+                yield {
+                    "method": method,
+                    "against": peer,
+                    "tables_and_seeds": len(both),
+                    "difference": round(ours - theirs, 2),
+                    "better_on": sum(
+                        done[method][key][ACCURACY] > done[peer][key][ACCURACY] for key in both
+                    ),
+                    "mean_cpu_seconds": _mean(done[method], both, "cpu_seconds"),
+                    "mean_cpu_seconds_of_peer": _mean(done[peer], both, "cpu_seconds"),
+                }
+
+
+def _done(runs: list[Run]) -> dict[tuple[str, int], Run]:
+    return {(run["table"], run["seed"]): run for run in runs if run["status"] == "done"}
+
+
+def _count(runs: list[Run], status: str) -> int:
+    return sum(run["status"] == status for run in runs)
+
+
+def _mean(done: dict[tuple[str, int], Run], keys: list[tuple[str, int]], figure: str) -> Any:
+    """Return a mean over tables and seeds; None for a method that finished none of them."""
+    if not keys or not done:
+        return None
+    return round(statistics.mean(done[key][figure] for key in keys), 2)
+
+
+def write(options: argparse.Namespace, runs: list[Run], versions: dict[str, Any]) -> None:
+    """Write all runs, and a summary of those with as many rows."""
+    alike = [run for run in runs if run["max_rows"] == options.max_rows]
+    write_result(
+        NAME,
+        {
+            "what": "imputation accuracy (x100) of our methods and of other packages on the same "
+            "masks (general, nested, MNAR); a process with one thread for each run",
+            "command": command(alike, options.max_rows),
+            "settings": {
+                **MISSINGNESS,
+                "time_limit_seconds": options.time_limit,
+                "peers": {label(peer): how for peer, how in PEERS.items()},
+                "cpu_seconds": "imputation alone, without imports and reading",
+                "peak_megabytes": "of the whole process with its libraries, which are torch and "
+                "others for each of our methods",
+            },
+            "versions": versions,
+            "summary": summary(alike),
+            "runs": runs,
+        },
+    )
+
+
+def command(runs: list[Run], max_rows: int) -> str:
+    """Return the command that makes all these runs, whatever commands made them."""
+    names = list(dict.fromkeys(run["method"] for run in runs))
+    given = {
+        "tables": ",".join(dict.fromkeys(run["table"] for run in runs)),
+        "methods": ",".join(name for name in names if name not in map(label, PEERS)),
+        "peers": ",".join(peer for peer in PEERS if label(peer) in names),
+        "seeds": 1 + max(run["seed"] for run in runs),
+        "max-rows": max_rows,
+    }
+    flags = [f"--{flag}={value}" for flag, value in given.items()]
+    return shlex.join(["python", "-m", "benchmarks.accuracy.peers", *flags])
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    """Return the options; end with an error for names that nothing has."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--tables", type=_names, default=list(BENCHMARK_NAMES), help="commas")
+    parser.add_argument("--methods", type=_names, default=list(METHODS), help="ours, commas")
+    parser.add_argument("--peers", type=_names, default=list(PEERS), help="others, commas")
+    parser.add_argument("--seeds", type=int, default=1, help="how many")
+    parser.add_argument("--max-rows", type=int, default=2000, help="larger tables are sampled")
+    parser.add_argument("--time-limit", type=float, default=1800.0, help="seconds per run")
+    parser.add_argument("--anew", action="store_true", help="repeat the runs asked for")
+    options = parser.parse_args(arguments)
+    known = {
+        "tables": BENCHMARK_NAMES,
+        "methods": [info.name for info in list_imputers()],
+        "peers": list(PEERS),
+    }
+    for kind, names in known.items():
+        unknown = [name for name in getattr(options, kind) if name not in names]
+        if unknown:
+            parser.error(f"unknown {kind}: {', '.join(unknown)}. Choose from {', '.join(names)}.")
+    return options
+
+
+def kept(options: argparse.Namespace) -> tuple[list[Run], dict[str, Any]]:
+    """Return the runs of earlier commands that need not be repeated, and the versions they used."""
+    path = RESULTS / f"{NAME}.json"
+    if not path.exists():
+        return [], {}
+    result = json.loads(path.read_text())
+
+    def is_asked_for(run: Run) -> bool:
+        return (
+            run["table"] in options.tables
+            and run["seed"] < options.seeds
+            and run["max_rows"] == options.max_rows
+            and run["method"] in imputers(options)
+        )
+
+    runs = [
+        run
+        for run in result["runs"]
+        if not (is_asked_for(run) and (options.anew or run["status"] == "skipped"))
+    ]
+    return runs, result["versions"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run every method on every table; write results as they come."""
+    options = parse(arguments)
+    runs, versions = kept(options)
+    for run in measure_all(options, list(runs)):
+        if "versions" in run:
+            versions[run["method"]] = run.pop("versions")
+        runs.append(run)
+        print(run, flush=True)
+        write(options, runs, versions)
+    return 0
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
