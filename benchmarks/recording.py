@@ -11,14 +11,14 @@ from typing import Any
 import pandas as pd
 
 from pmae_core.evaluation import score_imputation
-from pmae_core.imputers import BaseImputer, PMAEImputer
+from pmae_core.imputers import BaseImputer, PMAENetworkImputer
 from pmae_core.table import Schema
 
 RESULTS = Path(__file__).parent / "results"
 
 
 def measure_imputation(
-    imputer: PMAEImputer,
+    imputer: PMAENetworkImputer,
     truth: pd.DataFrame,
     incomplete: pd.DataFrame,
     missing: pd.DataFrame,

@@ -16,7 +16,7 @@ from benchmarks.missingness import MISSINGNESS
 from benchmarks.recording import measure_imputation, write_result
 from pmae_core.amputation import ampute
 from pmae_core.evaluation import benchmark_table
-from pmae_core.imputers import PMAEImputer
+from pmae_core.imputers import PMAENetworkImputer
 
 WANTED = {"letter": 0.33, "adult": 0.46}
 
@@ -27,9 +27,10 @@ def measure(name: str, seed: int) -> dict[str, Any]:
     amputed = ampute(table.frame, **MISSINGNESS, seed=seed, schema=table.schema)
     cells = (amputed.truth, amputed.incomplete, amputed.missing, table.schema)
     common = {"schema": table.schema, "random_state": seed, "device": "cpu"}
-    balanced = measure_imputation(PMAEImputer(**common), *cells)
+    balanced = measure_imputation(PMAENetworkImputer(**common), *cells)
     scalar = measure_imputation(
-        PMAEImputer(**common, categorical="scalar", steps=balanced["steps"], patience=0), *cells
+        PMAENetworkImputer(**common, categorical="scalar", steps=balanced["steps"], patience=0),
+        *cells,
     )
     figures = {"rows": len(amputed.truth), "balanced": balanced, "scalar": scalar}
     print(name, figures, flush=True)

@@ -24,7 +24,7 @@ from benchmarks.recording import RESULTS, timed_imputation, write_result
 from pmae_core import ampute
 from pmae_core.evaluation import benchmark_table, score_imputation
 from pmae_core.evaluation.holdout import Holdout, hold_out_like_mine
-from pmae_core.imputers import PMAEImputer
+from pmae_core.imputers import PMAENetworkImputer
 from pmae_core.table import Schema
 from pmae_core.table.samples.datasets import BENCHMARK_NAMES
 
@@ -64,7 +64,7 @@ def measure(
     held_out: Holdout, schema: Schema, preset: str, seed: int, choice: str
 ) -> dict[str, Any]:
     """Impute one table; score the held-out cells."""
-    imputer = PMAEImputer(
+    imputer = PMAENetworkImputer(
         preset=preset, device="cpu", schema=schema, random_state=seed, **CHOICES[choice]
     )
     imputed, seconds = timed_imputation(imputer, held_out.incomplete)

@@ -14,7 +14,7 @@ import torch
 
 from benchmarks.recording import write_result
 from dashboard.lessons.masking import TARGET, make_trader
-from pmae_core.imputers import PMAEImputer
+from pmae_core.imputers import PMAENetworkImputer
 
 MASKINGS = {"uniform": "constant", "proportional": "logit"}
 # The paper's training with a smaller network, and without dropout, which would blur the difference.
@@ -33,7 +33,9 @@ NETWORK = {
 def measure(masking: str, seed: int, steps: int) -> dict[str, Any]:
     """Train one network; return its R² on the missing values of the target."""
     trader = make_trader(seed)
-    imputer = PMAEImputer(**NETWORK, masking=MASKINGS[masking], steps=steps, random_state=seed)
+    imputer = PMAENetworkImputer(
+        **NETWORK, masking=MASKINGS[masking], steps=steps, random_state=seed
+    )
     imputed = imputer.fit_transform(trader.incomplete)
     missing = trader.incomplete[TARGET].isna()
     truth = trader.truth.loc[missing, TARGET]

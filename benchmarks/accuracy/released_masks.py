@@ -16,7 +16,7 @@ import torch
 
 from benchmarks.recording import measure_imputation, write_result
 from pmae_core.evaluation import released_diabetes
-from pmae_core.imputers import PMAEImputer
+from pmae_core.imputers import PMAENetworkImputer
 
 BESIDE = Path(__file__).parents[3] / "shared" / "reference" / "diabetes_released_masks.npz"
 # The released tables are quantile-normal already, and the release only applies min-max scaling;
@@ -37,7 +37,9 @@ def measure(masks: Path, seeds: int) -> dict[str, list[dict[str, Any]]]:
         mask = released_diabetes(masks, "general", seed)
         cells = (mask.truth, mask.incomplete, mask.missing, mask.schema)
         for name, settings in SETTINGS.items():
-            imputer = PMAEImputer(**settings, schema=mask.schema, random_state=seed, device="cpu")
+            imputer = PMAENetworkImputer(
+                **settings, schema=mask.schema, random_state=seed, device="cpu"
+            )
             runs[name].append(measure_imputation(imputer, *cells))
             print(f"seed {seed} {name:9} {runs[name][-1]}", flush=True)
     return runs

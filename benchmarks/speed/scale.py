@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.recording import timed, write_result
-from pmae_core.imputers import PMAEImputer
+from pmae_core.imputers import PMAENetworkImputer
 
 SIZES = (
     "1000x10",
@@ -64,11 +64,11 @@ def impute_one(size: str, steps: int) -> dict[str, Any]:
     n_rows, n_columns = map(int, size.split("x"))
     # A small table loads and warms up the libraries before anything is measured; the memory of a
     # wide one would be counted as theirs.
-    PMAEImputer(steps=5, random_state=0).fit_transform(make_table(200, 10))
+    PMAENetworkImputer(steps=5, random_state=0).fit_transform(make_table(200, 10))
     base = _peak_megabytes()
     table = make_table(n_rows, n_columns)
     table_megabytes = table.memory_usage().sum() / MEGABYTE
-    imputer = PMAEImputer(preset="fast", steps=steps, patience=0, random_state=0)
+    imputer = PMAENetworkImputer(preset="fast", steps=steps, patience=0, random_state=0)
     _, fit_seconds, fit_cpu_seconds = timed(lambda: imputer.fit(table))
     transform_seconds, transform_cpu_seconds = _time_imputation(imputer, table)
     extra = _peak_megabytes() - base
@@ -87,7 +87,7 @@ def impute_one(size: str, steps: int) -> dict[str, Any]:
     }
 
 
-def _time_imputation(imputer: PMAEImputer, table: pd.DataFrame) -> tuple[float, float]:
+def _time_imputation(imputer: PMAENetworkImputer, table: pd.DataFrame) -> tuple[float, float]:
     """Return the seconds of one imputation on the clock and of the processor: medians of several.
 
     A single imputation of a small table is too short to time.

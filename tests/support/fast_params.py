@@ -18,6 +18,7 @@ FAST_PARAMS: dict[str, dict[str, Any]] = {
     "miracle": {"steps": 15},
     "missforest": {"n_trees": 3, "max_iter": 2},
     "miwae": {"epochs": 3, "imputation_samples": 10},
+    "pmae": {"n_trees": 5, "network_params": _SMALL_NETWORK},
     "pmae-mix": _SMALL_NETWORK,
     "pmae-trf": _SMALL_NETWORK,
     "remasker": _SMALL_NETWORK,

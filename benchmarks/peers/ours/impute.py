@@ -17,7 +17,7 @@ import pandas as pd
 
 import pmae_core
 from benchmarks.metering import metered
-from pmae_core.imputers import PMAEImputer, make_imputer
+from pmae_core.imputers import PMAENetworkImputer, make_imputer
 from pmae_core.table import Schema
 
 PACKAGES = ("numpy", "pandas", "scikit-learn", "torch")
@@ -30,7 +30,9 @@ def load_libraries() -> None:
     """
     numbers = np.random.default_rng(0).normal(size=(100, 3))
     numbers[::5, 0] = np.nan
-    PMAEImputer(steps=2, random_state=0).fit_transform(pd.DataFrame(numbers, columns=list("abc")))
+    PMAENetworkImputer(steps=2, random_state=0).fit_transform(
+        pd.DataFrame(numbers, columns=list("abc"))
+    )
 
 
 def main(folder: Path, seed: int, method: str) -> None:

@@ -20,7 +20,7 @@ from dashboard.training.settings import (
     problems,
     training_masking,
 )
-from pmae_core.imputers import PMAEImputer, make_imputer
+from pmae_core.imputers import PMAENetworkImputer, make_imputer
 from pmae_core.imputers.masked.presets import PRESETS as CORE_PRESETS
 from pmae_core.imputers.masked.presets import resolve_settings
 from pmae_core.jobs import JobSpec
@@ -32,7 +32,10 @@ ALL = [setting for group in (*GROUPS.values(), *LENGTHS.values()) for setting in
 def test_every_setting_of_the_imputer_can_be_set():
     elsewhere = {"architecture", "masking", "a", "b", "loss", "preset", "device", "schema"}
     elsewhere |= {"compiled"}  # for the library alone: it wants a compiler on the machine
-    known = set(inspect.signature(PMAEImputer.__init__).parameters) - {"self", "random_state"}
+    known = set(inspect.signature(PMAENetworkImputer.__init__).parameters) - {
+        "self",
+        "random_state",
+    }
 
     assert {setting.name for setting in [*ALL, PRECISION]} == known - elsewhere
     assert set(PRESETS) == set(CORE_PRESETS)

@@ -5,10 +5,10 @@ import inspect
 import pytest
 from sklearn.base import clone
 
-from pmae_core.imputers import MaskedAutoencoderImputer, PMAEImputer, ReMaskerImputer
+from pmae_core.imputers import MaskedAutoencoderImputer, PMAENetworkImputer, ReMaskerImputer
 
 SHARED = set(inspect.signature(MaskedAutoencoderImputer).parameters)
-EVERY_CLASS = pytest.mark.parametrize("imputer", [PMAEImputer, ReMaskerImputer])
+EVERY_CLASS = pytest.mark.parametrize("imputer", [PMAENetworkImputer, ReMaskerImputer])
 
 
 @EVERY_CLASS
@@ -22,7 +22,7 @@ def test_the_signature_lists_own_and_shared_parameters(imputer):
 
 
 def test_each_class_has_its_own_defaults():
-    assert (PMAEImputer().preset, PMAEImputer().loss) == ("balanced", None)
+    assert (PMAENetworkImputer().preset, PMAENetworkImputer().loss) == ("balanced", None)
     assert (ReMaskerImputer().preset, ReMaskerImputer().loss) == ("paper", "remasker")
     assert set(inspect.signature(ReMaskerImputer).parameters) - SHARED == {"keep"}
 

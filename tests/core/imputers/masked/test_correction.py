@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pmae_core.imputers import PMAEImputer, load_imputer
+from pmae_core.imputers import PMAENetworkImputer, load_imputer
 from pmae_core.imputers.masked._correction import GRID_POINTS, correct, fit_correction
 from pmae_core.table.scaling import fit_scaler
 
@@ -75,7 +75,7 @@ def test_an_imputer_imputes_means_if_asked_to_and_keeps_its_corrections(tmp_path
     table.loc[missing, "income"] = np.nan
     means = {}
     for corrected in (False, True):
-        imputer = PMAEImputer(
+        imputer = PMAENetworkImputer(
             preset="fast", steps=40, correct_means=corrected, device="cpu", random_state=0
         ).fit(table)
         imputed = imputer.transform(table)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from pmae_core.imputers import PMAEImputer
+from pmae_core.imputers import PMAENetworkImputer
 from pmae_core.imputers.masked.mixing import mixing_magnitudes
 
 
@@ -14,7 +14,7 @@ def test_magnitudes_before_the_first_block_are_those_of_the_tokens(architecture)
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
     table.loc[::4, "b"] = np.nan
-    imputer = PMAEImputer(
+    imputer = PMAENetworkImputer(
         architecture=architecture, preset="paper-steps", steps=2, random_state=0
     ).fit(table)
     found = pd.DataFrame(mixing_magnitudes(imputer, table))

@@ -10,7 +10,7 @@ from pmae_core.errors import Cancelled, DatasetUnavailableError
 from pmae_core.evaluation import Comparison, downstream_scores
 from pmae_core.events import TrainingProgress, TrainingStarted
 from pmae_core.explain import Condition, StructuralMissingness
-from pmae_core.imputers import PMAEImputer, load_imputer
+from pmae_core.imputers import PMAENetworkImputer, load_imputer
 from pmae_core.inference import conclusion_stability
 from pmae_core.jobs.spec import JobSpec
 from pmae_core.jobs.worker.consequences import Consequences, compute_consequences, read_consequences
@@ -73,7 +73,7 @@ def test_training_gives_a_model_and_the_imputed_table(tmp_path):
 
     table = small_table()
     imputed = read_frame(out / "imputed.parquet")
-    expected = PMAEImputer(**QUICK, random_state=3).fit_transform(table)
+    expected = PMAENetworkImputer(**QUICK, random_state=3).fit_transform(table)
     pd.testing.assert_frame_equal(imputed, expected)
     was_imputed = read_frame(out / "was_imputed.parquet")
     pd.testing.assert_frame_equal(was_imputed, table.isna())

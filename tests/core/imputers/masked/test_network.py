@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from pmae_core.errors import Cancelled, ImputationError, ImputationWarning
-from pmae_core.imputers import PMAEImputer, ReMaskerImputer, load_imputer
+from pmae_core.imputers import PMAENetworkImputer, ReMaskerImputer, load_imputer
 from pmae_core.imputers.masked import _fitting
 from pmae_core.model import MaskedAutoencoder
 from pmae_core.table import TableEncoder
@@ -48,9 +48,9 @@ def correlated(n: int = 300, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]
 @pytest.mark.parametrize(
     "imputer",
     [
-        PMAEImputer(steps=300, random_state=0),
-        PMAEImputer(steps=300, architecture="transformer", random_state=0),
-        PMAEImputer(preset="paper", **BRISK),
+        PMAENetworkImputer(steps=300, random_state=0),
+        PMAENetworkImputer(steps=300, architecture="transformer", random_state=0),
+        PMAENetworkImputer(preset="paper", **BRISK),
         ReMaskerImputer(**BRISK),
     ],
     ids=["balanced", "transformer", "paper", "remasker"],
@@ -68,7 +68,7 @@ def test_it_learns_what_columns_say_about_one_another(imputer):
 
 
 @pytest.mark.parametrize(
-    "imputer", [PMAEImputer(**SMALL, steps=1), ReMaskerImputer(**SMALL, steps=1)]
+    "imputer", [PMAENetworkImputer(**SMALL, steps=1), ReMaskerImputer(**SMALL, steps=1)]
 )
 def test_scikit_learns_own_checks(imputer):
     failed = []
@@ -85,9 +85,9 @@ def test_scikit_learns_own_checks(imputer):
 def test_in_a_pipeline_with_pandas_output():
     truth, incomplete = correlated(80)
     numbers = incomplete[["a", "b", "d"]]
-    model = make_pipeline(PMAEImputer(**SMALL, steps=3), LinearRegression())
+    model = make_pipeline(PMAENetworkImputer(**SMALL, steps=3), LinearRegression())
     assert model.fit(numbers, truth["a"]).predict(numbers).shape == (80,)
-    imputer = PMAEImputer(**SMALL, steps=3).set_output(transform="pandas")
+    imputer = PMAENetworkImputer(**SMALL, steps=3).set_output(transform="pandas")
     out = imputer.fit_transform(numbers.to_numpy())
     assert list(out.columns) == ["x0", "x1", "x2"]
 
@@ -95,8 +95,8 @@ def test_in_a_pipeline_with_pandas_output():
 @pytest.mark.parametrize(
     "imputer",
     [
-        PMAEImputer(**SMALL, steps=5),
-        PMAEImputer(**SMALL, steps=5, categorical="scalar"),
+        PMAENetworkImputer(**SMALL, steps=5),
+        PMAENetworkImputer(**SMALL, steps=5, categorical="scalar"),
         ReMaskerImputer(**SMALL, steps=5),
     ],
 )
@@ -117,46 +117,46 @@ def test_a_saved_imputer_imputes_and_draws_the_same(tmp_path, imputer):
 def test_a_saved_imputer_of_another_kind_or_no_model_is_refused(tmp_path):
     _, incomplete = correlated(40)
     path = tmp_path / "model.pmae"
-    PMAEImputer(**SMALL, steps=1).fit(incomplete).save(path)
+    PMAENetworkImputer(**SMALL, steps=1).fit(incomplete).save(path)
     with pytest.raises(ImputationError, match="not a ReMaskerImputer"):
         ReMaskerImputer.load(path)
     path.write_text("hello")
     with pytest.raises(ImputationError, match="not a saved imputer"):
-        PMAEImputer.load(path)
+        PMAENetworkImputer.load(path)
     with pytest.raises(ImputationError, match="no model file"):
-        PMAEImputer.load(tmp_path / "absent")
+        PMAENetworkImputer.load(tmp_path / "absent")
 
 
 def test_an_imputer_without_anything_to_learn_is_saved_too(tmp_path):
     frame = pd.DataFrame({"same": [1.0, np.nan, 1.0]})
-    PMAEImputer(**SMALL).fit(frame).save(tmp_path / "m")
+    PMAENetworkImputer(**SMALL).fit(frame).save(tmp_path / "m")
     assert load_imputer(tmp_path / "m").transform(frame)["same"].tolist() == [1.0, 1.0, 1.0]
 
 
 def test_cancelling_keeps_a_checkpoint_that_leads_to_the_same_table(tmp_path):
     _, incomplete = correlated(80)
     settings = {**SMALL, "steps": 12}
-    straight = PMAEImputer(**settings).fit_transform(incomplete)
+    straight = PMAENetworkImputer(**settings).fit_transform(incomplete)
     steps = iter(range(100))
     with pytest.raises(Cancelled, match="after 6 steps"):
-        PMAEImputer(**settings).fit(
+        PMAENetworkImputer(**settings).fit(
             incomplete, checkpoint_dir=tmp_path, cancel=lambda: next(steps) == 6
         )
-    resumed = PMAEImputer(**settings).fit(incomplete, checkpoint_dir=tmp_path)
+    resumed = PMAENetworkImputer(**settings).fit(incomplete, checkpoint_dir=tmp_path)
     pd.testing.assert_frame_equal(resumed.transform(incomplete), straight, check_exact=True)
 
 
 def test_progress_reaches_every_callback():
     _, incomplete = correlated(80)
     first, second = [], []
-    PMAEImputer(**SMALL, steps=20).fit(incomplete, callbacks=[first.append, second.append])
+    PMAENetworkImputer(**SMALL, steps=20).fit(incomplete, callbacks=[first.append, second.append])
     assert first == second
     assert [e.step for e in first if isinstance(e, TrainingProgress)] == [10, 20]
 
 
 def test_draws_spread_as_the_truth_does():
     truth, incomplete = correlated(400)
-    imputer = PMAEImputer(steps=400, random_state=0).fit(incomplete)
+    imputer = PMAENetworkImputer(steps=400, random_state=0).fit(incomplete)
     draws = imputer.sample(incomplete, 10, random_state=0)
     missing = incomplete["d"].isna()
     # Nothing predicts d: a best guess has no spread, a draw has the column's own.
@@ -173,22 +173,22 @@ def test_draws_spread_as_the_truth_does():
 def test_masking_functions_and_their_parameters_are_checked():
     _, incomplete = correlated(40)
     with pytest.raises(ValueError, match="no masking function"):
-        PMAEImputer(**SMALL, masking="magic", steps=1).fit(incomplete)
+        PMAENetworkImputer(**SMALL, masking="magic", steps=1).fit(incomplete)
     with pytest.raises(ValueError, match=r"\ba\b"):
-        PMAEImputer(**SMALL, masking="linear", a=0.1, steps=1).fit(incomplete)
+        PMAENetworkImputer(**SMALL, masking="linear", a=0.1, steps=1).fit(incomplete)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, 2])
 def test_a_validation_share_must_leave_rows_to_learn_from(share):
     _, incomplete = correlated(40)
     with pytest.raises(ImputationError, match="validation_share must be at least 0 and below 1"):
-        PMAEImputer(**SMALL, steps=1, validation_share=share).fit(incomplete)
+        PMAENetworkImputer(**SMALL, steps=1, validation_share=share).fit(incomplete)
 
 
 def test_roles_can_be_given():
     frame = pd.DataFrame({"grade": [1, 2, 3] * 20, "x": np.arange(60) % 3 * 1.0})
     frame.loc[::5, "x"] = np.nan
-    imputer = PMAEImputer(**SMALL, steps=2, schema={"grade": "categorical", "x": "ignored"})
+    imputer = PMAENetworkImputer(**SMALL, steps=2, schema={"grade": "categorical", "x": "ignored"})
     with pytest.warns(ImputationWarning, match="'x' keeps its missing cells"):
         imputed = imputer.fit_transform(frame)
     assert imputed["x"].isna().sum() == 12
@@ -199,7 +199,7 @@ def test_roles_can_be_given():
 @pytest.mark.parametrize("categorical", ["scalar", "softmax"])
 def test_mixed_precision_trains_too(architecture, categorical):
     _, incomplete = correlated(60)
-    imputer = PMAEImputer(
+    imputer = PMAENetworkImputer(
         **SMALL, steps=3, architecture=architecture, categorical=categorical, precision="bfloat16"
     )
     assert not imputer.fit_transform(incomplete).isna().any(axis=None)
@@ -209,11 +209,11 @@ def test_wide_tables_start_from_pairs_and_very_wide_ones_from_nothing(monkeypatc
     rng = np.random.default_rng(0)
     wide = pd.DataFrame(rng.normal(size=(40, 300))).rename(columns=str)
     wide.iloc[::4, 0] = np.nan
-    imputer = PMAEImputer(**SMALL, steps=2).fit(wide)
+    imputer = PMAENetworkImputer(**SMALL, steps=2).fit(wide)
     assert imputer.settings_["start"] == "gaussian"
     assert not imputer.transform(wide).isna().any(axis=None)
     monkeypatch.setattr("pmae_core.imputers.masked.base.MOST_COORDINATES", 299)
-    assert PMAEImputer(**SMALL, steps=2).fit(wide).settings_["start"] == "none"
+    assert PMAENetworkImputer(**SMALL, steps=2).fit(wide).settings_["start"] == "none"
 
 
 def test_mixing_of_columns_is_bounded():
@@ -222,7 +222,7 @@ def test_mixing_of_columns_is_bounded():
     wide.iloc[::4, 0] = np.nan
 
     def hidden_units(**params) -> int:
-        imputer = PMAEImputer(steps=2, encoder_depth=1, decoder_depth=1, **params).fit(wide)
+        imputer = PMAENetworkImputer(steps=2, encoder_depth=1, decoder_depth=1, **params).fit(wide)
         return imputer.network_.network.encoder[0].mlp_tokens.fc1.out_features
 
     assert hidden_units() == 128
@@ -247,7 +247,7 @@ def test_a_long_table_takes_at_most_three_times_its_memory(preset, as_array):
     table = pd.DataFrame(rng.normal(size=(100_000, 20))).rename(columns=str)
     table.iloc[::500, ::2] = np.nan  # few rows to predict, as it is not their time that counts
     given = table.to_numpy() if as_array else table
-    imputer = PMAEImputer(**SMALL, preset=preset, steps=2)
+    imputer = PMAENetworkImputer(**SMALL, preset=preset, steps=2)
     imputer.fit_transform(given[:100])  # what is loaded and cached at first use is no table
     two_tables_and_a_little = 2 * table.memory_usage(index=False).sum() + 2**20
     assert peak_bytes(lambda: imputer.fit(given)) < two_tables_and_a_little
@@ -266,7 +266,7 @@ def test_no_more_rows_than_a_batch_go_through_the_network_at_a_time(monkeypatch)
     rng = np.random.default_rng(0)
     wide = pd.DataFrame(rng.normal(size=(500, 40))).rename(columns=str)
     wide = wide.mask(rng.random(wide.shape) < 0.1)
-    imputer = PMAEImputer(**SMALL, steps=2, batch_size=64).fit(wide)
+    imputer = PMAENetworkImputer(**SMALL, steps=2, batch_size=64).fit(wide)
     imputer.sample(wide, n=1)
     imputer.transform(wide)
     assert max(rows) == imputer.network_.network.rows_at_a_time == 64
@@ -291,7 +291,7 @@ def test_ten_thousand_categories():
     frame = pd.DataFrame({"word": words + words, "x": rng.normal(size=20_000)})
     frame.loc[rng.random(20_000) < 0.1, "word"] = None
     frame.loc[rng.random(20_000) < 0.1, "x"] = np.nan
-    imputer = PMAEImputer(**SMALL, steps=3, schema={"word": "categorical"})
+    imputer = PMAENetworkImputer(**SMALL, steps=3, schema={"word": "categorical"})
     imputed = imputer.fit_transform(frame)
     assert not imputed.isna().any(axis=None)
     assert set(imputed["word"]) <= set(words)
@@ -303,7 +303,7 @@ def test_infinities_stay_and_are_not_learned():
     frame = pd.DataFrame({"a": np.linspace(0, 1, 50), "b": np.linspace(1, 2, 50)})
     frame.iloc[3, 0] = np.inf
     frame.iloc[4, 0] = np.nan
-    imputed = PMAEImputer(**SMALL, steps=3).fit_transform(frame)
+    imputed = PMAENetworkImputer(**SMALL, steps=3).fit_transform(frame)
     assert imputed.iloc[3, 0] == np.inf
     assert 0 <= imputed.iloc[4, 0] <= 1
 
@@ -338,27 +338,27 @@ PLAIN_SETTINGS = {name: value.item() for name, value in NUMPY_SETTINGS.items()}
 def test_numbers_of_numpy_are_saved_like_those_of_python(tmp_path):
     """A grid search gives them."""
     _, incomplete = correlated(80)
-    imputer = PMAEImputer(**NUMPY_SETTINGS).fit(incomplete)
+    imputer = PMAENetworkImputer(**NUMPY_SETTINGS).fit(incomplete)
     imputed = imputer.transform(incomplete)
     imputer.save(tmp_path / "model.pmae")
     loaded = load_imputer(tmp_path / "model.pmae")
     assert loaded.settings_ == imputer.settings_
     assert {name: getattr(loaded, name) for name in PLAIN_SETTINGS} == PLAIN_SETTINGS
     pd.testing.assert_frame_equal(loaded.transform(incomplete), imputed, check_exact=True)
-    plain = PMAEImputer(**PLAIN_SETTINGS).fit_transform(incomplete)
+    plain = PMAENetworkImputer(**PLAIN_SETTINGS).fit_transform(incomplete)
     pd.testing.assert_frame_equal(plain, imputed, check_exact=True)
 
 
 def test_a_fit_with_numbers_of_numpy_resumes_from_its_checkpoint(tmp_path):
     _, incomplete = correlated(80)
-    straight = PMAEImputer(**NUMPY_SETTINGS).fit_transform(incomplete)
+    straight = PMAENetworkImputer(**NUMPY_SETTINGS).fit_transform(incomplete)
     steps = iter(range(100))
     with pytest.raises(Cancelled, match="after 6 steps"):
-        PMAEImputer(**NUMPY_SETTINGS).fit(
+        PMAENetworkImputer(**NUMPY_SETTINGS).fit(
             incomplete, checkpoint_dir=tmp_path, cancel=lambda: next(steps) == 6
         )
     events = []
-    resumed = PMAEImputer(**NUMPY_SETTINGS).fit(
+    resumed = PMAENetworkImputer(**NUMPY_SETTINGS).fit(
         incomplete, checkpoint_dir=tmp_path, callbacks=[events.append]
     )
     assert [event.step for event in events if isinstance(event, TrainingProgress)] == [10, 12]
@@ -372,7 +372,7 @@ def test_standard_scaling_can_predict_beyond_three_deviations(correct_means, tmp
     x[:4] = 9.0, 10.0, -9.0, -10.0
     table = pd.DataFrame({"x": x, "y": 2 * x, "z": rng.normal(size=400)})
     table.loc[[0, 2], "y"] = np.nan
-    imputer = PMAEImputer(
+    imputer = PMAENetworkImputer(
         numeric="standard", steps=40, correct_means=correct_means, random_state=0
     ).fit(table)
     y = imputer.transform(table)["y"]

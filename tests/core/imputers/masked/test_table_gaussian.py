@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-
-from pmae_core.imputers import PMAEImputer, load_imputer
 from pmae_core.imputers.masked._own_scale import OwnScale, best_share
+
+from pmae_core.imputers import PMAENetworkImputer, load_imputer
 from pmae_core.table.scaling import fit_scaler
 
 
@@ -101,7 +101,7 @@ def test_an_imputer_imputes_long_tails_better_and_keeps_what_it_learned(tmp_path
     table.loc[missing, "second"] = np.nan
     errors = {}
     for own in (False, True):
-        imputer = PMAEImputer(
+        imputer = PMAENetworkImputer(
             preset="fast", steps=20, correct_means=own, device="cpu", random_state=0
         ).fit(table)
         imputed = imputer.transform(table)
