@@ -99,7 +99,8 @@ class Blending:
 
     def fit_gaussians(self) -> None:
         """Fit the Gaussians on ranks and on the own scale, with their folds."""
-        for on_own_scale in (False, True):
+        has_numbers = any(not column.n_categories for column in self.encoded.columns)
+        for on_own_scale in (False, True) if has_numbers else (False,):
             rng = np.random.default_rng([self.run.seed, 0])
             self.gaussians.append(
                 FoldedGaussian.fit(
