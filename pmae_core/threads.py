@@ -1,4 +1,6 @@
-"""What tells the numerical libraries how many threads to use."""
+"""How many threads numerical work may use."""
+
+import os
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -7,4 +9,14 @@ THREAD_VARIABLES = (
     "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-"""Variables of the environment that they read when they are loaded."""
+"""Variables of the environment that numerical libraries read when they are loaded."""
+
+
+def allowed_threads() -> int:
+    """Return how many threads this process may use: as the environment says, else all cores."""
+    given = os.environ.get(THREAD_VARIABLES[0], "")
+    if given.isdigit() and int(given) > 0:
+        return int(given)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

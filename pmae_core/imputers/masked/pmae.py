@@ -27,6 +27,7 @@ from pmae_core.imputers.run import FitRun
 from pmae_core.imputers.work import WorkProfile
 from pmae_core.storage.arrays import ArrayGroups
 from pmae_core.table import EncodedTable, Schema
+from pmae_core.threads import allowed_threads
 
 if TYPE_CHECKING:
     from pmae_core.imputers.masked._prediction import FittedNetwork
@@ -75,8 +76,9 @@ class PMAEImputer(SavingImputer):
         :class:`~pmae_core.imputers.masked.network.PMAENetworkImputer`.
     device : str, default "auto"
         Where the network is trained: ``"auto"`` takes CUDA, MPS or CPU, whichever is there.
-    n_jobs : int, default 1
-        Threads that grow trees; -1 for all cores. The result does not depend on it.
+    n_jobs : int, optional
+        Threads that grow trees; -1 for all cores. By default as many as numerical libraries may
+        use in this process. The result does not depend on it.
     schema : Schema or mapping of column to role, optional
         Roles of the columns; inferred where not given.
     random_state : int, RandomState or None
@@ -130,7 +132,7 @@ class PMAEImputer(SavingImputer):
         n_trees: int | str = "auto",
         network_params: Mapping[str, Any] | None = None,
         device: str = "auto",
-        n_jobs: int = 1,
+        n_jobs: int | None = None,
         schema: Schema | Mapping[Any, str] | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -175,6 +177,9 @@ class PMAEImputer(SavingImputer):
         self.settings_ = {"preset": self.preset, "members": list(self.members_in_force())}
         if "network" in self.settings_["members"]:
             self.settings_["network"] = self._network().settings_for(len(frame))
+
+    def _n_threads(self) -> int:
+        return allowed_threads() if self.n_jobs is None else self.n_jobs
 
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "rank"}
@@ -233,7 +238,7 @@ class PMAEImputer(SavingImputer):
             share = _CELLS_FOR_ALL_TREES / max(1, int((~encoded.observed).sum()))
             n_trees = max(_FEWEST_TREES, min(100, round(100 * share)))
         self.settings_["n_trees"] = n_trees
-        return Growth(n_trees=n_trees, min_leaf="auto", max_features=0.5, n_jobs=self.n_jobs)
+        return Growth(n_trees=n_trees, min_leaf="auto", max_features=0.5, n_jobs=self._n_threads())
 
     def _fit_network(self, encoded: EncodedTable, run: FitRun) -> FittedNetwork:
         from pmae_core.imputers.masked._fitting import fit_network
@@ -318,7 +323,7 @@ class PMAEImputer(SavingImputer):
         forests = network = None
         if "trees" in members:
             forests = MaskedForests.from_arrays(
-                groups["forests"], columns, found.get("gaussian_ranks"), self.n_jobs
+                groups["forests"], columns, found.get("gaussian_ranks"), self._n_threads()
             )
         if "network" in members:
             from pmae_core.imputers.masked._network_parts import restore_network

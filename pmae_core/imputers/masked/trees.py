@@ -27,6 +27,7 @@ from pmae_core.imputers.parameters import BOOLEAN, STRING, Constraints, Integer,
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.imputers.run import FitRun
 from pmae_core.table import EncodedTable, Schema
+from pmae_core.threads import allowed_threads
 
 _CELLS_AT_ONCE = 2_000_000
 
@@ -38,7 +39,7 @@ TREE_CONSTRAINTS: Constraints = {
     "max_samples": [Integer(least=1), None],
     "masking": [STRING],
     "copy_share": [Number(least=0, most=1)],
-    "n_jobs": [Integer(least=1), Integer(most=-1)],
+    "n_jobs": [Integer(least=1), Integer(most=-1), None],
 }
 
 
@@ -83,8 +84,9 @@ class MaskedTreesImputer(SavingImputer):
         Share of rows whose mask is copied from a row in which the column is missing.
     gaussian : bool, default True
         Whether the Gaussian's estimates are inputs; not beyond 1,000 numbers and categories.
-    n_jobs : int, default 1
-        Threads that grow trees; -1 for all cores. The result does not depend on it.
+    n_jobs : int, optional
+        Threads that grow trees; -1 for all cores. By default as many as numerical libraries may
+        use in this process. The result does not depend on it.
     schema : Schema or mapping of column to role, optional
         Roles of the columns; inferred where not given.
     random_state : int, RandomState or None
@@ -117,7 +119,7 @@ class MaskedTreesImputer(SavingImputer):
         masking: str = "logit",
         copy_share: float = 1.0,
         gaussian: bool = True,
-        n_jobs: int = 1,
+        n_jobs: int | None = None,
         schema: Schema | Mapping[Any, str] | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -132,6 +134,9 @@ class MaskedTreesImputer(SavingImputer):
         self.n_jobs = n_jobs
         self.schema = schema
         self.random_state = random_state
+
+    def _n_threads(self) -> int:
+        return allowed_threads() if self.n_jobs is None else self.n_jobs
 
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "rank"}
@@ -169,7 +174,7 @@ class MaskedTreesImputer(SavingImputer):
                 n_trees=self.n_trees,
                 min_leaf=self.min_leaf,
                 max_features=self.max_features,
-                n_jobs=self.n_jobs,
+                n_jobs=self._n_threads(),
             ),
             run.seed,
             keep_leaves=True,
@@ -179,7 +184,7 @@ class MaskedTreesImputer(SavingImputer):
             encoded.columns,
             [column.forests for column in columns],
             None if gaussian is None else gaussian.whole,
-            self.n_jobs,
+            self._n_threads(),
         )
 
     def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
@@ -237,7 +242,7 @@ class MaskedTreesImputer(SavingImputer):
             )
         if "forests" in parts.groups:
             self.forests_ = MaskedForests.from_arrays(
-                parts.groups["forests"], columns, gaussian, self.n_jobs
+                parts.groups["forests"], columns, gaussian, self._n_threads()
             )
 
     def _pieces(self, encoded: EncodedTable) -> Iterator[np.ndarray]:
