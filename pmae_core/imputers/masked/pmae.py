@@ -13,7 +13,7 @@ import pandas as pd
 from pmae_core.errors import ImputationError, ImputationWarning
 from pmae_core.events import AnswerImproved
 from pmae_core.imputers.masked._blend import Blend
-from pmae_core.imputers.masked._blending import MEMBERS, Answer, Blending
+from pmae_core.imputers.masked._blending import MEMBERS, BlendAnswer, Blending
 from pmae_core.imputers.masked._forests import Growth
 from pmae_core.imputers.masked._masked_forests import MaskedForests, Masks
 from pmae_core.imputers.masked._own_numbers import OwnNumbers
@@ -196,7 +196,7 @@ class PMAEImputer(SavingImputer):
             )
             run.emit(self.answers_[-1])
 
-    def _answers(self, encoded: EncodedTable, run: FitRun) -> Iterator[Answer]:
+    def _answers(self, encoded: EncodedTable, run: FitRun) -> Iterator[BlendAnswer]:
         """Fit one member after the other, and yield each blend."""
         run.check()
         members = self.members_in_force()
