@@ -163,8 +163,7 @@ class Blending:
         if self.held_out is None:
             n_members = len(self.blend.members)
             shares = np.full((len(self.encoded.columns), n_members), 1 / n_members)
-            self.blend = replace(self.blend, shares=shares)
-            return BlendAnswer(self.blend, {})
+            return self._finish(replace(self.blend, shares=shares))
         held_out = self.held_out
         found = network.estimate(self.encoded.values[held_out.rows], held_out.kept, held_out.cells)
         shares = np.ones((len(self.encoded.columns), 1))
@@ -212,6 +211,8 @@ class Blending:
             elif on_examples:
                 rows = self._examples()[j][0]
                 residuals[j] = self._residuals(self._truth(rows, j), on_examples[j], j)
+            elif blend.network is not None and j not in residuals:
+                residuals[j] = blend.network.calibration.residuals[j]
         self.blend = replace(blend, residuals=residuals)
         return BlendAnswer(self.blend, _skill(true_held_out, on_held_out))
 
