@@ -43,7 +43,7 @@ SHARE_HELD_OUT = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class BlendAnswer:
     """A blend of the members fitted so far, and how good it is.
 
     Attributes
@@ -113,7 +113,7 @@ class Blending:
                 )
             )
 
-    def add_gaussians(self) -> Answer:
+    def add_gaussians(self) -> BlendAnswer:
         """Make the fitted Gaussians members of the blend."""
         for one in self.gaussians:
             self.on_examples.append(self._gaussian_on_examples(one))
@@ -126,7 +126,7 @@ class Blending:
         self.blend = replace(self.blend, gaussians=[one.whole for one in self.gaussians])
         return self._answer()
 
-    def add_forests(self, growth: Growth) -> Answer:
+    def add_forests(self, growth: Growth) -> BlendAnswer:
         """Grow the forests of all columns, and make them a member of the blend."""
         encoded = self.encoded
         progress = self.run.progress(len(encoded.columns) * growth.n_trees, "tree")
@@ -156,7 +156,7 @@ class Blending:
         self.blend = replace(self.blend, forests=forests)
         return self._answer()
 
-    def add_network(self, fit: Callable[[], FittedNetwork]) -> Answer:
+    def add_network(self, fit: Callable[[], FittedNetwork]) -> BlendAnswer:
         """Fit the network, and make it a member of the blend."""
         network = fit()
         before = self.blend
@@ -164,8 +164,7 @@ class Blending:
         if self.held_out is None:
             n_members = len(self.blend.members)
             shares = np.full((len(self.encoded.columns), n_members), 1 / n_members)
-            self.blend = replace(self.blend, shares=shares)
-            return Answer(self.blend, {})
+            return self._finish(replace(self.blend, shares=shares))
         held_out = self.held_out
         found = network.estimate(self.encoded.values[held_out.rows], held_out.kept, held_out.cells)
         shares = np.ones((len(self.encoded.columns), 1))
@@ -178,7 +177,7 @@ class Blending:
         self.on_held_out.append(found)
         return self._finish(replace(self.blend, shares=shares))
 
-    def _answer(self) -> Answer:
+    def _answer(self) -> BlendAnswer:
         """Learn the shares of Gaussians and trees from the examples."""
         truth = {j: self._truth(rows, j) for j, (rows, _) in enumerate(self._examples())}
         return self._finish(replace(self.blend, shares=self._learn_shares(self.on_examples, truth)))
@@ -196,7 +195,7 @@ class Blending:
         }
         return learn_shares(errors, len(self.encoded.columns), len(parts), optimism)
 
-    def _finish(self, blend: Blend) -> Answer:
+    def _finish(self, blend: Blend) -> BlendAnswer:
         """Return a blend with its residuals and its skill."""
         on_examples = _mixed(blend.shares, self.on_examples) if blend.network is None else {}
         on_held_out: Estimates = {}
@@ -213,8 +212,10 @@ class Blending:
             elif on_examples:
                 rows = self._examples()[j][0]
                 residuals[j] = self._residuals(self._truth(rows, j), on_examples[j], j)
+            elif blend.network is not None and j not in residuals:
+                residuals[j] = blend.network.calibration.residuals[j]
         self.blend = replace(blend, residuals=residuals)
-        return Answer(self.blend, _skill(true_held_out, on_held_out))
+        return BlendAnswer(self.blend, _skill(true_held_out, on_held_out))
 
     def _residuals(self, truth: np.ndarray, estimate: np.ndarray, j: int) -> np.ndarray:
         true_scores, scores = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,10 +14,11 @@ import pandas as pd
 from pmae_core.errors import ImputationError, ImputationWarning
 from pmae_core.events import AnswerImproved
 from pmae_core.imputers.masked._blend import Blend
-from pmae_core.imputers.masked._blending import MEMBERS, Answer, Blending
+from pmae_core.imputers.masked._blending import MEMBERS, BlendAnswer, Blending
 from pmae_core.imputers.masked._forests import Growth
 from pmae_core.imputers.masked._masked_forests import MaskedForests, Masks
 from pmae_core.imputers.masked._own_numbers import OwnNumbers
+from pmae_core.imputers.masked._saved_arrays import damaged, saved_array
 from pmae_core.imputers.masked._table_gaussian import TableGaussian, is_too_wide
 from pmae_core.imputers.masked.network import PMAENetworkImputer
 from pmae_core.imputers.masked.saving import FittedParts, SavingImputer
@@ -28,6 +30,7 @@ from pmae_core.imputers.work import WorkProfile
 from pmae_core.storage.arrays import ArrayGroups
 from pmae_core.table import EncodedTable, Schema
 from pmae_core.threads import allowed_threads
+from pmae_core.words import listed
 
 if TYPE_CHECKING:
     from pmae_core.imputers.masked._prediction import FittedNetwork
@@ -35,7 +38,15 @@ if TYPE_CHECKING:
 
 _PRESET_MEMBERS = {"balanced": MEMBERS, "fast": ("gaussian", "trees")}
 # What these decide must be the same for all members.
-_SHARED_SETTINGS = ("categorical", "min_category_count", "numeric", "preset", "validation_share")
+_SHARED_SETTINGS = (
+    "categorical",
+    "min_category_count",
+    "numeric",
+    "preset",
+    "random_state",
+    "schema",
+    "validation_share",
+)
 # Inputs times rows that a column is learned from: beyond, trees take longer and learn little.
 _MOST_INPUT_CELLS = 1_000_000
 _FEWEST_SAMPLES, _MOST_SAMPLES = 4_000, 20_000
@@ -147,11 +158,18 @@ class PMAEImputer(SavingImputer):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        shared = sorted(set(self.network_params or {}) & set(_SHARED_SETTINGS))
+        given = set(self.network_params or {})
+        shared = sorted(given & set(_SHARED_SETTINGS))
         if shared:
             raise ImputationError(
                 f"network_params cannot set {', '.join(shared)}: all members share it. Use "
                 "PMAENetworkImputer to train a network alone."
+            )
+        unknown = given - set(PMAENetworkImputer().get_params(deep=False))
+        if unknown:
+            raise ImputationError(
+                f"network_params has no parameter {listed(sorted(map(str, unknown)))}. Its "
+                "parameters are those of PMAENetworkImputer."
             )
         self._network()._check_parameters()
 
@@ -163,7 +181,9 @@ class PMAEImputer(SavingImputer):
     def work_profile(self, n_rows: int) -> WorkProfile:
         """Say how long a training can take; see :meth:`BaseImputer.work_profile`."""
         if "network" in self.members_in_force():
-            return self._network().work_profile(n_rows)
+            profile = self._network().work_profile(n_rows)
+            network_params = {**(self.network_params or {}), **profile.params}
+            return replace(profile, params={"network_params": network_params})
         return super().work_profile(n_rows)
 
     def _network(self) -> PMAENetworkImputer:
@@ -201,7 +221,7 @@ class PMAEImputer(SavingImputer):
             )
             run.emit(self.answers_[-1])
 
-    def _answers(self, encoded: EncodedTable, run: FitRun) -> Iterator[Answer]:
+    def _answers(self, encoded: EncodedTable, run: FitRun) -> Iterator[BlendAnswer]:
         """Fit one member after the other, and yield each blend."""
         run.check()
         members = self.members_in_force()
@@ -243,6 +263,8 @@ class PMAEImputer(SavingImputer):
     def _fit_network(self, encoded: EncodedTable, run: FitRun) -> FittedNetwork:
         from pmae_core.imputers.masked._fitting import fit_network
 
+        if is_too_wide(encoded.columns):
+            self.settings_["network"]["start"] = "none"
         network, settings = self._network(), self.settings_["network"]
         fitted = fit_network(
             encoded, settings, network._sampler(settings), run, self.encoder_.scalers_
@@ -259,6 +281,8 @@ class PMAEImputer(SavingImputer):
     @property
     def shares_(self) -> pd.DataFrame:
         """How much each member counts in each column."""
+        if not self.encoder_.columns_:
+            return pd.DataFrame()
         blend = self._fitted_blend()
         names = [column.name for column in blend.columns]
         return pd.DataFrame(blend.shares, index=names, columns=blend.members)
@@ -323,7 +347,10 @@ class PMAEImputer(SavingImputer):
         forests = network = None
         if "trees" in members:
             forests = MaskedForests.from_arrays(
-                groups["forests"], columns, found.get("gaussian_ranks"), self._n_threads()
+                groups.get("forests", {}),
+                columns,
+                found.get("gaussian_ranks"),
+                self._n_threads(),
             )
         if "network" in members:
             from pmae_core.imputers.masked._network_parts import restore_network
@@ -341,9 +368,15 @@ class PMAEImputer(SavingImputer):
             list(found.values()) if "gaussian-ranks" in members else (),
             forests,
             network,
-            groups["blend"]["shares"],
+            saved_array(groups.get("blend", {}), "shares", (np.float64,), n_dims=2),
             {int(j): one for j, one in groups.get("residuals_of_blend", {}).items()},
         )
+        if self.blend_.members != members:
+            raise damaged("a member of the blend is missing")
+        if self.blend_.shares.shape != (len(columns), len(members)):
+            raise damaged("the shares do not fit the columns and members")
+        if {j for j in range(len(columns)) if numbers.is_number(j)} != set(self.blend_.residuals):
+            raise damaged("the residuals do not fit the columns")
 
 
 def _names(blend: Blend) -> list[str]:

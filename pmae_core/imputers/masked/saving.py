@@ -88,11 +88,10 @@ class SavingImputer(BaseImputer):
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Return the fitted imputer that :meth:`save` wrote."""
-        from pmae_core.imputers.registry import load_imputer
-
-        imputer = load_imputer(path)
-        if not isinstance(imputer, cls):
-            raise ImputationError(f"{path} holds a {type(imputer).__name__}, not a {cls.__name__}.")
+        saved = read_saved(Path(path))
+        if saved.class_name != cls.__name__:
+            raise ImputationError(f"{path} holds a {saved.class_name}, not a {cls.__name__}.")
+        imputer: Self = restore_imputer(cls, saved)
         return imputer
 
 

@@ -29,7 +29,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     def fail(*args, **kwargs):
         raise OSError("disk full")
 
-    monkeypatch.setattr("pmae_core.training.checkpoint.save_file", fail)
+    monkeypatch.setattr("pmae_core.storage.arrays.save_file", fail)
     with pytest.raises(OSError, match="disk full"):
         write_tensors(path, {"a": {"x": torch.ones(1)}}, {"step": 2})
     assert read_tensors(path)[1]["step"] == 1
@@ -46,7 +46,7 @@ def test_other_files_are_refused_with_a_sentence(tmp_path, content):
 
 def test_another_format_version_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "file"
-    monkeypatch.setattr("pmae_core.training.checkpoint.FORMAT_VERSION", 99)
+    monkeypatch.setattr("pmae_core.storage.arrays.FORMAT_VERSION", 99)
     write_tensors(path, {"a": {"x": torch.zeros(1)}}, {})
     monkeypatch.undo()
     with pytest.raises(ValueError, match="version 99"):
