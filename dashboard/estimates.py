@@ -171,6 +171,8 @@ def start_buttons(
 ) -> tuple[bool, bool]:
     """Draw the buttons that start a job and that ask what it will cost.
 
+    A worker process gets ready meanwhile, for whoever presses the first.
+
     Parameters
     ----------
     label
@@ -187,6 +189,7 @@ def start_buttons(
     bool, bool
         Whether to start, and whether to estimate.
     """
+    jobs.prepare()
     with st.container(horizontal=True, gap="small"):
         is_started = st.button(
             label,
