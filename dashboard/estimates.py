@@ -27,11 +27,13 @@ from dashboard.recent import Recent
 from dashboard.text import plain
 from pmae_core.errors import JobError
 from pmae_core.jobs import JobSpec, Resources
-from pmae_core.words import duration
+from pmae_core.words import duration, expected_duration
 
 MOST_AT_ONCE = 2
 MOST_SECONDS = 90.0
 BUDGET_SECONDS = 5.0
+# From this factor on, the user is told that other work slows the machine down.
+BUSY = 1.5
 _ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -171,6 +173,8 @@ def start_buttons(
 ) -> tuple[bool, bool]:
     """Draw the buttons that start a job and that ask what it will cost.
 
+    A worker process gets ready meanwhile, for whoever presses the first.
+
     Parameters
     ----------
     label
@@ -187,6 +191,7 @@ def start_buttons(
     bool, bool
         Whether to start, and whether to estimate.
     """
+    jobs.prepare()
     with st.container(horizontal=True, gap="small"):
         is_started = st.button(
             label,
@@ -245,16 +250,21 @@ def sentence(estimate: Mapping[str, Any]) -> str:
     --------
     >>> cost = {"total_seconds": 60, "total_low": 30, "total_high": 120, "memory_mb": 512.3}
     >>> sentence({**cost, "per_method": []})
-    'It will take about **1 min** (30 s to 2 min) and 512 MB of memory.'
+    'It will take **about 1 min** and 512 MB of memory.'
+    >>> sentence({**cost, "total_high": 230, "per_method": []})
+    'It will take **30 s to 4 min** and 512 MB of memory.'
     """
     failed = [cost for cost in estimate["per_method"] if cost["seconds"] is None]
     if failed and len(failed) == len(estimate["per_method"]):
         return f"There is no estimate. {plain(failed[0]['error'] or '')}"
-    low, high = duration(estimate["total_low"]), duration(estimate["total_high"])
-    between = f" ({low} to {high})" if low != high else ""
     memory = estimate["memory_mb"]
-    text = f"It will take about **{duration(estimate['total_seconds'])}**{between}"
+    text = f"It will take **{time_expected(estimate)}**"
     text += f" and {memory:,.0f} MB of memory." if memory is not None else "."
-    if max((cost["busy"] for cost in estimate["per_method"]), default=1.0) > 1.5:
-        text += " The machine is busy with other work, which was reckoned with."
+    if max((cost["busy"] for cost in estimate["per_method"]), default=1.0) > BUSY:
+        text += " This machine is busy with other work. If that ends, the run is faster."
     return text
+
+
+def time_expected(estimate: Mapping[str, Any]) -> str:
+    """Return the time that a job will take, in words: a range where it is not certain."""
+    return expected_duration(*(estimate[f"total_{end}"] for end in ("seconds", "low", "high")))

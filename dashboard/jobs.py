@@ -35,6 +35,7 @@ from pmae_core.table import Schema
 from pmae_core.words import count, duration, moment
 
 POLL_SECONDS = 1.0
+SPARE_MINUTES = 10.0
 MOST_UNFINISHED = 50
 MOST_TOASTS = 3
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
@@ -53,7 +54,9 @@ class _Keeper:
 
     def __init__(self, home: Path, engine_name: str) -> None:
         self.store = JobStore(home)
-        self.engine = make_engine(self.store, engine_name or None)
+        self.engine = make_engine(
+            self.store, engine_name or None, spare_seconds=60 * spare_minutes()
+        )
         self._lock = threading.Lock()
         self._supervised_at = 0.0
 
@@ -91,6 +94,25 @@ def supervise() -> None:
     """Notice workers that died, and start what waits; without a store there is nothing to do."""
     if _exists():
         _current().supervise()
+
+
+def prepare() -> None:
+    """Have a worker process ready, so that a job that the user may start soon starts at once."""
+    engine().prepare()
+
+
+def spare_minutes() -> float:
+    """Return how many minutes a spare worker process waits for a job; 0 for none."""
+    text = os.environ.get("PMAE_SPARE_MINUTES", "")
+    try:
+        minutes = float(text) if text.strip() else SPARE_MINUTES
+    except ValueError:
+        minutes = -1.0
+    if not 0 <= minutes < float("inf"):
+        raise JobError(
+            f"PMAE_SPARE_MINUTES is {text!r}. Give a number of minutes, or 0 for no spare process."
+        )
+    return minutes
 
 
 def _exists() -> bool:

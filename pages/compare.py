@@ -68,7 +68,7 @@ from pmae_core.jobs import JobKind, JobRecord
 from pmae_core.jobs.params import MAX_CONCLUSIONS
 from pmae_core.jobs.worker.consequences import Consequences, read_consequences
 from pmae_core.table import Role
-from pmae_core.words import duration
+from pmae_core.words import expected_duration
 
 SECTION = "compare"
 OWN_CELLS = ""
@@ -166,7 +166,7 @@ def _cost_words(cost: Mapping[str, Any] | None) -> str:
         return ""
     if cost["seconds"] is None:
         return " (no estimate)"
-    return f" (about {duration(cost['seconds'])} a run)"
+    return f" ({expected_duration(cost['seconds'], cost['low'], cost['high'])} per run)"
 
 
 def _choose_holes() -> dict[str, Any]:

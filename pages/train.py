@@ -447,7 +447,7 @@ def _show_facts(run: JobRecord, curves: Curves) -> None:
     if run.memory_mb:
         facts.append(f"{run.memory_mb:,.0f} MB of memory")
     if run.estimate and run.estimate.get("total_seconds"):
-        facts.append(f"estimated at {duration(run.estimate['total_seconds'])}")
+        facts.append(f"estimated at {estimates.time_expected(run.estimate)}")
     if curves.batch_size is not None:
         facts.append(f"rows in a step cut to {curves.batch_size:,} as memory ran out")
     if facts:

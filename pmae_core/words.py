@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -64,9 +64,52 @@ def duration(seconds: float | None) -> str:
         if number or parts:
             parts.append((number, unit))
     leading = [(number, unit) for number, unit in parts[:2] if number]
-    return " ".join(
-        count(number, unit) if unit == "day" else f"{number} {unit}" for number, unit in leading
-    )
+    return " ".join(_amount(number, unit) for number, unit in leading)
+
+
+def duration_range(low: float, high: float) -> str:
+    """Return a span of time whose length is not certain, in round numbers that contain it.
+
+    Examples
+    --------
+    >>> duration_range(61, 235), duration_range(50, 8000), duration_range(0.2, 3.5)
+    ('1 to 4 min', '50 s to 3 h', 'up to 4 s')
+    >>> duration_range(20, 95), duration_range(0.1, 0.2), duration_range(60, 60)
+    ('20 s to 1 min 35 s', 'less than 1 s', '1 min')
+    """
+    if duration(low) == duration(high):
+        return duration(low)
+    least, unit = _in_largest_unit(low, math.floor)
+    most, last_unit = _in_largest_unit(high, math.ceil)
+    if least == 0:
+        return f"up to {duration(high)}"
+    if most <= 2:  # too few of its units to be rounded to them
+        return f"{duration(low)} to {duration(high)}"
+    start = str(least) if unit == last_unit else _amount(least, unit)
+    return f"{start} to {_amount(most, last_unit)}"
+
+
+def expected_duration(seconds: float, low: float, high: float) -> str:
+    """Return an estimate of a time: one number if it is good to a factor of 2, else the range.
+
+    Examples
+    --------
+    >>> expected_duration(60, 40, 100), expected_duration(60, 20, 230), expected_duration(0, 0, 0)
+    ('about 1 min', '20 s to 4 min', 'less than 1 s')
+    """
+    is_good = high <= 2 * seconds and seconds <= 2 * low
+    text = duration(seconds) if is_good else duration_range(low, high)
+    return f"about {text}" if is_good and seconds >= 1 else text
+
+
+def _in_largest_unit(seconds: float, how: Callable[[float], int]) -> tuple[int, str]:
+    """Return a time in the largest unit of which it has at least one."""
+    unit, size = next(((unit, size) for unit, size in _UNITS if seconds >= size), _UNITS[-1])
+    return how(seconds / size), unit
+
+
+def _amount(number: int, unit: str) -> str:
+    return count(number, unit) if unit == "day" else f"{number} {unit}"
 
 
 def moment(timestamp: float, form: str = "%Y-%m-%d %H:%M:%S", zone: tzinfo | None = None) -> str:

@@ -10,6 +10,9 @@ import pytest
 # is imported, and inherited by the programs that tests start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Servers under test keep no spare worker process; the tests of spare workers ask for one.
+os.environ.setdefault("PMAE_SPARE_MINUTES", "0")
+
 # The same examples in every run; HYPOTHESIS_PROFILE=explore searches for new ones.
 hypothesis.settings.register_profile("repeatable", derandomize=True)
 hypothesis.settings.register_profile("explore", derandomize=False)

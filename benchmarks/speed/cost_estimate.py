@@ -3,8 +3,8 @@
 All methods are estimated at once, as before a comparison; then each imputes the table. Diabetes is
 numerical, obesity is half categorical; general pattern, nested, MNAR.
 
-Other work on the machine changes the seconds. So there is a second ratio: processor seconds over
-the estimate for an idle machine.
+The process has the priority of a job. Other work on the machine changes the seconds. So there is a
+second ratio: processor seconds over the estimate for an idle machine.
 
     PMAE_DATA_DIR=<folder of the benchmark tables> python -m benchmarks.speed.cost_estimate
 """
@@ -32,6 +32,7 @@ from pmae_core.evaluation import benchmark_table
 from pmae_core.evaluation.memory import PeakMemory
 from pmae_core.imputers import list_imputers, make_imputer
 from pmae_core.jobs.cost import MethodCost, estimate_cost
+from pmae_core.jobs.engines.local import NICENESS
 from pmae_core.table import Schema
 
 DATASETS = ("diabetes", "obesity")
@@ -87,8 +88,8 @@ def row(dataset: str, cost: MethodCost, actual: dict[str, Any]) -> dict[str, Any
 
 
 def _alone(cost: MethodCost, actual: dict[str, Any]) -> float:
-    """Return the ratio for an idle machine; the estimate assumes the root of ``busy``."""
-    return actual["actual_cpu_seconds"] * math.sqrt(cost.busy) / cost.seconds
+    """Return the ratio for an idle machine; the estimate assumes that it stays ``busy``."""
+    return actual["actual_cpu_seconds"] * cost.busy / cost.seconds
 
 
 def compared(dataset: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -172,6 +173,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Estimate, run, and write both; return 1 if nothing could be compared."""
     options = parse(arguments)
+    psutil.Process().nice(NICENESS)
     given = sys.argv[1:] if arguments is None else arguments
     tables = [compared(dataset, options) for dataset in options.datasets.split(",")]
     rows = [one for table in tables for one in table["rows"]]

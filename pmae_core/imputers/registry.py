@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -142,9 +142,20 @@ def _find(name: str) -> tuple[ImputerInfo, type[BaseImputer]]:
         ) from None
 
 
+def load_imputers() -> None:
+    """Import all that methods need, also what they otherwise import when they are fitted."""
+    for name in _module_names():
+        importlib.import_module(name)
+
+
 def _discover() -> None:
     """Import every public module of the package, so that each can register itself."""
+    for name in _module_names():
+        if not name.rpartition(".")[2].startswith("_"):
+            importlib.import_module(name)
+
+
+def _module_names() -> Iterator[str]:
     package = importlib.import_module("pmae_core.imputers")
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        if not module.name.rpartition(".")[2].startswith("_"):
-            importlib.import_module(module.name)
+        yield module.name

@@ -53,7 +53,7 @@ def test_an_estimate_of_a_real_method(workspace, monkeypatch):
 
     assert answer.error is None
     assert answer.estimate["total_seconds"] > 0
-    assert estimates.sentence(answer.estimate).startswith("It will take about **")
+    assert estimates.sentence(answer.estimate).startswith("It will take **")
 
 
 def test_what_is_no_job_is_refused(workspace):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from dashboard import jobs, session
+from dashboard import estimates, jobs, session
 from dashboard.workspace import Workspace
 from pmae_core.errors import JobError
 from pmae_core.jobs import JobProgress, JobSpec, JobState, ProcessId
@@ -206,3 +206,30 @@ def test_the_origin_of_a_table_outlives_its_replacement(workspace):
 
     assert jobs.origin(job.spec.table) == jobs.Origin("t", (3.0,))
     assert jobs.origin("0" * 64) == jobs.Origin()
+
+
+# The spare worker of the server
+
+
+def test_the_server_keeps_a_spare_worker_for_as_long_as_it_is_told(workspace, monkeypatch):
+    monkeypatch.setenv("PMAE_SPARE_MINUTES", "2.5")
+    assert jobs.engine()._spare.seconds == 150
+    monkeypatch.delenv("PMAE_SPARE_MINUTES")
+    assert jobs.spare_minutes() == jobs.SPARE_MINUTES
+
+
+@pytest.mark.parametrize("minutes", ["many", "-1", "inf", "nan"])
+def test_minutes_that_are_none_are_refused(monkeypatch, minutes):
+    monkeypatch.setenv("PMAE_SPARE_MINUTES", minutes)
+
+    with pytest.raises(JobError, match="number of minutes"):
+        jobs.spare_minutes()
+
+
+def test_a_worker_gets_ready_when_the_button_that_starts_a_job_is_drawn(workspace, monkeypatch):
+    prepared = []
+    monkeypatch.setattr(LocalEngine, "prepare", lambda engine: prepared.append(engine))
+
+    estimates.start_buttons("Train", section="train", asking=None)
+
+    assert prepared == [jobs.engine()]

@@ -25,6 +25,7 @@ from pmae_core.evaluation import compare, write_comparison
 from pmae_core.imputers.masked import _fitting
 from pmae_core.jobs import JobKind, JobSpec, JobState, JobStore
 from pmae_core.jobs.engines import LocalEngine
+from pmae_core.jobs.engines.local import TOKEN_VARIABLE
 from pmae_core.jobs.worker import process as worker
 from pmae_core.training import TrainingConfig
 
@@ -79,15 +80,15 @@ class ForkingEngine(LocalEngine):
         os.dup2(log, 1)
         os.dup2(log, 2)
         watch_for_twins(record.folder)
-        os.environ.update(self._environment(record, token))
+        os.environ.update(self._environment(record.spec.resources), **{TOKEN_VARIABLE: token})
         _fitting.TrainingConfig = OftenSaved
         # Only the drill supervises, or a worker with threads would fork.
         worker.make_engine = lambda store, name, **options: IdleEngine(store)
         os._exit(worker.main(self._arguments(record)))
 
-    def _environment(self, record, token):
+    def _environment(self, resources):
         # Workers started anew supervise as well, and must leave starting others to the drill.
-        return {**super()._environment(record, token), "PMAE_JOBS": "1"}
+        return {**super()._environment(resources), "PMAE_JOBS": "1"}
 
 
 class IdleEngine(LocalEngine):

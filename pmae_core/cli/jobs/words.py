@@ -7,7 +7,14 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pmae_core.words import count, duration, listed, percent
+from pmae_core.words import (
+    count,
+    duration,
+    duration_range,
+    expected_duration,
+    listed,
+    percent,
+)
 
 if TYPE_CHECKING:
     from pmae_core.jobs import JobRecord, JobStore
@@ -43,36 +50,28 @@ def progress_text(record: JobRecord) -> str:
 
 def estimate_sentence(estimate: Mapping[str, Any]) -> str:
     """Say what a job will cost and, once it is known, what it did cost."""
-    text = _about(estimate["total_seconds"])
-    span = range_text(estimate["total_low"], estimate["total_high"])
-    if span:
-        text += f" ({span})"
+    ends = (estimate[f"total_{end}"] for end in ("seconds", "low", "high"))
+    text = expected_duration(*ends)
+    text = text[0].upper() + text[1:]
     unknown = [cost["method"] for cost in estimate["per_method"] if cost["seconds"] is None]
     if unknown:
         text += f", without {listed(unknown, most=len(unknown))}"
     if estimate["memory_mb"] is not None:
         text += f", {megabytes(estimate['memory_mb'])}"
-    if estimate.get("ratio") is not None:
-        actual = duration(estimate["actual_seconds"])
-        text += f"; it took {actual}, {estimate['ratio']:.2g} times the estimate"
+    if estimate.get("actual_seconds") is not None:
+        text += f"; it took {duration(estimate['actual_seconds'])}"
     return f"{text}."
 
 
-def _about(seconds: float) -> str:
-    text = duration(seconds)
-    return text.capitalize() if text.startswith("less") else f"About {text}"
-
-
 def range_text(low: float | None, high: float | None) -> str:
-    """Return a range of times; nothing where both ends read the same.
+    """Return a range of times; nothing for an unknown one.
 
     Examples
     --------
-    >>> range_text(50, 8000), range_text(0.1, 0.2), range_text(None, None)
-    ('50 s to 2 h 13 min', '', '')
+    >>> range_text(50, 8000), range_text(None, None)
+    ('50 s to 3 h', '')
     """
-    ends = duration(low), duration(high)
-    return "" if ends[0] == ends[1] else " to ".join(ends)
+    return "" if low is None or high is None else duration_range(low, high)
 
 
 def megabytes(number: float | None) -> str:

@@ -21,12 +21,12 @@ class MethodCost:
     method : str
         Its name.
     seconds, low, high : float or None
-        The estimate and its range; None where there is none (see `error`).
+        The estimate and its range; None where there is none (see `error`). `seconds` and `high`
+        assume that the other work on the machine goes on, `low` that it stops.
     memory_mb : float or None
         Peak memory of the whole process, including the libraries it has loaded.
     busy : float
-        By which factor other work on the machine slowed the short runs down. `high` assumes
-        that this work goes on, `low` that it stops.
+        By which factor the other work on the machine would slow a job down.
     how : str
         What the estimate rests on, in a sentence.
     error : str or None

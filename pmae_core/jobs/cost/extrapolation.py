@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from pmae_core.jobs.cost.load import MachineLoad
 from pmae_core.jobs.cost.short_run import ShortRun, n_incomplete_columns
 from pmae_core.words import count
 
@@ -62,12 +63,20 @@ class Extrapolation:
         The whole table.
     largest : ShortRun
         The run to extrapolate from, see :func:`largest_run`.
+
+    Attributes
+    ----------
+    load : MachineLoad
+        How busy the machine was. `runs` and `largest` are as on an idle one.
     """
 
     def __init__(self, runs: Sequence[ShortRun], frame: pd.DataFrame, largest: ShortRun) -> None:
-        self.runs = runs
+        # Other work slows each run down by another factor, which would look like growth.
+        self.runs = [run.alone() for run in runs]
         self.frame = frame
-        self.largest = largest
+        self.largest = largest.alone()
+        self.load = MachineLoad.during(runs)
+        self._measured = largest
 
     def time_range(self) -> TimeRange:
         """Return the seconds of a whole run on the whole table."""
@@ -77,10 +86,9 @@ class Extrapolation:
             more_columns = n_incomplete_columns(self.frame) / run.n_incomplete
             whole = whole.times(more_columns, NOISE_OF_COLUMNS)
         whole = self._on_all_rows(whole).times(1.0, NOISE)
-        # The machine may become idle, stay as busy as it is now, or anything between.
-        return TimeRange(
-            whole.low / run.slowdown, whole.seconds / math.sqrt(run.slowdown), whole.high
-        )
+        # At best the other work on the machine stops. The estimate is that it goes on.
+        slowdown = self.load.slowdown_of_job
+        return TimeRange(whole.low, whole.seconds * slowdown, whole.high * slowdown)
 
     def memory_mb(self) -> float:
         """Return by how much a whole run will raise the memory."""
@@ -94,7 +102,7 @@ class Extrapolation:
 
     def basis(self) -> str:
         """Say in a sentence what the estimate rests on."""
-        run = self.largest
+        run = self._measured
         what = "Ran to its end"
         if not run.finished:
             what = f"Ran {count(run.done)} of at most {count(run.total, run.unit)}"

@@ -163,6 +163,6 @@ def _cost(probe: Probe, base_mb: float) -> MethodCost:
         low=whole.low,
         high=whole.high,
         memory_mb=base_mb + extrapolation.memory_mb(),
-        busy=extrapolation.largest.slowdown,
+        busy=extrapolation.load.slowdown_of_job,
         how=extrapolation.basis(),
     )

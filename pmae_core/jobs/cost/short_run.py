@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 import pandas as pd
+import psutil
 
 from pmae_core.errors import Cancelled
 from pmae_core.evaluation.memory import PeakMemory
@@ -53,7 +55,10 @@ class ShortRun:
     seconds, impute_seconds : float
         Duration of the run, and of this the imputation: 0 where that was never reached.
     cpu_seconds : float
-        Processor time. It is less than `seconds` where other work used the processor, too.
+        Processor time of the thread that did the run, which takes part in all work. It is less
+        than `seconds` where other work used the processor, too.
+    idle_seconds : float
+        For how long cores were idle meanwhile, all together.
     memory_mb : float
         By how much the run raised the memory.
     profile : WorkProfile
@@ -70,6 +75,7 @@ class ShortRun:
     seconds: float
     impute_seconds: float
     cpu_seconds: float
+    idle_seconds: float
     memory_mb: float
     profile: WorkProfile
 
@@ -107,6 +113,16 @@ class ShortRun:
         """Seconds after which the speed of the method shows."""
         shown = [seconds for done, seconds in self.progress if done > 0]
         return shown[min(1, len(shown) - 1)] if shown else self.seconds
+
+    def alone(self) -> ShortRun:
+        """Return the run as it would have been without other work on the machine."""
+        factor = 1 / self.slowdown
+        return replace(
+            self,
+            progress=[(done, factor * seconds) for done, seconds in self.progress],
+            seconds=factor * self.seconds,
+            impute_seconds=factor * self.impute_seconds,
+        )
 
     def seconds_at(self, done: int) -> float:
         """Return the seconds after which so many units were done."""
@@ -181,7 +197,7 @@ def run_briefly(
         If the user asked to stop.
     """
     recorder = _ProgressRecorder()
-    started, cpu_started = time.perf_counter(), time.process_time()
+    started, cpu_started, idle_started = time.perf_counter(), time.thread_time(), idle_seconds()
 
     def stop() -> bool:
         recorder.count_question()
@@ -204,7 +220,8 @@ def run_briefly(
         finished=fitted is not None,
         seconds=ended - started,
         impute_seconds=0.0 if fitted is None else ended - fitted,
-        cpu_seconds=time.process_time() - cpu_started,
+        cpu_seconds=time.thread_time() - cpu_started,
+        idle_seconds=idle_seconds() - idle_started,
         memory_mb=peak.megabytes or 0.0,
         profile=profile,
     )
@@ -224,6 +241,15 @@ def _fit_and_impute(
     except Cancelled:
         return None
     return fitted
+
+
+def idle_seconds() -> float:
+    """Return for how many seconds the cores that this process may use were idle so far."""
+    per_core = psutil.cpu_times(percpu=True)
+    usable = set(range(len(per_core)))
+    if hasattr(os, "sched_getaffinity"):
+        usable &= os.sched_getaffinity(0)
+    return float(sum(per_core[core].idle for core in usable))
 
 
 def n_incomplete_columns(frame: pd.DataFrame) -> int:

@@ -30,6 +30,10 @@ class Engine(Protocol):
         """Return the resources of a job whose user names none."""
         ...
 
+    def prepare(self) -> None:
+        """Get ready for a job that will be submitted soon, so that it starts faster."""
+        ...
+
     def submit(
         self, spec: JobSpec, workspace: str = DEFAULT_WORKSPACE, name: str | None = None
     ) -> JobRecord:

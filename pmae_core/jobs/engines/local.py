@@ -17,6 +17,7 @@ import psutil
 
 from pmae_core.errors import JobError
 from pmae_core.jobs.engines.gpus import VISIBLE, reserve_gpus, visible_gpus
+from pmae_core.jobs.engines.spare import Handover, SpareKeeper
 from pmae_core.jobs.posix import require_posix, signal_group
 from pmae_core.jobs.spec import JobSpec, JobState, Resources
 from pmae_core.jobs.store import JobRecord, JobStore, ProcessId
@@ -37,6 +38,7 @@ ESTIMATE_SECONDS = 3.0
 CLOCK_TOLERANCE_SECONDS = 2.0
 NICENESS = 5
 TOKEN_VARIABLE = "PMAE_JOB_TOKEN"
+LOG_FILE = "log.txt"
 _POLL_SECONDS = 0.2
 HOST = socket.gethostname()
 _PACKAGE_FOLDER = Path(__file__).parents[3]
@@ -71,6 +73,9 @@ class LocalEngine:
         Seconds that a job has to stop by itself.
     estimate_seconds : float, default 3
         Seconds that a job spends on estimating its cost if it has no estimate; 0 for none.
+    spare_seconds : float, default 0
+        Seconds that a spare worker waits for a job, see :meth:`prepare`; 0 for none. One takes
+        much memory, so this is for processes that live long and whose users wait for jobs.
 
     Raises
     ------
@@ -87,12 +92,14 @@ class LocalEngine:
         concurrency: int | None = None,
         cancel_grace: float = CANCEL_GRACE_SECONDS,
         estimate_seconds: float = ESTIMATE_SECONDS,
+        spare_seconds: float = 0.0,
     ) -> None:
         require_posix()
         self.store = store
         self.concurrency = concurrency or _concurrency_from_environment()
         self.cancel_grace = cancel_grace
         self.estimate_seconds = estimate_seconds
+        self._spare = SpareKeeper(spare_seconds)
         # Found now: later a worker hides all GPUs but its own.
         self._gpus = visible_gpus()
 
@@ -100,6 +107,23 @@ class LocalEngine:
         """Return an equal share of the machine's cores, and a GPU if there is one."""
         threads = max(1, available_cores() // self.concurrency)
         return Resources(threads=threads, gpus=min(1, len(self._gpus)))
+
+    def prepare(self) -> None:
+        """Start a spare worker, unless there is one or this engine keeps none.
+
+        It has imported what jobs need, so that the next job with the default resources starts at
+        once. Then another takes its place. It ends with this engine's process, or when no job
+        has come for `spare_seconds`.
+        """
+        # A machine that cannot start it may still run jobs; if not, the next one says so.
+        with contextlib.suppress(OSError):
+            child = self._spare.keep(self._environment(self.default_resources()))
+            if child is not None:
+                self._adopt(child)
+
+    def close(self) -> None:
+        """End the spare worker; jobs go on."""
+        self._spare.close()
 
     def submit(
         self, spec: JobSpec, workspace: str = DEFAULT_WORKSPACE, name: str | None = None
@@ -206,22 +230,41 @@ class LocalEngine:
             with contextlib.suppress(psutil.Error):
                 created = psutil.Process(pid).create_time()
                 self.store.register_worker(record.id, token, pid, created, HOST)
+            self.prepare()
 
     def _spawn(self, record: JobRecord, token: str) -> int:
-        """Start the worker of a job, detached from this process, and return its pid."""
-        with open(record.folder / "log.txt", "ab") as log:
-            child = subprocess.Popen(
+        """Give a job to a worker, detached from this process, and return its pid."""
+        child = self._hand_to_spare(record, token)
+        if child is None:
+            child = self._start_worker(record, token)
+            self._adopt(child)
+        return child.pid
+
+    def _hand_to_spare(self, record: JobRecord, token: str) -> subprocess.Popen[bytes] | None:
+        """Give a job to the spare worker; None if none is ready for it."""
+        if record.spec.resources.memory_mb is not None:
+            return None  # the libraries that the job does not need would count as its memory
+        log = str(record.folder / LOG_FILE)
+        job = Handover(arguments=self._arguments(record), token=token, log=log)
+        return self._spare.hand_over(job, self._environment(record.spec.resources))
+
+    def _start_worker(self, record: JobRecord, token: str) -> subprocess.Popen[bytes]:
+        """Start a process for a job."""
+        with open(record.folder / LOG_FILE, "ab") as log:
+            return subprocess.Popen(
                 self._command(record),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=self._environment(record, token),
+                env={**self._environment(record.spec.resources), TOKEN_VARIABLE: token},
                 start_new_session=True,
             )
+
+    def _adopt(self, child: subprocess.Popen[bytes]) -> None:
+        """Look after a process that was just started."""
         with _children_lock:
             _children[child.pid] = child
         _lower_priority(child.pid)
-        return child.pid
 
     def _command(self, record: JobRecord) -> list[str]:
         # -P: modules in the current folder must not be imported.
@@ -237,12 +280,12 @@ class LocalEngine:
             f"--estimate-seconds={self.estimate_seconds}",
         ]
 
-    def _environment(self, record: JobRecord, token: str) -> dict[str, str]:
-        """Return the environment of a job's worker: the claim, its threads, and this package.
+    def _environment(self, resources: Resources) -> dict[str, str]:
+        """Return the environment of a worker without its claim: threads, GPUs, and this package.
 
         Nothing accumulates in it: this process may be a worker that starts the next one.
         """
-        threads = str(record.spec.resources.threads)
+        threads = str(resources.threads)
         inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         search_path = dict.fromkeys([str(_PACKAGE_FOLDER), *filter(None, inherited)])
         return {
@@ -252,7 +295,6 @@ class LocalEngine:
             "PYTHONPATH": os.pathsep.join(search_path),
             "PYTHONUNBUFFERED": "1",
             "PMAE_JOBS": str(self.concurrency),
-            TOKEN_VARIABLE: token,
         }
 
     def _gpu_limit(self) -> int:

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 
 from pmae_core.errors import Cancelled, ImputationError, JobError
@@ -11,12 +12,14 @@ from pmae_core.events import FitProgress, TrainingStarted
 from pmae_core.imputers import make_imputer
 from pmae_core.imputers.work import WorkProfile
 from pmae_core.jobs.cost import CostEstimate, MethodCost, MethodProbed, estimate_cost
+from pmae_core.jobs.cost import load as load_module
 from pmae_core.jobs.cost import methods as methods_module
 from pmae_core.jobs.cost import parts as parts_module
 from pmae_core.jobs.cost import probe as probe_module
 from pmae_core.jobs.cost import short_run as short_run_module
 from pmae_core.jobs.cost.estimate import NO_PROGRESS
 from pmae_core.jobs.cost.extrapolation import NOISE
+from pmae_core.jobs.engines.local import NICENESS
 
 
 def table(n_rows: int, n_columns: int = 3) -> pd.DataFrame:
@@ -31,12 +34,16 @@ class Clock:
     def __init__(self):
         self.now = 100.0
         self.busy = 1.0
+        self.idle_cores = 1.0
 
     def perf_counter(self):
         return self.now
 
-    def process_time(self):
+    def thread_time(self):
         return self.now / self.busy
+
+    def idle_seconds(self):
+        return self.now * self.idle_cores
 
 
 class Method:
@@ -122,6 +129,7 @@ def clock(monkeypatch):
     clock = Clock()
     for module in (methods_module, probe_module, short_run_module):
         monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(short_run_module, "idle_seconds", clock.idle_seconds)
     return clock
 
 
@@ -228,7 +236,7 @@ def test_patience_makes_a_range_between_the_earliest_and_the_last_step(clock, me
     assert cost.high == pytest.approx(0.1 * 900 * NOISE, rel=0.05)
 
 
-def test_a_busy_machine_widens_the_range_downwards(clock, methods):
+def test_on_a_busy_machine_the_range_begins_where_the_other_work_stops(clock, methods):
     methods["slow"] = Method(clock, total=1000, seconds=lambda rows, columns: 0.4)
     alone = only(estimate_cost(table(100), ["slow"]))
 
@@ -236,10 +244,46 @@ def test_a_busy_machine_widens_the_range_downwards(clock, methods):
     crowded = only(estimate_cost(table(100), ["slow"]))
 
     assert crowded.low == pytest.approx(alone.low / 4)
-    assert crowded.seconds == pytest.approx(alone.seconds / 2)
+    assert crowded.seconds == pytest.approx(alone.seconds)
     assert crowded.high == pytest.approx(alone.high)
     assert crowded.busy == pytest.approx(4)
     assert "4.0 times slower" in crowded.how and "slower" not in alone.how
+
+
+@pytest.mark.parametrize(
+    ("niceness", "idle_cores", "busy"),
+    [
+        (NICENESS, 0.0, 1.5),  # as a worker has: the job is slowed down as the short run was
+        (NICENESS + 5, 0.0, 1.5),
+        (NICENESS - 2, 0.0, 1.5 + (1.25**2 - 1) * (1.5 - 1 / 2)),
+        (NICENESS - 2, 0.5, 1.5 + (1.25**2 - 1) * (1.5 - 1 / 2) / 2),
+        (NICENESS - 2, 1.0, 1.5),  # a core is free, whatever the priority
+        (NICENESS - 2, 7.0, 1.5),
+    ],
+)
+def test_an_estimate_is_for_the_priority_of_a_job(
+    clock, methods, monkeypatch, niceness, idle_cores, busy
+):
+    monkeypatch.setattr(psutil.Process, "nice", lambda process: niceness)
+    monkeypatch.setattr(load_module, "available_cores", lambda: 2)
+    methods["slow"] = Method(clock, total=1000, seconds=lambda rows, columns: 0.4)
+    alone = only(estimate_cost(table(100), ["slow"]))
+
+    clock.busy, clock.idle_cores = 1.5, idle_cores
+    crowded = only(estimate_cost(table(100), ["slow"]))
+
+    assert crowded.busy == pytest.approx(busy)
+    assert crowded.seconds == pytest.approx(alone.seconds * busy / 1.5)
+    assert crowded.high == pytest.approx(alone.high * busy / 1.5)
+    assert crowded.low == pytest.approx(alone.low / 1.5)
+
+
+def test_a_quick_method_does_not_make_a_machine_look_busy(clock, methods, monkeypatch):
+    monkeypatch.setattr(psutil.Process, "nice", lambda process: 0)
+    clock.idle_cores = 0.0
+    methods["quick"] = Method(clock, seconds=lambda rows, columns: 0.01)
+
+    assert only(estimate_cost(table(100), ["quick"])).busy == 1
 
 
 def test_a_method_too_slow_for_all_columns_is_seen_on_few(clock, methods):

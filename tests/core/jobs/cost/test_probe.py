@@ -87,11 +87,11 @@ def test_a_new_method_is_extrapolated_by_the_share_of_its_units_it_declares(regi
         found = ranges[name].extrapolation()
         run, range_ = found.largest, found.time_range()
         assert not run.finished
-        idle = range_.seconds * np.sqrt(run.slowdown)
+        as_now = found.load.slowdown_of_job
         units = run.setup_seconds + share * UNITS * run.seconds_per_unit
-        assert idle == pytest.approx(units)
+        assert range_.seconds == pytest.approx(units * as_now)
         high = run.setup_seconds + min(1.0, share * spread) * UNITS * run.seconds_per_unit
-        assert range_.high == pytest.approx(high * NOISE)
+        assert range_.high == pytest.approx(high * NOISE * as_now)
 
 
 @pytest.mark.parametrize("growth", [0.0, 1.0, 2.0])
@@ -105,7 +105,7 @@ def test_a_new_method_grows_with_the_rows_as_it_declares(register, growth):
     times = len(frame) / run.n_rows
     work = UNITS * run.seconds_per_unit
     expected = run.setup_seconds * times + work * times**growth
-    assert found.time_range().seconds * np.sqrt(run.slowdown) == pytest.approx(expected)
+    assert found.time_range().seconds == pytest.approx(expected * found.load.slowdown_of_job)
 
 
 def test_a_new_method_of_other_methods_costs_what_they_cost(register):

@@ -294,11 +294,11 @@ def test_a_worker_that_starts_another_hands_on_the_machine_as_it_was(store, spec
     monkeypatch.setenv("PYTHONPATH", "/somewhere")
     record = store.submit(JobSpec.from_dict({**spec.to_dict(), "resources": {"gpus": 1}}))
     engine = LocalEngine(store)
-    first = engine._environment(record, "token")
+    first = engine._environment(record.spec.resources)
     with engine.equip(record.spec, "context"):
         assert os.environ["CUDA_VISIBLE_DEVICES"] == "0"
         monkeypatch.setenv("PYTHONPATH", first["PYTHONPATH"])
-        second = engine._environment(record, "token")
+        second = engine._environment(record.spec.resources)
     assert first["CUDA_VISIBLE_DEVICES"] == second["CUDA_VISIBLE_DEVICES"] == "0,1"
     assert first["PYTHONPATH"] == second["PYTHONPATH"] == os.pathsep.join([str(ROOT), "/somewhere"])
 
