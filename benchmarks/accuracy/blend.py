@@ -3,10 +3,10 @@
 Three parts, all nested and MNAR: the nine tables with at most 10,000 rows (news 4,000), the nine
 with at most 500, and the tables of `benchmarks.tables.TO_REPORT_ON`, on which nothing was chosen.
 
-One fit of `pmae` gives four figures: its answer after the Gaussians, that after the trees (which is
-`pmae` with the preset `fast`), its last answer, and the imputation of its network alone (which is
-`pmae-mix`, with the same seed); tests show that these are the same. Where `paper_table2.csv` has a
-method on the very same missing cells, its figure is taken from there.
+One fit of `pmae` gives four figures: its answer after the Gaussians, that after the trees, its last
+answer, and the imputation of its network alone, which is that of `pmae-mix` with the same seed (a
+test shows it). Where `paper_table2.csv` has a method on the very same missing cells, its accuracy is
+taken from there.
 
 Every finished fit is appended to `blend_runs.jsonl`, and the same command resumes where it was
 stopped. Several commands may run at a time on different tables or methods.
@@ -39,8 +39,19 @@ from pmae_core.replication.printed_figures import DATASETS, PATTERNS
 RUNS = RESULTS / "blend_runs.jsonl"
 TABLE2 = RESULTS / "paper_table2.csv"
 BLEND, FAST, NETWORK = "pmae", "pmae-fast", "pmae-mix"
-OTHERS = ("naive", "knn", "em", "mice", "missforest")
-FITTED = (BLEND, "missforest", "naive", "knn", "em", "mice")
+FITTED: dict[str, tuple[str, dict[str, Any]]] = {
+    BLEND: (BLEND, {}),
+    FAST: (BLEND, {"preset": "fast"}),
+    "missforest": ("missforest", {}),
+    "naive": ("naive", {}),
+    "knn": ("knn", {}),
+    "em": ("em", {}),
+    "mice": ("mice", {}),
+    "without-trees": (BLEND, {"members": ("network", "gaussian")}),
+    "without-gaussian": (BLEND, {"members": ("network", "trees")}),
+}
+ABLATIONS = ("without-trees", "without-gaussian")
+STAGES = {"gaussian": "pmae-gaussian", "trees": "pmae-trees", "network": BLEND}
 # A method is tied with the best if it is at most this many points of accuracy below it.
 TIED_WITHIN = 0.5
 CELL = ["part", "dataset", "pattern"]
@@ -102,7 +113,6 @@ def run_method(method: str, dataset: str, pattern: str, seed: int, max_rows: int
         return accuracy(imputed), time.process_time() - started
 
     found: list[dict] = []
-    stages = {"gaussian": "pmae-gaussian", "trees": FAST, "network": BLEND}
     paused = 0.0
 
     def at_answer(event: Any) -> None:
@@ -114,7 +124,7 @@ def run_method(method: str, dataset: str, pattern: str, seed: int, max_rows: int
         reached, took = timed_accuracy(lambda: imputer.transform(amputed.incomplete))
         found.append(
             {
-                "method": stages[event.members[-1]],
+                "method": STAGES[event.members[-1]],
                 "accuracy": reached,
                 "cpu_seconds": round(seconds + took, 2),
                 "seconds_to_answer": round(event.seconds, 2),
@@ -122,9 +132,10 @@ def run_method(method: str, dataset: str, pattern: str, seed: int, max_rows: int
         )
         paused += time.process_time() - before
 
-    imputer = make_imputer(method, schema=table.schema, random_state=seed)
+    name, params = FITTED[method]
+    imputer = make_imputer(name, schema=table.schema, random_state=seed, **params)
     started = time.process_time()
-    imputer.fit(amputed.incomplete, callbacks=[at_answer])
+    imputer.fit(amputed.incomplete, callbacks=[at_answer] if method == BLEND else [])
     if method != BLEND:
         spent = time.process_time() - started
         reached, took = timed_accuracy(lambda: imputer.transform(amputed.incomplete))
@@ -218,7 +229,8 @@ def accuracies(runs: pd.DataFrame) -> pd.DataFrame:
 def standing(table: pd.DataFrame) -> dict[str, Any]:
     """Return where the blend stands among methods on some tables and patterns."""
     complete = table.dropna(axis="columns")
-    rivals = complete.drop(columns=[c for c in ("pmae-gaussian", FAST) if c in complete])
+    own = (*STAGES.values(), FAST, *ABLATIONS)
+    rivals = complete.drop(columns=[name for name in own if name in complete and name != BLEND])
     behind = rivals.max(axis="columns") - rivals[BLEND]
     means = complete.mean().round(2).sort_values(ascending=False)
     return {
@@ -279,7 +291,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--parts", default=",".join(PARTS), help="names, commas")
     parser.add_argument("--datasets", default="", help="names, commas; all by default")
-    parser.add_argument("--methods", default=",".join(FITTED), help="names, commas")
+    usual = ",".join(name for name in FITTED if name not in ABLATIONS)
+    parser.add_argument("--methods", default=usual, help="names, commas")
     parser.add_argument("--only-summary", action="store_true", help="run nothing")
     options = parser.parse_args(arguments)
     if not options.only_summary:
@@ -288,8 +301,8 @@ def main(arguments: list[str] | None = None) -> int:
     write_result(
         "blend",
         {
-            "what": "imputation accuracy × 100 (nested, MNAR): pmae is `balanced`, pmae-fast its "
-            "answer without the network, pmae-gaussian its first answer",
+            "what": "imputation accuracy × 100 (nested, MNAR): pmae is `balanced`, pmae-gaussian "
+            "and pmae-trees are its earlier answers, pmae-mix its network alone",
             "command": "python -m benchmarks.accuracy.blend",
             "tied_within": TIED_WITHIN,
             "parts": result,

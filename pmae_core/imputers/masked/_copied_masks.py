@@ -7,8 +7,8 @@ import numpy as np
 from pmae_core.masking import MaskSampler
 
 # Few rows are shown with several masks, so that a model sees more of what is missing together.
-_ROWS_WITH_COPIES = 4_000
-_MOST_COPIES = 4
+WANTED_ROWS = 16_000
+_MOST_COPIES = 8
 
 
 def copied_masks(
@@ -17,6 +17,7 @@ def copied_masks(
     rng: np.random.Generator,
     *,
     n_copies: int | str = "auto",
+    wanted_rows: int = WANTED_ROWS,
     most_rows: int | None = None,
     sampler: MaskSampler | None = None,
     copy_share: float = 1.0,
@@ -32,7 +33,9 @@ def copied_masks(
     rng : Generator
         Source of randomness.
     n_copies : int or "auto"
-        How often a row is shown, each time with another mask; "auto" is up to 4 for few rows.
+        How often a row is shown, each time with another mask; "auto" is up to 8 for few rows.
+    wanted_rows : int
+        How many rows to reach with copies, where their number is "auto".
     most_rows : int, optional
         Most rows to return.
     sampler : MaskSampler, optional
@@ -49,7 +52,7 @@ def copied_masks(
     """
     rows = np.flatnonzero(observed[:, j])
     if isinstance(n_copies, str):
-        n_copies = int(np.clip(_ROWS_WITH_COPIES // max(1, len(rows)), 1, _MOST_COPIES))
+        n_copies = int(np.clip(wanted_rows // max(1, len(rows)), 1, _MOST_COPIES))
     rows = np.tile(rng.permutation(rows), n_copies)[:most_rows]
     # Where nobody misses the column, new rows may: other rows' patterns stand in for theirs.
     missing = np.flatnonzero(~observed[:, j])

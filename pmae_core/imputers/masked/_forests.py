@@ -16,8 +16,10 @@ from pmae_core.imputers.masked._saved_arrays import damaged
 Forest: TypeAlias = ExtraTreesClassifier | ExtraTreesRegressor
 
 N_FOLDS = 5
-# A leaf of five rows, and of more in large tables: a tree has some thousand leaves at most.
+# Fewest examples in a leaf; more where rows are shown often, since copies of one row say less.
 _SMALLEST_LEAF = 5
+_LEAF_PER_COPY = 1.25
+# A tree has some thousand leaves at most.
 _MOST_LEAVES = 4_000
 
 
@@ -78,6 +80,7 @@ class ColumnForests:
         growth: Growth,
         seed: int,
         *,
+        n_copies: float,
         keep_leaves: bool,
         advance: Callable[[int], None],
     ) -> ColumnForests:
@@ -97,6 +100,8 @@ class ColumnForests:
             How to grow them.
         seed : int
             Seed of the trees.
+        n_copies : float
+            How often a row is among the examples.
         keep_leaves : bool
             Whether to keep what the leaves have learned from.
         advance : callable
@@ -110,7 +115,8 @@ class ColumnForests:
             used = fold != k
             if not used.any():  # a table of so few rows has no others to learn from
                 used = ~used
-            forest = _new_forest(n_categories, int(used.sum()), n_trees, growth, seed + k)
+            min_leaf = _min_leaf(growth, int(used.sum()), n_copies)
+            forest = _new_forest(n_categories, min_leaf, n_trees, growth, seed + k)
             forests[k] = forest.fit(inputs[used], target[used])
             # Threads add up in random order: predictions would differ in their last digits.
             forest.set_params(n_jobs=None)
@@ -189,10 +195,13 @@ class ColumnForests:
         return cls(forests, n_categories, leaves)
 
     def _expect(self, forest: Forest, inputs: np.ndarray) -> np.ndarray:
+        # The trees themselves: checks of the forest would take longer than small predictions.
+        cells = np.ascontiguousarray(inputs, dtype=np.float32)
+        mean = sum(tree.tree_.predict(cells) for tree in forest.estimators_) / forest.n_estimators
         if not self.n_categories:
-            return np.asarray(forest.predict(inputs))[:, None]
+            return np.asarray(mean)
         likely = np.zeros((len(inputs), self.n_categories))
-        likely[:, forest.classes_.astype(np.intp)] = forest.predict_proba(inputs)
+        likely[:, forest.classes_.astype(np.intp)] = mean
         return likely
 
 
@@ -206,10 +215,15 @@ def arrays_below(arrays: Mapping[str, np.ndarray], start: str) -> dict[str, np.n
     return {name[len(start) :]: a for name, a in arrays.items() if name.startswith(start)}
 
 
-def _new_forest(n_categories: int, n_rows: int, n_trees: int, growth: Growth, seed: int) -> Forest:
-    min_leaf = growth.min_leaf
-    if isinstance(min_leaf, str):
-        min_leaf = max(_SMALLEST_LEAF, n_rows // _MOST_LEAVES)
+def _min_leaf(growth: Growth, n_examples: int, n_copies: float) -> int:
+    if not isinstance(growth.min_leaf, str):
+        return growth.min_leaf
+    return max(_SMALLEST_LEAF, round(_LEAF_PER_COPY * n_copies), n_examples // _MOST_LEAVES)
+
+
+def _new_forest(
+    n_categories: int, min_leaf: int, n_trees: int, growth: Growth, seed: int
+) -> Forest:
     forest_class = ExtraTreesClassifier if n_categories else ExtraTreesRegressor
     return forest_class(
         n_estimators=n_trees,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pmae_core.imputers.masked._copied_masks import copied_masks
+from pmae_core.imputers.masked._copied_masks import WANTED_ROWS, copied_masks
 from pmae_core.imputers.masked._estimates import Estimates, wanted_columns
 from pmae_core.imputers.masked._forests import (
     N_FOLDS,
@@ -27,6 +27,7 @@ class Masks:
     """How the rows that trees learn from are masked; see :func:`copied_masks`."""
 
     n_copies: int | str = "auto"
+    wanted_rows: int = WANTED_ROWS
     most_rows: int | None = None
     function: str = "logit"
     copy_share: float = 1.0
@@ -43,6 +44,7 @@ class Masks:
             j,
             np.random.default_rng([seed, 1, j]),
             n_copies=self.n_copies,
+            wanted_rows=self.wanted_rows,
             most_rows=self.most_rows,
             sampler=MaskSampler(function=self.function),
             copy_share=self.copy_share,
@@ -293,6 +295,7 @@ def grow_forests(
             column.n_categories,
             growth,
             int(np.random.default_rng([seed, 6, j]).integers(2**31 - N_FOLDS)),
+            n_copies=len(rows) / len(np.unique(rows)),
             keep_leaves=keep_leaves,
             advance=advance,
         )

@@ -71,11 +71,12 @@ class MaskedTreesImputer(SavingImputer):
     n_trees : int, default 100
         Trees per column.
     min_leaf : int or "auto", default "auto"
-        Fewest rows in a leaf; "auto" is 5, and more where a tree would have too many leaves.
+        Fewest rows in a leaf; "auto" is 5, and more where rows are shown often or trees
+        would have too many leaves.
     max_features : float, default 0.5
         Share of the inputs that a split chooses from.
     n_copies : int or "auto", default "auto"
-        How often a row is shown, each time with another mask; "auto" is up to 4 in small tables.
+        How often a row is shown, each time with another mask; "auto" is up to 8 in small tables.
     max_samples : int or None, default 20_000
         Most rows that a column is learned from.
     masking : str, default "logit"
