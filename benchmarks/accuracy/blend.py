@@ -5,8 +5,8 @@ with at most 500, and the tables of `benchmarks.tables.TO_REPORT_ON`, on which n
 
 One fit of `pmae` gives four figures: its answer after the Gaussians, that after the trees, its last
 answer, and the imputation of its network alone, which is that of `pmae-mix` with the same seed (a
-test shows it). Where `paper_table2.csv` has a method on the very same missing cells, its accuracy is
-taken from there.
+test shows it). Where `paper_table2.csv` has a method on the very same missing cells, its accuracy
+is taken from there.
 
 Every finished fit is appended to `blend_runs.jsonl`, and the same command resumes where it was
 stopped. Several commands may run at a time on different tables or methods.

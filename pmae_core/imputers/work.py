@@ -39,14 +39,15 @@ class WorkProfile:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkParts:
-    """The work of a method that compares other methods, then fits the best of them again.
+    """The work of a method that fits other methods.
 
     Attributes
     ----------
     methods : tuple of (str, mapping)
         Names of the methods with their parameters.
     n_comparisons : int
-        How often all of them are fitted before the best are fitted to the whole table.
+        How often all of them are fitted before the best are fitted to the whole table; 0 for a
+        method that fits all of them once, and blends them.
     """
 
     methods: tuple[tuple[str, Mapping[str, Any]], ...]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,7 +21,8 @@ from pmae_core.table import EncodedColumn, EncodedTable
 if TYPE_CHECKING:
     from pmae_core.imputers.masked._prediction import FittedNetwork
 
-_CELLS_AT_ONCE = 2_000_000
+# The pieces do not depend on the number of threads, so neither does the result.
+_CELLS_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +45,8 @@ class Blend:
         How much each member counts, in the order of :attr:`members`.
     residuals : mapping of column to ndarray
         For each number errors of the blend's scores on held-out cells, for random imputations.
+    n_threads : int
+        Pieces of a table that are imputed at a time.
     """
 
     columns: Sequence[EncodedColumn]
@@ -51,6 +56,7 @@ class Blend:
     network: FittedNetwork | None = None
     shares: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     residuals: Mapping[int, np.ndarray] = field(default_factory=dict)
+    n_threads: int = 1
 
     @property
     def members(self) -> list[str]:
@@ -87,18 +93,30 @@ class Blend:
     def impute(self, encoded: EncodedTable) -> np.ndarray:
         """Return the encoded values with every missing cell estimated."""
         imputed = encoded.values.copy()
-        for rows in self._pieces(encoded.observed):
+
+        def impute_piece(rows: np.ndarray) -> None:
             observed = encoded.observed[rows]
             for j, estimate in self.estimate(encoded.values[rows], observed, ~observed).items():
                 imputed[rows[~observed[:, j]], j] = encoded_cells(estimate, j, self.numbers)
+
+        with self._one_thread_per_piece(), ThreadPoolExecutor(self.n_threads) as pool:
+            list(pool.map(impute_piece, self.pieces(encoded.observed)))
         return imputed
+
+    def _one_thread_per_piece(self) -> AbstractContextManager[None]:
+        """Keep the network's own threads from competing with those of the pieces."""
+        if self.network is None:
+            return nullcontext()
+        from pmae_core.training.device import threads_for
+
+        return threads_for(0)
 
     def draw(self, encoded: EncodedTable, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """Yield ``n`` random imputations, each drawn in rounds."""
         for _ in range(n):
             imputed = encoded.values.copy()
             rounds = round_of_columns(len(self.columns), rng)
-            for rows in self._pieces(encoded.observed):
+            for rows in self.pieces(encoded.observed):
                 imputed[rows] = draw_in_rounds(
                     imputed[rows],
                     encoded.observed[rows],
@@ -123,10 +141,11 @@ class Blend:
                 drawn[now[:, j], j] = place.clip(max=estimate.shape[1] - 1)
         return drawn
 
-    def _pieces(self, observed: np.ndarray) -> Iterator[np.ndarray]:
+    def pieces(self, observed: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the numbers of incomplete rows, so many at a time that their inputs fit."""
         rows = np.flatnonzero(~observed.all(axis=1))
-        width = len(self.columns) + sum(len(one.column) for one in self.gaussians)
+        used = [*self.gaussians, *([self.forests.gaussian] if self.forests else [])]
+        width = len(self.columns) + sum(len(one.column) for one in used if one is not None)
         size = max(1, _CELLS_AT_ONCE // width)
         for start in range(0, len(rows), size):
             yield rows[start : start + size]

@@ -76,6 +76,8 @@ class Blending:
         How rows are masked to learn from.
     run : FitRun
         Seed, callbacks and cancellation.
+    n_threads : int
+        Pieces of a table that the blend imputes at a time.
     """
 
     def __init__(
@@ -84,6 +86,7 @@ class Blending:
         scalers: Sequence[Scaler | None],
         masks: Masks,
         run: FitRun,
+        n_threads: int,
     ) -> None:
         self.encoded = encoded
         self.numbers = OwnNumbers(scalers)
@@ -95,7 +98,7 @@ class Blending:
         # Estimates of each member fitted so far, by rows that it does not know.
         self.on_examples: list[Estimates] = []
         self.on_held_out: list[Estimates] = []
-        self.blend = Blend(encoded.columns, self.numbers)
+        self.blend = Blend(encoded.columns, self.numbers, n_threads=n_threads)
 
     def fit_gaussians(self) -> None:
         """Fit the Gaussians on ranks and on the own scale, with their folds."""
@@ -149,7 +152,6 @@ class Blending:
             encoded.columns,
             [column.forests for column in columns],
             None if gaussian is None else gaussian.whole,
-            growth.n_jobs,
         )
         if self.held_out is not None:
             self.on_held_out.append(self._forests_on_held_out(forests, gaussian, self.held_out))

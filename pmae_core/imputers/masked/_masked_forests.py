@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,14 +112,11 @@ class MaskedForests:
         The forests of each column.
     gaussian : TableGaussian or None
         What adds its estimates to the inputs.
-    n_jobs : int
-        Columns that are estimated at a time.
     """
 
     columns: Sequence[EncodedColumn]
     forests: Sequence[ColumnForests]
     gaussian: TableGaussian | None
-    n_jobs: int = 1
 
     def estimate(
         self,
@@ -141,15 +137,9 @@ class MaskedForests:
         if expected is None and self.gaussian is not None:
             expected = self.gaussian.expect(values, kept)
         inputs = TreeInputs(self.columns, values, kept, expected)
-
-        def of_column(j: int) -> np.ndarray:
-            return self.forests[j].estimate(inputs.of(j, wanted[:, j]))
-
-        columns = wanted_columns(wanted)
-        if self.n_jobs == 1:
-            return {j: of_column(j) for j in columns}
-        with ThreadPoolExecutor(None if self.n_jobs < 0 else self.n_jobs) as pool:
-            return dict(zip(columns, pool.map(of_column, columns), strict=True))
+        return {
+            j: self.forests[j].estimate(inputs.of(j, wanted[:, j])) for j in wanted_columns(wanted)
+        }
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays of all forests, each named by its column."""
@@ -165,7 +155,6 @@ class MaskedForests:
         arrays: Mapping[str, np.ndarray],
         columns: Sequence[EncodedColumn],
         gaussian: TableGaussian | None,
-        n_jobs: int = 1,
     ) -> MaskedForests:
         """Return the forests that :meth:`arrays` describes."""
         forests = [
@@ -176,7 +165,7 @@ class MaskedForests:
             )
             for j, column in enumerate(columns)
         ]
-        return cls(columns, forests, gaussian, n_jobs)
+        return cls(columns, forests, gaussian)
 
 
 class TreeInputs:

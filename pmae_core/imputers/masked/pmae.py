@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -27,7 +26,7 @@ from pmae_core.imputers.masked.trees import TREE_CONSTRAINTS
 from pmae_core.imputers.parameters import STRING, Constraints, InstanceOf, OneOf, SomeOf
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.imputers.run import FitRun
-from pmae_core.imputers.work import WorkProfile
+from pmae_core.imputers.work import WorkParts
 from pmae_core.storage.arrays import ArrayGroups
 from pmae_core.table import EncodedTable, Schema
 from pmae_core.threads import allowed_threads
@@ -58,8 +57,11 @@ _CELLS_FOR_ALL_TREES = 10_000_000
 _FEWEST_TREES = 20
 
 
+NAME = "pmae"
+
+
 @register_imputer(
-    name="pmae",
+    name=NAME,
     title="PMAE blend",
     explanation="Blends PMAE's network with a Gaussian and with trees, each of which learns to "
     "impute masked cells. How much each counts in a column is learned on held-out cells.",
@@ -181,17 +183,23 @@ class PMAEImputer(SavingImputer):
         given = _PRESET_MEMBERS[self.preset] if self.members is None else self.members
         return tuple(name for name in MEMBERS if name in given)
 
-    def work_profile(self, n_rows: int) -> WorkProfile:
-        """Say how long a training can take; see :meth:`BaseImputer.work_profile`."""
-        if "network" in self.members_in_force():
-            profile = self._network().work_profile(n_rows)
-            network_params = {**(self.network_params or {}), **profile.params}
-            return replace(profile, params={"network_params": network_params})
-        return super().work_profile(n_rows)
+    def work_parts(self) -> WorkParts | None:
+        """Return the network and the other members as parts; see :meth:`BaseImputer.work_parts`."""
+        members = self.members_in_force()
+        others = tuple(name for name in members if name != "network")
+        if others == members:
+            return None
+        network = ("pmae-mix", self._network_params())
+        if not others:
+            return WorkParts(methods=(network,), n_comparisons=0)
+        rest = {"members": others, "preset": self.preset, "n_trees": self.n_trees}
+        return WorkParts(methods=((NAME, rest), network), n_comparisons=0)
 
     def _network(self) -> PMAENetworkImputer:
-        params = {"preset": self.preset, "device": self.device, **(self.network_params or {})}
-        return PMAENetworkImputer(**params)
+        return PMAENetworkImputer(**self._network_params())
+
+    def _network_params(self) -> dict[str, Any]:
+        return {"preset": self.preset, "device": self.device, **(self.network_params or {})}
 
     def _settle(self, frame: pd.DataFrame) -> None:
         self.blend_ = None
@@ -202,7 +210,7 @@ class PMAEImputer(SavingImputer):
             self.settings_["network"] = self._network().settings_for(len(frame))
 
     def _n_threads(self) -> int:
-        return allowed_threads() if self.n_jobs is None else self.n_jobs
+        return allowed_threads(self.n_jobs)
 
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "rank"}
@@ -228,7 +236,9 @@ class PMAEImputer(SavingImputer):
         """Fit one member after the other, and yield each blend."""
         run.check()
         members = self.members_in_force()
-        blending = Blending(encoded, self.encoder_.scalers_, self._masks(encoded), run)
+        blending = Blending(
+            encoded, self.encoder_.scalers_, self._masks(encoded), run, self._n_threads()
+        )
         if {"gaussian", "trees"} & set(members) and self._has_gaussians(encoded, members):
             blending.fit_gaussians()
             if "gaussian" in members:
@@ -350,10 +360,7 @@ class PMAEImputer(SavingImputer):
         forests = network = None
         if "trees" in members:
             forests = MaskedForests.from_arrays(
-                groups.get("forests", {}),
-                columns,
-                found.get("gaussian_ranks"),
-                self._n_threads(),
+                groups.get("forests", {}), columns, found.get("gaussian_ranks")
             )
         if "network" in members:
             from pmae_core.imputers.masked._network_parts import restore_network
@@ -373,6 +380,7 @@ class PMAEImputer(SavingImputer):
             network,
             saved_array(groups.get("blend", {}), "shares", (np.float64,), n_dims=2),
             {int(j): one for j, one in groups.get("residuals_of_blend", {}).items()},
+            self._n_threads(),
         )
         if self.blend_.members != members:
             raise damaged("a member of the blend is missing")

@@ -10,8 +10,8 @@ import numpy as np
 
 from pmae_core.errors import ImputationWarning
 from pmae_core.imputers.base import BaseImputer
+from pmae_core.imputers.masked._blend import Blend
 from pmae_core.imputers.masked._drawing import draw_in_rounds, round_of_columns
-from pmae_core.imputers.masked._estimates import encoded_cells
 from pmae_core.imputers.masked._forests import Growth, folds_of_rows
 from pmae_core.imputers.masked._masked_forests import (
     FoldedGaussian,
@@ -28,8 +28,6 @@ from pmae_core.imputers.registry import register_imputer
 from pmae_core.imputers.run import FitRun
 from pmae_core.table import EncodedTable, Schema
 from pmae_core.threads import allowed_threads
-
-_CELLS_AT_ONCE = 2_000_000
 
 TREE_CONSTRAINTS: Constraints = {
     "n_trees": [Integer(least=1)],
@@ -136,15 +134,12 @@ class MaskedTreesImputer(SavingImputer):
         self.schema = schema
         self.random_state = random_state
 
-    def _n_threads(self) -> int:
-        return allowed_threads() if self.n_jobs is None else self.n_jobs
-
     def _encoder_options(self) -> dict[str, Any]:
         return {"numeric": "rank"}
 
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         run.check()
-        self._numbers = OwnNumbers(self.encoder_.scalers_)
+        numbers = OwnNumbers(self.encoder_.scalers_)
         fold = folds_of_rows(len(encoded.values), np.random.default_rng([run.seed, 5]))
         gaussian = None
         if self.gaussian and is_too_wide(encoded.columns):
@@ -157,12 +152,12 @@ class MaskedTreesImputer(SavingImputer):
         elif self.gaussian:
             rng = np.random.default_rng([run.seed, 0])
             gaussian = FoldedGaussian.fit(
-                encoded, self._numbers, fold, rng, on_own_scale=False, check=run.check
+                encoded, numbers, fold, rng, on_own_scale=False, check=run.check
             )
         progress = run.progress(len(encoded.columns) * self.n_trees, "tree")
         columns = grow_forests(
             encoded,
-            self._numbers,
+            numbers,
             fold,
             gaussian,
             Masks(
@@ -175,27 +170,33 @@ class MaskedTreesImputer(SavingImputer):
                 n_trees=self.n_trees,
                 min_leaf=self.min_leaf,
                 max_features=self.max_features,
-                n_jobs=self._n_threads(),
+                n_jobs=allowed_threads(self.n_jobs),
             ),
             run.seed,
             keep_leaves=True,
             advance=progress.advance,
         )
-        self.forests_ = MaskedForests(
-            encoded.columns,
-            [column.forests for column in columns],
-            None if gaussian is None else gaussian.whole,
-            self._n_threads(),
+        self._take(
+            MaskedForests(
+                encoded.columns,
+                [column.forests for column in columns],
+                None if gaussian is None else gaussian.whole,
+            )
+        )
+
+    def _take(self, forests: MaskedForests) -> None:
+        """Take fitted forests; they impute like a blend with one member."""
+        self.forests_ = forests
+        self._blend = Blend(
+            forests.columns,
+            OwnNumbers(self.encoder_.scalers_),
+            forests=forests,
+            shares=np.ones((len(forests.columns), 1)),
+            n_threads=allowed_threads(self.n_jobs),
         )
 
     def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
-        imputed = encoded.values.copy()
-        for rows in self._pieces(encoded):
-            observed = encoded.observed[rows]
-            found = self.forests_.estimate(encoded.values[rows], observed, ~observed)
-            for j, estimate in found.items():
-                imputed[rows[~observed[:, j]], j] = encoded_cells(estimate, j, self._numbers)
-        return imputed
+        return self._blend.impute(encoded)
 
     def _draw_encoded(
         self, encoded: EncodedTable, n: int, rng: np.random.Generator
@@ -203,7 +204,7 @@ class MaskedTreesImputer(SavingImputer):
         for _ in range(n):
             imputed = encoded.values.copy()
             rounds = round_of_columns(len(encoded.columns), rng)
-            for rows in self._pieces(encoded):
+            for rows in self._blend.pieces(encoded.observed):
                 imputed[rows] = draw_in_rounds(
                     imputed[rows],
                     encoded.observed[rows],
@@ -221,8 +222,8 @@ class MaskedTreesImputer(SavingImputer):
         inputs = TreeInputs(self.forests_.columns, cells, known, expected)
         for j in np.flatnonzero(now.any(axis=0)).tolist():
             found = self.forests_.forests[j].draw(inputs.of(j, now[:, j]), rng)
-            is_number = self._numbers.is_number(j)
-            drawn[now[:, j], j] = self._numbers.to_scores(found, j) if is_number else found
+            numbers = self._blend.numbers
+            drawn[now[:, j], j] = numbers.to_scores(found, j) if numbers.is_number(j) else found
         return drawn
 
     def _fitted_parts(self) -> FittedParts:
@@ -235,22 +236,11 @@ class MaskedTreesImputer(SavingImputer):
         return FittedParts({"has_gaussian": forests.gaussian is not None}, groups)
 
     def _restore_parts(self, parts: FittedParts) -> None:
-        self._numbers = OwnNumbers(self.encoder_.scalers_)
+        numbers = OwnNumbers(self.encoder_.scalers_)
         columns, gaussian = self.encoder_.columns_, None
         if parts.state["has_gaussian"]:
             gaussian = TableGaussian.from_arrays(
-                parts.groups.get("gaussian", {}), columns, self._numbers, on_own_scale=False
+                parts.groups.get("gaussian", {}), columns, numbers, on_own_scale=False
             )
         if "forests" in parts.groups:
-            self.forests_ = MaskedForests.from_arrays(
-                parts.groups["forests"], columns, gaussian, self._n_threads()
-            )
-
-    def _pieces(self, encoded: EncodedTable) -> Iterator[np.ndarray]:
-        """Yield incomplete rows, so many at a time that their inputs fit into memory."""
-        rows = np.flatnonzero(~encoded.observed.all(axis=1))
-        gaussian = self.forests_.gaussian
-        width = len(encoded.columns) + (0 if gaussian is None else len(gaussian.column))
-        size = max(1, _CELLS_AT_ONCE // width)
-        for start in range(0, len(rows), size):
-            yield rows[start : start + size]
+            self._take(MaskedForests.from_arrays(parts.groups["forests"], columns, gaussian))

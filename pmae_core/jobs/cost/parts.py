@@ -36,8 +36,8 @@ class RequestedMethod:
     parts : list of MethodToRun
         What to run: the method itself, or the methods that it fits.
     n_comparisons : int or None
-        How often all parts are fitted before the best are fitted again; None for a method that
-        does its work itself.
+        How often all parts are fitted before the best are fitted again; 0 if all parts are fitted
+        once, None for a method that does its work itself.
     """
 
     name: str
@@ -75,13 +75,25 @@ class RequestedMethod:
         )
         names = listed((cost.method for cost in working), most=len(working))
         without = f" (without {listed(failed)}, which failed)" if failed else ""
+        memory_mb = max(cost.memory_mb or 0.0 for cost in working)
+        busy = max(cost.busy for cost in working)
+        if not n_comparisons:
+            return MethodCost(
+                method=self.name,
+                low=low,
+                seconds=seconds,
+                high=high,
+                memory_mb=memory_mb,
+                busy=busy,
+                how=f"One fit each of {names}{without}.",
+            )
         return MethodCost(
             method=self.name,
             # One of the methods at least is fitted once more, and all of them at most.
             low=n_comparisons * low + min(cost.low or 0.0 for cost in working),
             seconds=(n_comparisons + 0.5) * seconds,
             high=(n_comparisons + 1) * high,
-            memory_mb=max(cost.memory_mb or 0.0 for cost in working),
-            busy=max(cost.busy for cost in working),
+            memory_mb=memory_mb,
+            busy=busy,
             how=f"{n_comparisons} comparisons of {names}{without}, then a fit of those chosen.",
         )

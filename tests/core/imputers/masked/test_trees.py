@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from pmae_core.errors import Cancelled, ImputationWarning
-from pmae_core.imputers.masked import trees
 from pmae_core.imputers.masked.trees import MaskedTreesImputer
 from tests.support.correlated import correlated_table, r2
 
@@ -53,7 +52,7 @@ def test_neither_threads_nor_pieces_change_the_result(monkeypatch):
     whole = alone.transform(incomplete)
 
     pd.testing.assert_frame_equal(together.transform(incomplete), whole, check_exact=True)
-    monkeypatch.setattr(trees, "_CELLS_AT_ONCE", 30)
+    monkeypatch.setattr("pmae_core.imputers.masked._blend._CELLS_AT_ONCE", 30)
     pd.testing.assert_frame_equal(alone.transform(incomplete), whole, check_exact=True)
 
 
