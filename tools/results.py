@@ -165,6 +165,89 @@ def _choices(result: dict[str, Any]) -> str:
     )
 
 
+_PARTS_OF_BLEND = {
+    "report": "Tables kept aside",
+    "few-rows": "The nine tables, at most 500 rows",
+    "nine": "The nine tables, at most 10,000 rows (news: 4,000)",
+}
+
+
+def _blend(result: dict[str, Any]) -> str:
+    return "\n\n".join(_part_of_blend(name, part) for name, part in result["parts"].items())
+
+
+def _part_of_blend(name: str, part: dict[str, Any]) -> str:
+    cost, above = part["cost"]["mean_cpu_seconds"], part["blend_above"]
+    run = (
+        f"**{_PARTS_OF_BLEND[name]}**, {part['tables_and_patterns']} pairs of a table and a "
+        f"pattern, {part['cases']} of {part['wanted_cases']} cases. `pmae` is the best or at most "
+        f"{part['tied_within']:g} points below it on {part['first_or_tied_on']}, and nowhere more "
+        f"than {max(0.0, part['largest_distance_to_the_best']):.1f} points below:"
+    )
+    rows = (
+        (
+            f"`{method}`",
+            f"{accuracy:.1f}",
+            "" if method == "pmae" else f"{above[method]['points']:+.1f}",
+            f"{cost[method]:.1f}" if method in cost else "",
+        )
+        for method, accuracy in part["mean_accuracy"].items()
+    )
+    header = ["Method", "Accuracy × 100", "`pmae` above it", "Processor seconds"]
+    return f"{run}\n\n{_table(header, rows)}"
+
+
+def _blend_members(result: dict[str, Any]) -> str:
+    return "\n\n".join(map(_members_of_table, result["tables"]))
+
+
+def _members_of_table(table: dict[str, Any]) -> str:
+    answers = "; ".join(
+        f"{' and '.join(one['members'])} after {one['seconds']:.1f} s "
+        f"(accuracy {one['accuracy']:.1f})"
+        for one in table["answers"]
+    )
+    members = list(next(iter(table["shares"].values())))
+    rows = (
+        (name, *(f"{shares[member]:.2f}" for member in members))
+        for name, shares in table["shares"].items()
+    )
+    head = f"**{table['dataset']}**, {table['rows']:,} rows: {answers}."
+    return f"{head}\n\n{_table(['Column', *members], rows)}"
+
+
+def _blend_choices(result: dict[str, Any]) -> str:
+    return _table(
+        ["Setting", "Tables and seeds", "Accuracy × 100", "Difference", "Processor seconds"],
+        (
+            (
+                line["choice"],
+                line["tables_and_seeds"],
+                f"{line['mean_accuracy']:.1f}",
+                _difference(line) if line["difference"] or line["standard_error"] else "",
+                f"{line['mean_cpu_seconds']:.1f}",
+            )
+            for line in result["summary"]
+        ),
+    )
+
+
+def _peers(result: dict[str, Any]) -> str:
+    return _table(
+        ["Method", "Finished", "Failed", "Accuracy × 100 on shared tables", "Processor seconds"],
+        (
+            (
+                line["method"],
+                line["done"],
+                line["failed"],
+                f"{line['mean_accuracy_x100']:.1f}",
+                f"{line['mean_cpu_seconds']:.1f}",
+            )
+            for line in result["summary"]["methods"]
+        ),
+    )
+
+
 def _difference(line: dict[str, Any]) -> str:
     error = line["standard_error"]
     return f"{line['difference']:+.1f}" + (f" ± {error:.1f}" if error is not None else "")
@@ -183,4 +266,8 @@ TELLERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "scale": _scale,
     "choices": _choices,
     "nine_tables": _nine_tables,
+    "blend": _blend,
+    "blend_members": _blend_members,
+    "blend_choices": _blend_choices,
+    "peers": _peers,
 }

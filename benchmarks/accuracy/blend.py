@@ -79,6 +79,11 @@ class Part:
     seeds: int
     fewer_rows: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def n_cases(self) -> int:
+        """Number of tables, patterns and seeds."""
+        return len(self.datasets) * len(self.patterns) * self.seeds
+
     def rows_of(self, dataset: str) -> int:
         """Return the maximum number of rows of a table."""
         return self.fewer_rows.get(dataset, self.max_rows)
@@ -275,7 +280,9 @@ def summary(runs: pd.DataFrame) -> dict[str, Any]:
         table = accuracies(shared)
         found[name] = {
             "cases": len(cases),
+            "wanted_cases": PARTS[name].n_cases,
             "seeds": PARTS[name].seeds,
+            "tied_within": TIED_WITHIN,
             **standing(table),
             "cost": cost(shared),
             "by_table": [
@@ -304,7 +311,6 @@ def main(arguments: list[str] | None = None) -> int:
             "what": "imputation accuracy × 100 (nested, MNAR): pmae is `balanced`, pmae-gaussian "
             "and pmae-trees are its earlier answers, pmae-mix its network alone",
             "command": "python -m benchmarks.accuracy.blend",
-            "tied_within": TIED_WITHIN,
             "parts": result,
         },
     )
