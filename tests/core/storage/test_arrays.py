@@ -41,7 +41,10 @@ def test_groups_and_state_come_back(tmp_path):
     write_arrays(path, groups, {"step": np.int64(3), "names": ["ä", None]})
 
     read, state = read_arrays(path)
-    assert {group: list(arrays) for group, arrays in read.items()} == {"a": ["x", "y/z"], "b": ["x"]}
+    assert {group: list(arrays) for group, arrays in read.items()} == {
+        "a": ["x", "y/z"],
+        "b": ["x"],
+    }
     assert read["b"]["x"].tolist() == [7, 7, 7]
     assert state == {"version": FORMAT_VERSION, "step": 3, "names": ["ä", None]}
     assert [file.name for file in path.parent.iterdir()] == ["file.safetensors"]
@@ -96,7 +99,7 @@ def test_safetensors_of_others_are_refused(tmp_path, metadata):
 def test_a_state_that_is_no_mapping_is_refused(tmp_path, state):
     save_file({"a/x": np.zeros(1)}, tmp_path / "file", metadata={"state": json.dumps(state)})
 
-    with pytest.raises(ValueError, match="not a file that PMAE wrote|format version None"):
+    with pytest.raises(ValueError, match=r"not a file that PMAE wrote|format version None"):
         read_arrays(tmp_path / "file")
 
 
@@ -105,7 +108,9 @@ def test_another_format_version_is_refused(tmp_path, monkeypatch):
     write_arrays(tmp_path / "file", {}, {})
     monkeypatch.undo()
 
-    with pytest.raises(ValueError, match=f"version 99; this release reads version {FORMAT_VERSION}"):
+    with pytest.raises(
+        ValueError, match=f"version 99; this release reads version {FORMAT_VERSION}"
+    ):
         read_arrays(tmp_path / "file")
 
 

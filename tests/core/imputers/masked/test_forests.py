@@ -87,9 +87,7 @@ def test_with_fewer_trees_than_folds_every_row_has_an_estimate():
 
     assert np.isfinite(unseen).all()
     without_forest = fold >= 2
-    np.testing.assert_array_equal(
-        unseen[without_forest], forests.estimate(inputs[without_forest])
-    )
+    np.testing.assert_array_equal(unseen[without_forest], forests.estimate(inputs[without_forest]))
     assert np.isfinite(forests.draw(inputs, np.random.default_rng(0))).all()
 
 

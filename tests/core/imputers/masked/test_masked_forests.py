@@ -57,9 +57,7 @@ def grow(table, gaussian, n_jobs=1, masks=None, seed=0, **options):
     growth = Growth(n_trees=10, min_leaf="auto", max_features=0.5, n_jobs=n_jobs)
     options = {"advance": lambda _: None} | options
     return list(
-        grow_forests(
-            encoded, numbers, fold, gaussian, masks or Masks(), growth, seed, **options
-        )
+        grow_forests(encoded, numbers, fold, gaussian, masks or Masks(), growth, seed, **options)
     )
 
 

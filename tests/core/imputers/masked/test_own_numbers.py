@@ -43,7 +43,9 @@ def test_a_range_wider_than_the_largest_number_is_finite():
 
 
 @given(
-    st.lists(st.floats(-1.7e308, 1.7e308, allow_subnormal=False), min_size=2, max_size=20, unique=True),
+    st.lists(
+        st.floats(-1.7e308, 1.7e308, allow_subnormal=False), min_size=2, max_size=20, unique=True
+    ),
     st.floats(-2, 3),
 )
 def test_scores_stay_in_the_observed_range(column, number):
