@@ -43,7 +43,7 @@ def read_arrays(path: Path) -> tuple[ArrayGroups, dict[str, Any]]:
     try:
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
-            state = json.loads(metadata["state"])
+            state = dict(json.loads(metadata["state"]))
             for key in file.keys():  # noqa: SIM118 (safe_open is no mapping)
                 group, name = key.split("/", 1)
                 groups.setdefault(group, {})[name] = file.get_tensor(key)

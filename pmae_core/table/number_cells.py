@@ -102,7 +102,7 @@ def _decimals(values: np.ndarray, dtype: Any) -> int | None:
         return None
     float_type = _float_type(dtype)
     # Three bits are kept apart: beyond them every number looks like a rounded one.
-    most = 2.0 ** (np.finfo(float_type).nmant - 2) / max(np.abs(values).max(), 1e-300)
+    most = 2.0 ** (np.finfo(float_type).nmant - 2) / max(np.abs(values).max(), 1e-290)
     for decimals in range(_MOST_DECIMALS + 1):
         if 10.0**decimals > most:
             return None

@@ -16,6 +16,7 @@ MAX_KNOTS = 1000
 # knot means the knot itself.
 _SMALLEST_GAP = 1e-6
 _SNAP = 1.5e-7
+_LARGE = 1e280
 # scikit-learn's QuantileTransformer never goes nearer than this to probability 0 or 1.
 _QUANTILE_EDGE = 1e-7
 
@@ -40,17 +41,22 @@ class KnotScaler:
 
     def scale(self, numbers: np.ndarray) -> np.ndarray:
         """Return the scores of numbers (NaN stays NaN)."""
-        return np.interp(numbers, self.values, self.scores)
+        return np.interp(numbers / self._unit, self.values / self._unit, self.scores)
 
     def unscale(self, scores: np.ndarray) -> np.ndarray:
         """Return the numbers of scores, inside the observed range."""
-        numbers = np.interp(scores, self.scores, self.values)
+        numbers = np.interp(scores, self.scores, self.values / self._unit) * self._unit
         # A knot must come back exactly although scores travel as float32.
         right = np.searchsorted(self.scores, scores).clip(1, len(self.scores) - 1)
         for near in (right - 1, right):
             exact = np.abs(scores - self.scores[near]) <= _SNAP
             numbers = np.where(exact, self.values[near], numbers)
         return numbers
+
+    @property
+    def _unit(self) -> float:
+        """A power of 2 in which slopes between the largest numbers are finite; usually 1."""
+        return 2.0**64 if np.abs(self.values[[0, -1]]).max() > _LARGE else 1.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scaler as JSON-able data."""

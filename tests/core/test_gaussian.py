@@ -172,3 +172,46 @@ def test_pairs_always_give_a_usable_gaussian(seed, n, d):
     model = GaussianModel.from_pairs(values, observed)
     assert np.isfinite(model.mean).all()
     assert np.linalg.eigvalsh(model.covariance).min() > 0
+
+
+def incomplete_rows(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    values = draw_rows(random_gaussian(rng, 4), n, rng)
+    return values, rng.random(values.shape) < 0.7
+
+
+def test_a_start_at_the_answer_needs_hardly_an_iteration():
+    values, observed = incomplete_rows()
+    straight = GaussianModel.fit(values, observed, max_iter=500)
+
+    again = GaussianModel.fit(values, observed, max_iter=500, start=straight)
+
+    assert again.n_iterations <= 2 < straight.n_iterations
+    np.testing.assert_allclose(again.mean, straight.mean, atol=1e-5)
+    np.testing.assert_allclose(again.covariance, straight.covariance, atol=1e-5)
+
+
+def test_every_start_leads_to_the_same_answer():
+    values, observed = incomplete_rows()
+    straight = GaussianModel.fit(values, observed, max_iter=3000, tol=1e-10)
+    far_away = GaussianModel(np.full(4, 5.0), 3 * np.eye(4))
+
+    found = GaussianModel.fit(values, observed, max_iter=3000, tol=1e-10, start=far_away)
+
+    np.testing.assert_allclose(found.mean, straight.mean, atol=1e-6)
+    np.testing.assert_allclose(found.covariance, straight.covariance, atol=1e-6)
+
+
+def test_from_a_good_start_few_iterations_are_enough():
+    values, observed = incomplete_rows()
+    nearly = GaussianModel.fit(values[20:], observed[20:], max_iter=500)
+    straight = GaussianModel.fit(values, observed, max_iter=500)
+
+    with_start, without = (
+        GaussianModel.fit(values, observed, max_iter=4, start=start) for start in (nearly, None)
+    )
+
+    def distance(model: GaussianModel) -> float:
+        return float(np.abs(model.covariance - straight.covariance).max())
+
+    assert distance(with_start) < 0.2 * distance(without)

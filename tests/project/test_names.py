@@ -17,7 +17,8 @@ REPLACED_WORDS = {
     r"biograph(y|ies)": "cell details",
     r"practis(e|ed|es|ing)": "train",
     r"\w*(colour|neighbour|behaviour|favour)\w*": "American spelling",
-    r"\w*(summaris|optimis(?!m\b|ti)|standardis|normalis|initialis|regularis|maximis|minimis)\w*": "-ize",
+    r"\w*(summaris|standardis|normalis|initialis|regularis|maximis|minimis)\w*": "-ize",
+    r"\w*optimis(?!m\b|ti)\w*": "-ize",  # optimism is no spelling of optimize
 }
 # Names that belong to other libraries.
 ALLOWED = re.compile(r"\b(fill_(value|null|diagonal)|masked_fill|PatternFill)\b|\.fill\b(?= =)")

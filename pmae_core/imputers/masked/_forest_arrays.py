@@ -108,6 +108,9 @@ def forest_from_arrays(
     nodes = _checked_nodes(arrays, shape, n_features)
     values = np.zeros((len(nodes), leaf_values.shape[1]))
     values[shape.is_leaf] = leaf_values
+    if classes is not None:  # with its rows a leaf can be saved again
+        rows = arrays["value"].sum(axis=1, dtype=np.int64)
+        nodes["weighted_n_node_samples"][shape.is_leaf] = rows
 
     ends = np.cumsum(shape.nodes_per_tree)
     trees = [

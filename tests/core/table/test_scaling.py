@@ -94,3 +94,15 @@ def test_rare_neighbors_among_many_ties_stay_apart():
 def test_nan_stays_nan():
     for scaling in NUMERIC_SCALINGS:
         assert np.isnan(fit_scaler(np.array([1.0, 2.0]), scaling).scale(np.array([np.nan])))[0]
+
+
+@pytest.mark.parametrize("scaling", ["rank", "minmax"])
+def test_a_range_wider_than_the_largest_number_is_scaled(scaling):
+    shares = np.linspace(-1, 1, 60)
+    huge, plain = (fit_scaler(unit * shares, scaling) for unit in (1.7e308, 1.0))
+    between = np.linspace(-0.999, 0.999, 500)
+
+    scores = huge.scale(1.7e308 * between)
+
+    np.testing.assert_allclose(scores, plain.scale(between), atol=1e-9)
+    np.testing.assert_allclose(huge.unscale(scores) / 1.7e308, between, atol=1e-5)

@@ -1,100 +1,222 @@
-"""A Gaussian of numbers as they are, as a second opinion."""
+"""One Gaussian of a table's columns, on ranks and on their own scale."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from pmae_core.imputers.masked._own_scale import OwnScale, best_share
 
+from pmae_core.errors import ImputationError
 from pmae_core.imputers import PMAENetworkImputer, load_imputer
-from pmae_core.table.scaling import fit_scaler
+from pmae_core.imputers.masked import _table_gaussian
+from pmae_core.imputers.masked._own_numbers import OwnNumbers
+from pmae_core.imputers.masked._table_gaussian import TableGaussian, coordinates_of, is_too_wide
+from pmae_core.table import EncodedTable, TableEncoder
+
+BOTH_SCALES = pytest.mark.parametrize("on_own_scale", [False, True], ids=["ranks", "own"])
 
 
-def long_tails(n, unit=1.0, seed=0):
-    """Return two columns with long tails, the second a straight line of the first."""
-    rng = np.random.default_rng(seed)
-    first = np.exp(2 * rng.normal(size=n))
-    return unit * np.column_stack([first, 3 * first + rng.exponential(size=n)])
+def encode(frame: pd.DataFrame) -> tuple[EncodedTable, OwnNumbers]:
+    encoder = TableEncoder(numeric="rank").fit(frame)
+    return encoder.transform(frame), OwnNumbers(encoder.scalers_)
 
 
-def fitted(numbers, n_categories=(0, 0)):
-    scalers = [fit_scaler(column, "rank") for column in numbers.T]
-    scores = np.column_stack([s.scale(c) for s, c in zip(scalers, numbers.T, strict=True)])
-    scores = scores.astype(np.float32)
-    kept = np.ones(scores.shape, dtype=bool)
-    kept[::2, 1] = False
+def fit(frame: pd.DataFrame, *, on_own_scale: bool) -> tuple[TableGaussian, EncodedTable]:
+    encoded, numbers = encode(frame)
     rng = np.random.default_rng(0)
-    return OwnScale.fit(scores, kept, n_categories, scalers, rng), scores, kept
+    gaussian = TableGaussian.fit(
+        encoded, encoded.observed, numbers, on_own_scale=on_own_scale, rng=rng
+    )
+    return gaussian, encoded
+
+
+def long_tails(n: int, unit: float = 1.0) -> pd.DataFrame:
+    """Return two columns with long tails, the second a straight line of the first."""
+    rng = np.random.default_rng(0)
+    first = np.exp(2 * rng.normal(size=n))
+    return pd.DataFrame({"first": first, "second": 3 * first + rng.exponential(size=n)}) * unit
+
+
+def mixed(n: int = 600) -> pd.DataFrame:
+    """Return a number and a town that say much about each other, and a number of its own."""
+    rng = np.random.default_rng(0)
+    towns = rng.integers(3, size=n)
+    return pd.DataFrame(
+        {
+            "rent": 100.0 * towns + rng.normal(size=n),
+            "town": np.array(["Bonn", "Oslo", "Ulm"])[towns],
+            "noise": rng.normal(size=n),
+        }
+    )
+
+
+def without(encoded: EncodedTable, j: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return all cells but those of one column as kept, and those as wanted."""
+    wanted = np.zeros_like(encoded.observed)
+    wanted[:, j] = True
+    return encoded.observed & ~wanted, wanted
+
+
+@BOTH_SCALES
+def test_numbers_are_estimated_given_what_is_kept(on_own_scale):
+    gaussian, encoded = fit(mixed(), on_own_scale=on_own_scale)
+    kept, wanted = without(encoded, 0)
+
+    estimates = gaussian.estimate(encoded.values, kept, wanted)
+
+    assert list(estimates) == [0]
+    truth = gaussian.numbers.of_scores(encoded.values[:, 0], 0)
+    errors = np.abs(estimates[0][:, 0] - truth)
+    assert errors.mean() < 0.05
+    nothing = gaussian.estimate(encoded.values, np.zeros_like(kept), wanted)[0]
+    assert np.ptp(nothing) < 1e-9  # without any cell there is one answer for all rows
+    assert errors.mean() < 0.3 * np.abs(nothing[:, 0] - truth).mean()
+
+
+@BOTH_SCALES
+def test_categories_are_probabilities_that_add_up_to_one(on_own_scale):
+    gaussian, encoded = fit(mixed(), on_own_scale=on_own_scale)
+    kept, wanted = without(encoded, 1)
+
+    likely = gaussian.estimate(encoded.values, kept, wanted)[1]
+
+    assert likely.shape == (600, 3)
+    assert likely.min() > 0
+    np.testing.assert_allclose(likely.sum(axis=1), 1)
+    # A line cannot put the town of middle rents first; the others it can.
+    outer = encoded.values[:, 1] != 1
+    assert (likely.argmax(axis=1) == encoded.values[:, 1])[outer].mean() > 0.95
+
+
+def test_only_wanted_cells_are_returned():
+    gaussian, encoded = fit(mixed(), on_own_scale=False)
+    wanted = np.zeros_like(encoded.observed)
+    wanted[:4, 0] = wanted[2, 1] = True
+
+    estimates = gaussian.estimate(encoded.values, encoded.observed & ~wanted, wanted)
+
+    assert {j: len(found) for j, found in estimates.items()} == {0: 4, 1: 1}
 
 
 @pytest.mark.parametrize("unit", [1.0, -1.0, 1e-300, 1e303])
-def test_it_knows_straight_lines_of_numbers_of_any_size(unit):
-    numbers = long_tails(2000, unit)
-    own_scale, scores, kept = fitted(numbers)
-    expected = own_scale.numbers(scores, kept)
-    missing = ~kept[:, 1]
-    ratio = expected[missing, 1] / numbers[missing, 1]
-    large = np.abs(numbers[missing, 0] / unit) > 20
-    np.testing.assert_allclose(ratio[large], 1, atol=0.1)
-    assert np.isfinite(expected).all()
+def test_straight_lines_of_numbers_of_any_size_are_found_on_their_own_scale(unit):
+    table = long_tails(2000, unit)
+    gaussian, encoded = fit(table, on_own_scale=True)
+    kept, wanted = without(encoded, 1)
+
+    found = gaussian.estimate(encoded.values, kept, wanted)[1][:, 0]
+
+    truth = gaussian.numbers.of_scores(encoded.values[:, 1], 1)
+    far_out = np.abs(table["first"] / unit) > 20
+    np.testing.assert_allclose(found[far_out], truth[far_out], atol=0.005)
+    assert np.isfinite(found).all()
 
 
-def test_expectations_stay_inside_the_observed_range():
-    numbers = long_tails(500)
-    own_scale, scores, _ = fitted(numbers)
-    scores[0, 0] = 1.0
-    nothing = np.zeros(scores.shape, dtype=bool)
-    nothing[0, 0] = True
-    expected = own_scale.numbers(scores, nothing)
-    assert numbers.min() <= expected.min() and expected.max() <= numbers.max()
+@BOTH_SCALES
+def test_the_largest_numbers_have_finite_estimates(on_own_scale):
+    x = 1.7e308 * np.linspace(-1, 1, 60)
+    table = pd.DataFrame({"x": x, "y": -x, "town": np.where(x > 0, "Ulm", "Bonn")})
+    gaussian, encoded = fit(table, on_own_scale=on_own_scale)
+
+    for j in range(3):
+        found = gaussian.estimate(encoded.values, *without(encoded, j))[j]
+        assert np.isfinite(found).all()
+        assert found.min() >= 0
+        assert found.max() <= 1
+    np.testing.assert_allclose(
+        gaussian.estimate(encoded.values, *without(encoded, 1))[1][:, 0],
+        np.linspace(1, 0, 60),
+        atol=0.02,
+    )
 
 
-def test_held_out_cells_teach_how_much_it_counts():
-    numbers = long_tails(2000)
-    own_scale, scores, kept = fitted(numbers)
-    expected = own_scale.numbers(scores, kept)
-    middle = np.full_like(scores, 0.5)
-    taught = own_scale.learn_shares(middle, expected, scores, ~kept)
-    assert taught.shares[0] == 0  # no cell of it is held out
-    assert taught.shares[1] > 0.9
-    mixed = taught.mix(middle, expected)
-    np.testing.assert_array_equal(mixed[:, 0], middle[:, 0])
-    missing = ~kept[:, 1]
-    errors = np.abs(mixed - scores)[missing, 1].mean(), np.abs(middle - scores)[missing, 1].mean()
-    assert errors[0] < 0.5 * errors[1]
-    right = own_scale.learn_shares(scores, expected, scores, ~kept)
-    assert not right.shares.any()
-    few = ~kept & (np.arange(len(kept)) < 50)[:, None]
-    assert not own_scale.learn_shares(middle, expected, scores, few).shares.any()
+def test_missing_cells_say_nothing():
+    table = long_tails(300)
+    incomplete = table.mask(np.random.default_rng(1).random(table.shape) < 0.3)
+    encoded, numbers = encode(incomplete)
+    other = encoded.values.copy()
+    other[~encoded.observed] = 0.123
+    fits = [
+        TableGaussian.fit(
+            EncodedTable(values, encoded.observed, encoded.columns),
+            encoded.observed,
+            numbers,
+            on_own_scale=True,
+            rng=np.random.default_rng(0),
+        )
+        for values in (encoded.values, other)
+    ]
+
+    for first, second in zip(fits[0].arrays().values(), fits[1].arrays().values(), strict=True):
+        np.testing.assert_allclose(first, second, rtol=1e-9, atol=1e-12)
 
 
-def test_a_share_that_does_not_help_elsewhere_counts_for_nothing():
+@BOTH_SCALES
+def test_rows_that_are_left_out_do_not_count(on_own_scale):
     rng = np.random.default_rng(0)
-    errors = rng.normal(size=1000)
-    assert best_share(errors, 10 * rng.normal(size=1000)) < 0.02
-    assert best_share(errors, np.zeros(1000)) == 0
-    assert best_share(errors, -errors) == 0
-    assert best_share(errors, errors) == 1
-    lucky = np.zeros(10)
-    lucky[0] = 1.0
-    assert best_share(np.eye(10)[0] * 5 - 0.1, lucky) == 0
+    x = rng.normal(size=400)
+    slope = np.where(np.arange(400) < 100, -1.0, 1.0)  # the first rows contradict the others
+    table = pd.DataFrame({"x": x, "y": slope * x + 0.05 * rng.normal(size=400)})
+    gaussian, encoded = fit(table, on_own_scale=on_own_scale)
+
+    others = gaussian.without_rows(encoded, encoded.observed, np.arange(400) < 100)
+
+    def correlation(one: TableGaussian) -> float:
+        covariance = one.model.covariance
+        return covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
+
+    assert correlation(gaussian) < 0.7
+    assert correlation(others) > 0.95
+    nobody = np.zeros(400, dtype=bool)
+    assert gaussian.without_rows(encoded, encoded.observed, nobody) is gaussian
+    assert gaussian.without_rows(encoded, encoded.observed, ~nobody) is gaussian
 
 
-def test_codes_of_categories_are_seen_and_not_answered():
-    rng = np.random.default_rng(0)
-    codes = rng.integers(3, size=600)
-    numbers = 100.0 * codes + rng.normal(size=600)
-    scaler = fit_scaler(numbers, "rank")
-    values = np.column_stack([codes, scaler.scale(numbers)]).astype(np.float32)
-    kept = np.ones(values.shape, dtype=bool)
-    kept[:100, 1] = False
-    own_scale = OwnScale.fit(values, kept, [3, 0], [None, scaler], rng)
-    expected = own_scale.numbers(values, kept)
-    assert np.isnan(expected[:, 0]).all()
-    np.testing.assert_allclose(expected[:100, 1], 100 * codes[:100], atol=5)
+@BOTH_SCALES
+def test_arrays_give_the_same_gaussian_again(on_own_scale):
+    gaussian, encoded = fit(mixed(), on_own_scale=on_own_scale)
+    again = TableGaussian.from_arrays(
+        gaussian.arrays(), encoded.columns, gaussian.numbers, on_own_scale=on_own_scale
+    )
+    wanted = np.random.default_rng(1).random(encoded.observed.shape) < 0.3
+
+    ours, theirs = (
+        one.estimate(encoded.values, encoded.observed & ~wanted, wanted)
+        for one in (gaussian, again)
+    )
+
+    for j in range(3):
+        np.testing.assert_array_equal(ours[j], theirs[j])
 
 
-def test_an_imputer_imputes_long_tails_better_and_keeps_what_it_learned(tmp_path):
-    truth = pd.DataFrame(long_tails(3000), columns=["first", "second"])
+@pytest.mark.parametrize("name", ["mean", "covariance", "center", "scale"])
+def test_damaged_arrays_are_refused_with_a_sentence(name):
+    gaussian, encoded = fit(mixed(50), on_own_scale=True)
+
+    def restore(arrays: dict[str, np.ndarray]) -> TableGaussian:
+        return TableGaussian.from_arrays(
+            arrays, encoded.columns, gaussian.numbers, on_own_scale=True
+        )
+
+    arrays = gaussian.arrays()
+    restore(arrays)
+    with pytest.raises(ImputationError, match=f"damaged: the Gaussian's {name} does not fit"):
+        restore({key: array for key, array in arrays.items() if key != name})
+    with pytest.raises(ImputationError, match=f"damaged: the Gaussian's {name} does not fit"):
+        restore(arrays | {name: arrays[name][:-1]})
+    with pytest.raises(ImputationError, match=f"damaged: the Gaussian's {name} is not finite"):
+        restore(arrays | {name: np.full_like(arrays[name], np.nan)})
+
+
+def test_a_category_has_a_coordinate_for_each_but_the_first(monkeypatch):
+    encoded, _ = encode(mixed(50))
+
+    assert coordinates_of(encoded.columns) == [(0, 0), (1, 1), (1, 2), (2, 0)]
+    assert not is_too_wide(encoded.columns)
+    monkeypatch.setattr(_table_gaussian, "MOST_COORDINATES", 3)
+    assert is_too_wide(encoded.columns)
+
+
+def test_a_network_imputes_long_tails_better_and_keeps_what_it_learned(tmp_path):
+    truth = long_tails(3000)
     truth["third"] = np.random.default_rng(1).normal(size=3000)
     table = truth.copy()
     missing = np.random.default_rng(2).random(3000) < 0.3
@@ -107,7 +229,7 @@ def test_an_imputer_imputes_long_tails_better_and_keeps_what_it_learned(tmp_path
         imputed = imputer.transform(table)
         errors[own] = np.square(imputed["second"] - truth["second"])[missing].mean()
     assert errors[True] < 0.5 * errors[False]
-    assert imputer.network_.calibration.own_scale.shares[1] > 0
+    assert imputer.network_.calibration.shares[1, 1] > 0.5
     imputer.save(tmp_path / "model.safetensors")
     again = load_imputer(tmp_path / "model.safetensors").transform(table)
     pd.testing.assert_frame_equal(again, imputed)

@@ -1,0 +1,229 @@
+"""Members that join a blend one after the other, and what each is worth."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pmae_core.errors import Cancelled
+from pmae_core.imputers.masked._blending import (
+    FEWEST_RESIDUALS,
+    RESIDUALS_PER_COLUMN,
+    SHARE_HELD_OUT,
+    Blending,
+    _skill,
+)
+from pmae_core.imputers.masked._estimates import true_cells
+from pmae_core.imputers.masked._forests import Growth
+from pmae_core.imputers.masked._masked_forests import Masks
+from pmae_core.imputers.masked._validation import validation_cells
+from pmae_core.imputers.masked.network import PMAENetworkImputer
+from pmae_core.imputers.run import FitRun
+from pmae_core.table import TableEncoder
+from tests.support.mixed_tables import curved_table, linear_table, mixed_table
+
+GROWTH = Growth(n_trees=20, min_leaf="auto", max_features=0.5, n_jobs=1)
+
+
+def blending_of(incomplete: pd.DataFrame, cancel=lambda: False, callbacks=()) -> Blending:
+    encoder = TableEncoder(numeric="rank").fit(incomplete)
+    run = FitRun(seed=0, callbacks=callbacks, cancel=cancel, checkpoint_dir=None)
+    return Blending(encoder.transform(incomplete), encoder.scalers_, Masks(), run)
+
+
+class Oracle:
+    """A network that knows the observed cells up to noise, and keeps what it was given."""
+
+    def __init__(self, blending: Blending, noise: float):
+        self.blending, self.noise = blending, noise
+        self.rng = np.random.default_rng(0)
+        residuals = {j: np.array([0.25], dtype=np.float32) for j in range(blending.fold.size)}
+        self.calibration = SimpleNamespace(residuals=residuals)
+        self.asked = []
+
+    def estimate(self, values, kept, wanted):
+        self.asked.append((kept, wanted))
+        found = {}
+        for j in np.flatnonzero(wanted.any(axis=0)).tolist():
+            n_categories = self.blending.encoded.columns[j].n_categories
+            truth = true_cells(values[wanted[:, j], j], j, self.blending.numbers, n_categories)
+            found[j] = np.clip(truth + self.noise * self.rng.normal(size=truth.shape), 0, 1)
+        return found
+
+
+def test_members_join_one_after_the_other():
+    _, incomplete = mixed_table()
+    blending = blending_of(incomplete)
+    blending.fit_gaussians()
+    assert blending.blend.members == []  # fitted, but not asked for
+
+    answers = [
+        blending.add_gaussians(),
+        blending.add_forests(GROWTH),
+        blending.add_network(lambda: Oracle(blending, 0.1)),
+    ]
+
+    names = ["gaussian-ranks", "gaussian-own-scale", "trees", "network"]
+    for answer, n_members in zip(answers, (2, 3, 4), strict=True):
+        assert answer.blend.members == names[:n_members]
+        assert answer.blend.shares.shape == (5, n_members)
+        assert (answer.blend.shares >= 0).all()
+        np.testing.assert_allclose(answer.blend.shares.sum(axis=1), 1)
+        assert set(answer.skill) == set(range(5))
+        assert set(answer.blend.residuals) == {0, 1, 3}
+    assert blending.blend is answers[-1].blend
+
+
+def test_lines_are_left_to_gaussians_and_curves_to_trees():
+    shares = {}
+    for name, (_, incomplete) in {"line": linear_table(), "curve": curved_table()}.items():
+        blending = blending_of(incomplete)
+        blending.fit_gaussians()
+        blending.add_gaussians()
+        shares[name] = blending.add_forests(GROWTH).blend.shares[:, 2]
+
+    assert shares["curve"][1] > 0.7  # a parabola
+    assert shares["line"].mean() < 0.5 < shares["curve"].mean()
+
+
+def test_an_answer_gets_better_with_a_member_that_helps():
+    _, incomplete = curved_table()
+    blending = blending_of(incomplete)
+    blending.fit_gaussians()
+
+    gaussian = blending.add_gaussians().skill
+    trees = blending.add_forests(GROWTH).skill
+
+    assert gaussian[1] < 0.3  # no line says anything about a parabola
+    assert trees[1] > 0.6
+
+
+@pytest.mark.parametrize(("noise", "low", "high"), [(0.01, 0.9, 1.0), (2.0, 0.0, 0.15)])
+def test_a_network_counts_as_much_as_held_out_cells_teach(noise, low, high):
+    _, incomplete = linear_table()
+    blending = blending_of(incomplete)
+    blending.fit_gaussians()
+    before = blending.add_gaussians()
+    network = Oracle(blending, noise)
+
+    answer = blending.add_network(lambda: network)
+
+    of_network = answer.blend.shares[:, 2]
+    assert (low <= of_network).all()
+    assert (of_network <= high).all()
+    # Others keep their proportions.
+    np.testing.assert_allclose(
+        answer.blend.shares[:, :2], before.blend.shares * (1 - of_network)[:, None]
+    )
+
+
+def test_a_network_is_asked_for_held_out_cells_given_the_others():
+    _, incomplete = mixed_table()
+    blending = blending_of(incomplete)
+    network = Oracle(blending, 0.1)
+
+    blending.add_network(lambda: network)
+
+    [(kept, wanted)] = network.asked
+    assert not (kept & wanted).any()
+    np.testing.assert_array_equal(wanted, blending.held_out.cells)
+
+
+@pytest.mark.parametrize("preset", ["balanced", "fast"])
+def test_held_out_cells_are_those_that_the_network_has_not_learned_from(preset):
+    _, incomplete = mixed_table()
+    blending = blending_of(incomplete)
+
+    share = PMAENetworkImputer(preset=preset).settings_for(300)["validation_share"]
+
+    assert share == SHARE_HELD_OUT
+    again = validation_cells(blending.encoded.observed, share, seed=0)
+    np.testing.assert_array_equal(again.rows, blending.held_out.rows)
+    np.testing.assert_array_equal(again.cells, blending.held_out.cells)
+
+
+def test_a_network_alone_counts_fully():
+    _, incomplete = mixed_table()
+    blending = blending_of(incomplete)
+
+    answer = blending.add_network(lambda: Oracle(blending, 0.1))
+
+    assert answer.blend.members == ["network"]
+    assert (answer.blend.shares == 1).all()
+
+
+def test_with_too_few_cells_to_hold_out_all_members_count_the_same():
+    _, incomplete = mixed_table(20)
+    blending = blending_of(incomplete)
+    assert blending.held_out is None
+    blending.fit_gaussians()
+    first = blending.add_gaussians()
+    assert first.skill == {}
+    assert set(first.blend.residuals) == {0, 1, 3}
+
+    answer = blending.add_network(lambda: Oracle(blending, 0.1))
+
+    assert answer.skill == {}
+    np.testing.assert_allclose(answer.blend.shares, 1 / 3)
+    assert answer.blend.residuals.keys() == first.blend.residuals.keys()
+
+
+def test_without_held_out_cells_residuals_are_those_of_the_network():
+    _, incomplete = mixed_table(20)
+    blending = blending_of(incomplete)
+
+    answer = blending.add_network(lambda: Oracle(blending, 0.1))
+
+    assert {j: one.tolist() for j, one in answer.blend.residuals.items()} == {
+        0: [0.25],
+        1: [0.25],
+        3: [0.25],
+    }
+
+
+def test_residuals_are_the_errors_of_the_blend_on_held_out_cells():
+    _, incomplete = linear_table(2000)
+    blending = blending_of(incomplete)
+
+    answer = blending.add_network(lambda: Oracle(blending, 0.0))
+    noisy = blending_of(incomplete)
+    spread = noisy.add_network(lambda: Oracle(noisy, 0.1)).blend.residuals
+
+    for j, exact in answer.blend.residuals.items():
+        n_cells = blending.held_out.cells[:, j].sum()
+        assert len(exact) == min(n_cells, RESIDUALS_PER_COLUMN) >= FEWEST_RESIDUALS
+        np.testing.assert_allclose(exact, 0, atol=1e-5)
+        assert spread[j].std() > 0.02
+
+
+def test_work_can_be_cancelled_between_gaussians():
+    _, incomplete = mixed_table()
+    asked = []
+
+    def cancel() -> bool:
+        asked.append(None)
+        return len(asked) == 4
+
+    with pytest.raises(Cancelled):
+        blending_of(incomplete, cancel).fit_gaussians()
+
+
+def test_trees_are_counted():
+    _, incomplete = mixed_table(60)
+    seen = []
+    blending_of(incomplete, callbacks=[seen.append]).add_forests(GROWTH)
+
+    assert [event.done for event in seen] == list(range(4, 101, 4))
+    assert (seen[-1].total, seen[-1].unit) == (100, "tree")
+
+
+def test_skill_is_relative_to_the_mean():
+    truth = {0: np.array([[0.0], [1.0], [0.5]]), 1: np.full((4, 1), 0.3)}
+
+    def skill(guess: np.ndarray) -> dict[int, float]:
+        return _skill(truth, {0: guess, 1: np.zeros((4, 1))})
+
+    assert skill(truth[0]) == {0: 1.0}  # a column of equal cells has none
+    assert skill(np.full((3, 1), 0.5)) == {0: 0.0}
+    assert skill(np.array([[1.0], [0.0], [0.5]]))[0] == pytest.approx(-3.0)

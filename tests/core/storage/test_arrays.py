@@ -1,0 +1,119 @@
+"""Arrays and JSON in one safetensors file."""
+
+import json
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from pmae_core.storage.arrays import FORMAT_VERSION, read_arrays, write_arrays
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(6, dtype=np.float32).reshape(2, 3),
+        np.array([1e308, -0.0, np.inf]),
+        np.arange(5, dtype=np.int16)[::-1],
+        np.arange(6.0).reshape(2, 3).T,
+        np.zeros((0, 4)),
+        np.array(3.5),
+        np.array([True, False]),
+        np.array([], dtype=np.uint8),
+    ],
+    ids=["floats", "extremes", "reversed", "transposed", "empty", "scalar", "booleans", "none"],
+)
+def test_arrays_come_back_bit_by_bit(tmp_path, array):
+    write_arrays(tmp_path / "file", {"group": {"name": array}}, {})
+
+    groups, _ = read_arrays(tmp_path / "file")
+
+    again = groups["group"]["name"]
+    assert again.dtype == array.dtype
+    assert again.shape == array.shape
+    assert again.tobytes() == array.tobytes()
+
+
+def test_groups_and_state_come_back(tmp_path):
+    groups = {"a": {"x": np.zeros(1), "y/z": np.ones(2)}, "b": {"x": np.full(3, 7.0)}}
+    path = tmp_path / "deep" / "file.safetensors"
+
+    write_arrays(path, groups, {"step": np.int64(3), "names": ["ä", None]})
+
+    read, state = read_arrays(path)
+    assert {group: list(arrays) for group, arrays in read.items()} == {
+        "a": ["x", "y/z"],
+        "b": ["x"],
+    }
+    assert read["b"]["x"].tolist() == [7, 7, 7]
+    assert state == {"version": FORMAT_VERSION, "step": 3, "names": ["ä", None]}
+    assert [file.name for file in path.parent.iterdir()] == ["file.safetensors"]
+
+
+def test_a_file_may_have_a_state_alone(tmp_path):
+    write_arrays(tmp_path / "file", {}, {"step": 1})
+
+    assert read_arrays(tmp_path / "file") == ({}, {"version": FORMAT_VERSION, "step": 1})
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    write_arrays(path, {"a": {"x": np.zeros(1)}}, {"step": 1})
+
+    def fail(*args, **kwargs):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("pmae_core.storage.arrays.save_file", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_arrays(path, {"a": {"x": np.ones(1)}}, {"step": 2})
+    assert read_arrays(path)[1]["step"] == 1
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"not a model", b"\x80\x04K\x01."])
+def test_other_files_are_refused_with_a_sentence(tmp_path, content):
+    (tmp_path / "other").write_bytes(content)
+
+    with pytest.raises(ValueError, match=r"not a file that PMAE wrote \(.+\)\.$"):
+        read_arrays(tmp_path / "other")
+
+
+def test_a_file_that_was_cut_off_is_refused(tmp_path):
+    path = tmp_path / "file"
+    write_arrays(path, {"a": {"x": np.zeros(100)}}, {})
+    path.write_bytes(path.read_bytes()[:-50])
+
+    with pytest.raises(ValueError, match="not a file that PMAE wrote"):
+        read_arrays(path)
+
+
+@pytest.mark.parametrize("metadata", [None, {"state": "no JSON"}, {"other": "{}"}])
+def test_safetensors_of_others_are_refused(tmp_path, metadata):
+    save_file({"a/x": np.zeros(1)}, tmp_path / "file", metadata=metadata)
+
+    with pytest.raises(ValueError, match="not a file that PMAE wrote"):
+        read_arrays(tmp_path / "file")
+
+
+@pytest.mark.parametrize("state", [[], 3, None, "text"])
+def test_a_state_that_is_no_mapping_is_refused(tmp_path, state):
+    save_file({"a/x": np.zeros(1)}, tmp_path / "file", metadata={"state": json.dumps(state)})
+
+    with pytest.raises(ValueError, match=r"not a file that PMAE wrote|format version None"):
+        read_arrays(tmp_path / "file")
+
+
+def test_another_format_version_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("pmae_core.storage.arrays.FORMAT_VERSION", 99)
+    write_arrays(tmp_path / "file", {}, {})
+    monkeypatch.undo()
+
+    with pytest.raises(
+        ValueError, match=f"version 99; this release reads version {FORMAT_VERSION}"
+    ):
+        read_arrays(tmp_path / "file")
+
+
+def test_no_file_is_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_arrays(tmp_path / "absent")
