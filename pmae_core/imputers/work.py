@@ -39,15 +39,16 @@ class WorkProfile:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkParts:
-    """The work of a method that compares other methods, then fits the best of them again.
+    """The work of a method that fits other methods.
 
     Attributes
     ----------
     methods : tuple of (str, mapping)
         Names of the methods with their parameters.
-    n_comparisons : int
-        How often all of them are fitted before the best are fitted to the whole table.
+    n_comparisons : int or None
+        How often all of them are fitted before the best are fitted to the whole table; None for a
+        method that fits each of them once and uses all.
     """
 
     methods: tuple[tuple[str, Mapping[str, Any]], ...]
-    n_comparisons: int
+    n_comparisons: int | None

@@ -24,7 +24,7 @@ from pmae_core.imputers.masked.trees import TREE_CONSTRAINTS
 from pmae_core.imputers.parameters import STRING, Constraints, InstanceOf, OneOf, SomeOf
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.imputers.run import FitRun
-from pmae_core.imputers.work import WorkProfile
+from pmae_core.imputers.work import WorkParts
 from pmae_core.storage.arrays import ArrayGroups
 from pmae_core.table import EncodedTable, Schema
 
@@ -158,11 +158,15 @@ class PMAEImputer(SavingImputer):
         given = _PRESET_MEMBERS[self.preset] if self.members is None else self.members
         return tuple(name for name in MEMBERS if name in given)
 
-    def work_profile(self, n_rows: int) -> WorkProfile:
-        """Say how long a training can take; see :meth:`BaseImputer.work_profile`."""
-        if "network" in self.members_in_force():
-            return self._network().work_profile(n_rows)
-        return super().work_profile(n_rows)
+    def work_parts(self) -> WorkParts | None:
+        """Return the network and the other members; see :meth:`BaseImputer.work_parts`."""
+        others = [name for name in self.members_in_force() if name != "network"]
+        if len(others) == len(self.members_in_force()):
+            return None
+        own = {"members": others, "n_trees": self.n_trees, "n_jobs": self.n_jobs}
+        network = {"preset": self.preset, "device": self.device, **(self.network_params or {})}
+        parts: list[tuple[str, Mapping[str, Any]]] = [("pmae", own)] if others else []
+        return WorkParts(methods=(*parts, ("pmae-mix", network)), n_comparisons=None)
 
     def _network(self) -> PMAENetworkImputer:
         params = {"preset": self.preset, "device": self.device, **(self.network_params or {})}
