@@ -80,8 +80,8 @@ def forest_from_arrays(
     """Restore a forest from what :func:`forest_arrays` returned.
 
     ``predict``, ``predict_proba``, ``apply`` and ``decision_path`` return exactly what they did
-    before. What only growing needs is not restored: impurities, numbers of samples, the values of
-    inner nodes and parameters such as ``min_samples_leaf``.
+    before. What only growing needs is not restored: impurities, most numbers of samples, the values
+    of inner nodes and parameters such as ``min_samples_leaf``.
 
     Parameters
     ----------
@@ -108,6 +108,9 @@ def forest_from_arrays(
     nodes = _checked_nodes(arrays, shape, n_features)
     values = np.zeros((len(nodes), leaf_values.shape[1]))
     values[shape.is_leaf] = leaf_values
+    if classes is not None:  # so that the restored forest can be saved again
+        counts = arrays["value"].sum(axis=1, dtype=np.int64)
+        nodes["weighted_n_node_samples"][shape.is_leaf] = counts
 
     ends = np.cumsum(shape.nodes_per_tree)
     trees = [

@@ -66,6 +66,15 @@ def test_a_forest_comes_back_from_a_file_with_the_same_predictions(n_classes, mi
         assert one.get_n_leaves() == other.get_n_leaves()
 
 
+@pytest.mark.parametrize("n_classes", [None, 1, 3])
+def test_a_restored_forest_can_be_saved_again(n_classes):
+    arrays = forest_arrays(grown(n_classes)[0])
+    again = forest_arrays(restored(arrays))
+    assert arrays.keys() == again.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(again[name], array)
+
+
 @pytest.mark.parametrize("side", [-np.inf, 0, np.inf])
 def test_inputs_next_to_thresholds_go_the_same_way(side):
     forest, x, _ = grown()
