@@ -12,6 +12,7 @@ import streamlit as st
 
 from dashboard import estimates, jobs, session
 from dashboard.compare.plan import CONCLUSIONS, known_methods, number_columns
+from dashboard.figures.blend import columns_to_draw, member_shares_figure, shares_by_column
 from dashboard.figures.filling import biography_data, biography_figure, delta_figure
 from dashboard.figures.missingness import distribution_figure
 from dashboard.header import share_missing
@@ -474,6 +475,35 @@ def columns_view(filling: Filling) -> None:
     )
     if filling.filled_columns:
         _show_distribution(filling)
+    _show_member_shares(filling)
+
+
+def _show_member_shares(filling: Filling) -> None:
+    shares = (filling.record.result or {}).get("shares")
+    if not shares:
+        return
+    whole = shares_by_column(shares)
+    drawn = columns_to_draw(whole, filling.frame.isna().sum())
+    show_figure(
+        member_shares_figure(drawn),
+        question="Which member counts in each column?",
+        key="impute-members",
+        data=whole.rename_axis("column").reset_index(),
+        caption=_shares_caption(len(drawn), len(whole)),
+    )
+
+
+def _shares_caption(n_drawn: int, n_columns: int) -> str:
+    words = [
+        "Each bar is one column: the longer a part, the more that member counts in the imputed "
+        "values. The shares are learned on held-out cells."
+    ]
+    if n_drawn < n_columns:
+        words.append(
+            f"Shown are the {n_drawn} of {count(n_columns, 'column')} with the most missing cells; "
+            "**Download** has them all."
+        )
+    return " ".join(words)
 
 
 def _show_distribution(filling: Filling) -> None:

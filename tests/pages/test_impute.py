@@ -481,3 +481,41 @@ def test_markup_in_names_and_cells_is_shown_as_text(fill, table, open_page, add_
     assert nasty in words(app)
     view(app, "What if")
     view(app, "Columns to trust")
+
+
+# A blend
+
+
+BLEND = {"method": "pmae", "params": {"preset": "fast", "n_trees": 5}}
+
+
+def test_a_blend_says_which_member_counts(fill, table, open_page, add_filling):
+    fill(table)
+    add_filling(BLEND)
+
+    app = view(open_page(PAGE), "Columns to trust")
+
+    assert "Which member counts in each column?" in questions(app)
+    assert "Shown are the" not in words(app)
+
+
+def test_a_blend_of_a_wide_table_shows_the_columns_with_most_missing_cells(
+    fill, open_page, add_filling
+):
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(rng.normal(size=(60, 34))).rename(columns="c{}".format)
+    fill(wide.mask(rng.random(wide.shape) < 0.1))
+    add_filling({"method": "pmae", "params": {"members": ["gaussian"]}})
+
+    app = view(open_page(PAGE), "Columns to trust")
+
+    assert "Shown are the 30 of 34 columns with the most missing cells" in words(app)
+
+
+def test_other_methods_have_no_members(fill, table, open_page, add_filling):
+    fill(table)
+    add_filling(EM)
+
+    app = view(open_page(PAGE), "Columns to trust")
+
+    assert "Which member counts in each column?" not in questions(app)

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from pmae_core.jobs.worker.results import (
     imputation_file,
     write_frame,
 )
+from pmae_core.storage.json_values import without_nan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,6 +137,7 @@ def _load(model: str, context: JobContext, result: dict[str, Any]) -> Any:
     method, params = registered_as(imputer)
     seed = imputer.random_state
     result |= {"model": model, "method": method, "trained": {"params": params, "seed": seed}}
+    result |= _blend_of(imputer)
     return imputer
 
 
@@ -152,7 +155,7 @@ def _fit(spec: JobSpec, frame: pd.DataFrame, context: JobContext, result: dict[s
             cancel=context.cancel,
             checkpoint_dir=context.folder / "checkpoint",
         )
-    result |= _training_of(imputer)
+    result |= _training_of(imputer) | _blend_of(imputer)
     return imputer
 
 
@@ -168,6 +171,18 @@ def _training_of(imputer: Any) -> dict[str, Any]:
             "best_score": training.best_score,
         }
     }
+
+
+def _blend_of(imputer: Any) -> dict[str, Any]:
+    """Return the answers of a blend, and how much each member counts in each column."""
+    answers = getattr(imputer, "answers_", None)
+    if not answers:
+        return {}
+    shares = {
+        column: {member: round(share, 4) for member, share in of_column.items()}
+        for column, of_column in imputer.settings_["shares"].items()
+    }
+    return {"answers": [without_nan(asdict(one)) for one in answers], "shares": shares}
 
 
 def _kept_missing(spec: JobSpec, frame: pd.DataFrame) -> pd.DataFrame | None:

@@ -372,3 +372,26 @@ def test_a_time_budget_ends_consequences_too(tmp_path):
     found = compute_consequences(spec.params, arguments, context, deadline=0.0)
     assert found.downstream["error"].tolist() == ["not run: time budget"]
     assert not (tmp_path / "consequences").exists()
+
+
+def blend_spec(**params):
+    given = {"n_trees": 5, "network_params": {**QUICK, "batch_size": None}, **params}
+    params = {"method": "pmae", "params": given}
+    return JobSpec.make("impute", params=params, table=DIGEST, seed=3)
+
+
+def test_a_blend_says_how_much_each_member_counts(tmp_path):
+    result = run_job(blend_spec(), Listener().context(tmp_path))
+
+    assert json.loads((tmp_path / "result" / "result.json").read_text()) == result
+    assert [answer["members"][-1] for answer in result["answers"]] == [
+        *("gaussian", "trees", "network")
+    ]
+    assert set(result["shares"]) == {"x", "count", "town"}
+    for shares in result["shares"].values():
+        assert sum(shares.values()) == pytest.approx(1, abs=1e-3)
+
+    model = tmp_path / "result" / "model.safetensors"
+    again = JobSpec.make("impute", params={"model": "1" * 32}, table=DIGEST)
+    applied = run_job(again, Listener().context(tmp_path / "again", model=model))
+    assert (applied["shares"], applied["answers"]) == (result["shares"], result["answers"])
