@@ -12,14 +12,17 @@ import streamlit as st
 
 from dashboard import estimates, jobs, session
 from dashboard.compare.plan import CONCLUSIONS, known_methods, number_columns
+from dashboard.figures.blend import columns_to_draw, member_shares_figure, shares_by_column
 from dashboard.figures.filling import biography_data, biography_figure, delta_figure
 from dashboard.figures.missingness import distribution_figure
 from dashboard.header import share_missing
 from dashboard.impute import cells, shift
 from dashboard.impute.choose import SECTION, choose_filling
+from dashboard.impute.exports import stem_of
 from dashboard.impute.fillings import (
     Filling,
     all_fillings,
+    answer_of,
     column_remarks,
     comparison_of,
     digest_of,
@@ -43,11 +46,17 @@ from dashboard.widgets import calm, choose_seed, fragment, show_figure, shown_er
 from dashboard.workspace import OpenTable
 from pmae_core.explain import StructuralMissingness
 from pmae_core.explain.donors import Support
+from pmae_core.export import escape_formulas
 from pmae_core.inference import DeltaCurve, Estimand
-from pmae_core.jobs import JobKind, JobRecord
+from pmae_core.jobs import JobKind, JobRecord, JobState
+from pmae_core.jobs.worker.answers import members_words, skill_words
 from pmae_core.words import count, duration
 
 MOST_DRAWS = 50
+SKILL_HELP = (
+    "Skill is 1 for perfect imputation and 0 for the accuracy of the column mean, measured on "
+    "held-out cells."
+)
 TABLE, COLUMNS, WHAT_IF = "The table", "Columns to trust", "What if"
 
 
@@ -208,9 +217,14 @@ def results_part(table: OpenTable) -> None:
         )
         return
     jobs.watch(_draw_job, [record.id])
-    if is_done(record):
-        with shown_errors():
-            _show_filling(load(record, table))
+    answer = answer_of(record)
+    with shown_errors():
+        if is_done(record):
+            _show_summary(filling := load(record, table))
+            _show_views(filling)
+        elif answer is not None and _is_shown(answer):
+            _show_answer(filling := load(answer, table))
+            _show_views(filling)
     _show_history()
 
 
@@ -219,10 +233,72 @@ def _draw_job(found: list[JobRecord]) -> None:
         st.info("This filling was removed. Choose another one.")
         return
     jobs.show_job(found[0], key=SECTION)
+    answer = answer_of(found[0])
+    if answer is not None:
+        _offer_answer(answer)
 
 
-def _show_filling(filling: Filling) -> None:
-    _show_summary(filling)
+# An answer before the run has ended
+
+
+def _offer_answer(answer: JobRecord) -> None:
+    """Say that there is an answer, and show it if asked to."""
+    if session.workspace().get(SECTION).get("answer") == _answer_name(answer):
+        return
+    sentence, label = _answer_words(answer)
+    result = answer.result or {}
+    skill = skill_words(result)
+    about = f"{members_words(result['members'])}{f', {skill}' if skill else ''}"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f":material/bolt: {sentence}: {about}.", width="content")
+        if st.button(label, key=f"{SECTION}:{answer.id}:answer", help=SKILL_HELP):
+            session.remember(SECTION, answer=_answer_name(answer))
+            st.rerun()
+
+
+def _answer_words(answer: JobRecord) -> tuple[str, str]:
+    """Return what to say of an answer, and on the button that shows it."""
+    if answer.state in jobs.ACTIVE:
+        which = "newer" if _is_shown(answer) else "first"
+        return f"A {which} answer is ready", "Show it"
+    how = "was cancelled" if answer.state is JobState.CANCELLED else "ended early"
+    return f"The run {how}. It left an answer", "Use its last answer"
+
+
+def _answer_name(answer: JobRecord) -> str:
+    return f"{answer.id}:{len((answer.result or {})['answers'])}"
+
+
+def _is_shown(answer: JobRecord) -> bool:
+    """Say whether the user looks at an answer of this run."""
+    return str(session.workspace().get(SECTION).get("answer")).startswith(f"{answer.id}:")
+
+
+def _show_answer(filling: Filling) -> None:
+    result = filling.record.result or {}
+    skill = skill_words(result)
+    st.info(
+        f"**{count(result['n_imputed'], 'missing cell')}** imputed by the answer of "
+        f"{members_words(result['members'])}{f' ({skill})' if skill else ''}. It has no draws and "
+        "no script; a finished run has both.",
+        icon=":material/bolt:",
+    )
+    st.download_button(
+        "Imputed table as CSV",
+        data=lambda: escape_formulas(filling.filled).to_csv(index=False).encode(),
+        file_name=f"{stem_of(filling)}-answer.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key=f"{SECTION}:answer-csv",
+        icon=":material/download:",
+        help="Texts that begin like a formula get an apostrophe, so that no spreadsheet runs them.",
+    )
+
+
+# What came out, in detail
+
+
+def _show_views(filling: Filling) -> None:
     view = session.remembered(
         st.segmented_control,
         "What do you want to see?",
@@ -474,6 +550,35 @@ def columns_view(filling: Filling) -> None:
     )
     if filling.filled_columns:
         _show_distribution(filling)
+    _show_member_shares(filling)
+
+
+def _show_member_shares(filling: Filling) -> None:
+    shares = (filling.record.result or {}).get("shares")
+    if not shares:
+        return
+    whole = shares_by_column(shares)
+    drawn = columns_to_draw(whole, filling.frame.isna().sum())
+    show_figure(
+        member_shares_figure(drawn),
+        question="Which member counts in each column?",
+        key="impute-members",
+        data=whole.rename_axis("column").reset_index(),
+        caption=_shares_caption(len(drawn), len(whole)),
+    )
+
+
+def _shares_caption(n_drawn: int, n_columns: int) -> str:
+    words = [
+        "Each bar is one column: the longer a part, the more that member counts in the imputed "
+        "values. The shares are learned on held-out cells."
+    ]
+    if n_drawn < n_columns:
+        words.append(
+            f"Shown are the {n_drawn} of {count(n_columns, 'column')} with the most missing cells; "
+            "**Download** has them all."
+        )
+    return " ".join(words)
 
 
 def _show_distribution(filling: Filling) -> None:

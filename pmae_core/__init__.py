@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "PMAEImputer": "imputers",
+    "PMAENetworkImputer": "imputers",
     "ReMaskerImputer": "imputers",
     "Schema": "table",
     "ampute": "amputation",

@@ -20,7 +20,7 @@ from pmae_core.words import percent
 CONCLUSIONS = {"mean": "A mean", "correlation": "A correlation", "slope": "A slope"}
 SETS: Mapping[str, tuple[str, ...]] = {
     "Quick": ("naive", "knn", "em", "softimpute"),
-    "Usual": ("naive", "knn", "em", "mice", "missforest", "pmae-mix"),
+    "Usual": ("naive", "knn", "em", "mice", "missforest", "masked-trees", "pmae-mix", "pmae"),
     "Neural": ("naive", "pmae-mix", "pmae-trf", "remasker", "miwae", "gain"),
 }
 MANY_CLASSES = 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,11 @@ from dashboard.workspace import OpenTable
 from pmae_core.evaluation import Comparison
 from pmae_core.explain import column_notes
 from pmae_core.jobs import JobKind, JobRecord, JobState
+from pmae_core.jobs.worker.answers import ANSWER_FOLDER, read_answer
 from pmae_core.jobs.worker.results import (
     IMPUTED_FILE,
     MODEL_FILE,
+    RESULT_FOLDER,
     WAS_IMPUTED_FILE,
     imputation_file,
     read_frame,
@@ -47,6 +49,14 @@ def is_done(record: JobRecord) -> bool:
     """Say whether there is a filled table."""
     filled = (record.result or {}).get("n_imputed")
     return record.state is JobState.SUCCEEDED and filled is not None
+
+
+def answer_of(record: JobRecord) -> JobRecord | None:
+    """Return an unfinished filling with its newest answer as its result; None without one."""
+    if record.state is JobState.SUCCEEDED:
+        return None
+    answer = read_answer(record.folder)
+    return None if answer is None else replace(record, result=answer)
 
 
 def trained_models(digest: str) -> list[JobRecord]:
@@ -158,7 +168,7 @@ class Filling:
     @property
     def key(self) -> tuple[Any, ...]:
         """What a result that depends on the filling is known by: a resumed job may give another."""
-        return self.record.id, self.record.finished_at
+        return _key(self.record)
 
     @property
     def filled_columns(self) -> list[str]:
@@ -188,19 +198,25 @@ class Filling:
 
 
 def result_folder(record: JobRecord) -> Path:
-    """Return where the result of a job lies."""
-    return record.folder / "result"
+    """Return where the result of a job lies, or the answer of one that has no result."""
+    is_done = record.state is JobState.SUCCEEDED
+    return record.folder / (RESULT_FOLDER if is_done else ANSWER_FOLDER)
+
+
+def _key(record: JobRecord) -> tuple[Any, ...]:
+    answers = (record.result or {}).get("answers", ())
+    return record.id, record.finished_at, len(answers)
 
 
 def load(record: JobRecord, table: OpenTable) -> Filling:
-    """Return a finished filling; its table is not read again if it is the open one.
+    """Return a finished filling, or an answer; its table is not read again if it is open.
 
     Raises
     ------
     JobError
         If its files are gone.
     """
-    return _load((record.id, record.finished_at), record, table)
+    return _load(_key(record), record, table)
 
 
 @st.cache_resource(max_entries=2, show_spinner="Opening the filled table …")

@@ -17,7 +17,7 @@ from pmae_core.explain import StructuralMissingness, find_structural_missingness
 from pmae_core.jobs import JobRecord
 from pmae_core.table import Schema
 
-FIRST_METHOD = "pmae-mix"
+FIRST_METHOD = "pmae"
 MODEL = "model:"
 # Conditions are looked for in so many rows; in all they would take half a minute of a large table.
 STRUCTURAL_ROWS = 100_000

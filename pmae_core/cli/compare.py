@@ -53,7 +53,7 @@ HELP = with_examples(
     "Held-out cells resemble the cells that are missing already, unless you give a pattern, a "
     "mechanism or the truth. With --output, results are saved as they arrive, and the same "
     "command resumes where it stopped.",
-    "pmae compare survey.csv --methods pmae-mix,knn,em --seeds 3 --budget 10m --output compared",
+    "pmae compare survey.csv --methods pmae,knn,em --seeds 3 --budget 10m --output compared",
     "pmae compare complete.csv --methods naive,em --pattern general --mechanism MNAR",
     "pmae compare survey.csv --methods em,pmae-mix --param pmae-mix.steps=400 --jobs 2",
 )

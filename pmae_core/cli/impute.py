@@ -25,14 +25,14 @@ from pmae_core.cli.options import (
 )
 from pmae_core.cli.terminal import fit_progress, say
 from pmae_core.errors import Cancelled, ImputationError, PMAEError
-from pmae_core.words import count
+from pmae_core.words import count, listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pmae_core.imputers import BaseImputer
+    from pmae_core.imputers import BaseImputer, PMAEImputer
 
-DEFAULT_METHOD = "pmae-mix"
+DEFAULT_METHOD = "pmae"
 HELP = with_examples(
     "Impute the missing cells of a table. Observed cells stay as they are.",
     "pmae impute survey.csv -o imputed.csv",
@@ -48,14 +48,17 @@ class MethodOptions(NamedTuple):
 
     method: Annotated[
         str | None,
-        typer.Option(help="pmae-mix (the default), pmae-trf, ...; an unknown name lists all."),
+        typer.Option(help="pmae (the default), missforest, ...; an unknown name lists all."),
     ] = None
     preset: Annotated[
         Literal["fast", "balanced", "paper"] | None,
-        typer.Option(help="How much effort to spend; balanced by default."),
+        typer.Option(
+            help="How much effort to spend; balanced by default. pmae has no preset paper: use "
+            "pmae-mix or pmae-trf."
+        ),
     ] = None
     architecture: Annotated[
-        Literal["mixer", "transformer"] | None, typer.Option(help="Architecture of the network.")
+        Literal["mixer", "transformer"] | None, typer.Option(help="Architecture of PMAE's network.")
     ] = None
     masking: Annotated[
         str | None, typer.Option(help="Masking function: logit, constant, linear, ...")
@@ -67,17 +70,28 @@ class MethodOptions(NamedTuple):
     )
     param: Params = None
 
+    @property
+    def name(self) -> str:
+        """The method to use."""
+        return self.method or DEFAULT_METHOD
+
     def settings(self) -> dict[str, Any]:
-        """Return the settings that the user gave."""
-        named = given(
-            preset=self.preset,
+        """Return the settings that the user gave; the blend takes those of its network apart."""
+        others = read_params(self.param)
+        network = given(
             architecture=self.architecture,
             masking=self.masking,
             a=self.a,
             b=self.b,
             steps=self.steps,
         )
-        return named | read_params(self.param)
+        if network and self.name == DEFAULT_METHOD:
+            if "network_params" in others:
+                raise typer.BadParameter(
+                    f"Put {_options(network)} into network_params, too.", param_hint="--param"
+                )
+            network = {"network_params": network}
+        return given(preset=self.preset) | network | others
 
 
 class ImputationOutputs(NamedTuple):
@@ -145,7 +159,7 @@ def impute(
         if model:
             imputer = load_imputer(model)
         else:
-            imputer = _make(chosen.method, {"random_state": seed, **settings}, outputs)
+            imputer = _make(chosen.name, {"random_state": seed, **settings}, outputs)
             imputer.fit(frame, callbacks=(show,), cancel=stop)
         imputed = imputer.transform(frame)
         n = outputs.imputations
@@ -158,15 +172,30 @@ def impute(
     _write(frame, imputed, imputations, outputs)
 
 
-def _make(
-    method: str | None, settings: Mapping[str, Any], outputs: ImputationOutputs
-) -> BaseImputer:
-    from pmae_core.imputers import make_imputer
+def _make(name: str, settings: Mapping[str, Any], outputs: ImputationOutputs) -> BaseImputer:
+    from pmae_core.imputers import PMAEImputer, make_imputer
 
-    name = method or DEFAULT_METHOD
     imputer = make_imputer(name, **settings)
+    if isinstance(imputer, PMAEImputer):
+        _check_network(imputer, settings.get("network_params", {}))
     outputs.check_abilities(name, imputer)
     return imputer
+
+
+def _check_network(imputer: PMAEImputer, network_params: Mapping[str, Any]) -> None:
+    """Refuse settings of a network that is left out."""
+    from pmae_core.imputers.parameters import check_parameters
+
+    check_parameters(imputer)
+    if network_params and "network" not in imputer.members_in_force():
+        raise ImputationError(
+            f"{_options(network_params)} would have no effect: these settings leave the network "
+            "out. Use --preset balanced, or --method pmae-mix for the network alone."
+        )
+
+
+def _options(settings: Mapping[str, Any]) -> str:
+    return listed([f"--{name}" for name in settings])
 
 
 def _write(

@@ -50,9 +50,7 @@ MethodParams = Annotated[
 ]
 Methods = Annotated[
     str,
-    typer.Option(
-        metavar="NAME,NAME,...", help="Names of methods, such as pmae-mix,knn,em; or: all."
-    ),
+    typer.Option(metavar="NAME,NAME,...", help="Names of methods, such as pmae,knn,em; or: all."),
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="How many times to hold out other cells.")]
 Target = Annotated[

@@ -31,7 +31,7 @@ from pmae_core.masking import HeldOut
 from pmae_core.table import Schema, TableEncoder
 from pmae_core.words import count, listed
 
-DEFAULT_METHODS = ("pmae-mix", "em", "mice", "missforest", "knn", "naive")
+DEFAULT_METHODS = ("pmae", "masked-trees", "em", "mice", "missforest", "knn", "naive")
 NAME = "auto"
 
 

@@ -45,10 +45,10 @@ class WorkParts:
     ----------
     methods : tuple of (str, mapping)
         Names of the methods with their parameters.
-    n_comparisons : int
-        How often all of them are fitted before the best are fitted to the whole table; 0 for a
-        method that fits all of them once, and blends them.
+    n_comparisons : int or None
+        How often all of them are fitted before the best are fitted to the whole table; None for a
+        method that fits each of them once and uses all.
     """
 
     methods: tuple[tuple[str, Mapping[str, Any]], ...]
-    n_comparisons: int
+    n_comparisons: int | None

@@ -10,8 +10,10 @@ from dashboard import estimates
 from dashboard.impute import cells
 from pmae_core.evaluation import compare
 from pmae_core.explain import find_structural_missingness
+from pmae_core.imputers import make_imputer
 from pmae_core.jobs import JobProgress, JobState
 from pmae_core.jobs.engines import LocalEngine
+from pmae_core.jobs.worker.answers import AnswerKeeper
 from tests.support.seen import buttons, calm, press, questions, shown
 from tests.support.seen import text as words
 
@@ -481,3 +483,90 @@ def test_markup_in_names_and_cells_is_shown_as_text(fill, table, open_page, add_
     assert nasty in words(app)
     view(app, "What if")
     view(app, "Columns to trust")
+
+
+# A blend
+
+
+BLEND = {"method": "pmae", "params": {"preset": "fast", "n_trees": 5}}
+
+
+def test_a_blend_says_which_member_counts(fill, table, open_page, add_filling):
+    fill(table)
+    add_filling(BLEND)
+
+    app = view(open_page(PAGE), "Columns to trust")
+
+    assert "Which member counts in each column?" in questions(app)
+    assert "Shown are the" not in words(app)
+
+
+def test_a_blend_of_a_wide_table_shows_the_columns_with_most_missing_cells(
+    fill, open_page, add_filling
+):
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(rng.normal(size=(60, 34))).rename(columns="c{}".format)
+    fill(wide.mask(rng.random(wide.shape) < 0.1))
+    add_filling({"method": "pmae", "params": {"members": ["gaussian"]}})
+
+    app = view(open_page(PAGE), "Columns to trust")
+
+    assert "Shown are the 30 of 34 columns with the most missing cells" in words(app)
+
+
+def test_other_methods_have_no_members(fill, table, open_page, add_filling):
+    fill(table)
+    add_filling(EM)
+
+    app = view(open_page(PAGE), "Columns to trust")
+
+    assert "Which member counts in each column?" not in questions(app)
+
+
+def leave_answer(job, frame, members=("gaussian",)):
+    """Write the answer of a run that goes on into its folder, as a worker does."""
+    imputer = make_imputer("pmae", members=list(members), n_trees=3, random_state=0)
+    keep = AnswerKeeper(imputer, frame, None, job.folder)
+    imputer.fit(frame, callbacks=[keep])
+
+
+def test_a_first_answer_is_offered_while_the_run_goes_on(fill, table, open_page, add_job):
+    table = pd.concat([table] * 4, ignore_index=True)  # enough cells to hold some out
+    fill(table)
+    job = add_job("impute", BLEND, JobState.RUNNING)
+    leave_answer(job, table)
+
+    app = calm(open_page(PAGE))
+    assert "A first answer is ready: Gaussian, skill " in words(app)
+    assert "Which cells were filled, and with what?" not in questions(app)
+
+    app = calm(press(app, "Show it"))
+    assert "imputed by the answer of Gaussian" in words(app)
+    assert "Which cells were filled, and with what?" in questions(app)
+    assert "is ready" not in words(app)
+
+    leave_answer(job, table, ("gaussian", "trees"))
+    app = calm(app.run())
+    assert "A newer answer is ready: Gaussian and trees, skill " in words(app)
+    app = calm(press(app, "Show it"))
+    assert "imputed by the answer of Gaussian and trees" in words(app)
+
+
+def test_a_cancelled_run_offers_its_last_answer(fill, table, open_page, add_job):
+    fill(table)
+    job = add_job("impute", BLEND, JobState.CANCELLED)
+    leave_answer(job, table, ("gaussian", "trees"))
+
+    app = calm(open_page(PAGE))
+    assert "The run was cancelled. It left an answer: Gaussian and trees." in words(app)
+
+    app = calm(press(app, "Use its last answer"))
+    assert "imputed by the answer of Gaussian and trees" in words(app)
+    assert "Which member counts in each column?" in questions(view(app, "Columns to trust"))
+
+
+def test_a_cancelled_run_without_an_answer_offers_none(fill, table, open_page, add_job):
+    fill(table)
+    add_job("impute", BLEND, JobState.CANCELLED)
+
+    assert "Use its last answer" not in buttons(calm(open_page(PAGE)))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 HELP = with_examples(
     "Estimate from short real runs how much time and memory methods take on a table.",
-    "pmae jobs estimate survey.csv --methods pmae-mix,missforest --seeds 3",
+    "pmae jobs estimate survey.csv --methods pmae,missforest --seeds 3",
 )
 
 

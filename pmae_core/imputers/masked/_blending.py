@@ -39,6 +39,8 @@ MEMBERS = ("network", "gaussian", "trees")
 CELLS_FOR_SHARES = 2_000
 RESIDUALS_PER_COLUMN = 500
 FEWEST_RESIDUALS = 20
+# The mean of very few cells can be near all of them, and no answer has skill beside it.
+FEWEST_CELLS_FOR_SKILL = 10
 SHARE_HELD_OUT = 0.2
 
 
@@ -278,10 +280,10 @@ def _mixed(shares: np.ndarray, parts: Sequence[Estimates]) -> Estimates:
 
 
 def _skill(truth: Estimates, estimates: Estimates) -> dict[int, float]:
-    """Return each column's skill; a column whose held-out cells are all equal has none."""
+    """Return each column's skill; a column has none with few or equal held-out cells."""
     found = {}
     for j, true in truth.items():
         spread = np.square(true - true.mean(axis=0)).sum()
-        if spread > 0:
+        if spread > 0 and len(true) >= FEWEST_CELLS_FOR_SKILL:
             found[j] = 1.0 - float(np.square(true - estimates[j]).sum() / spread)
     return found

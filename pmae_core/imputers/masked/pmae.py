@@ -184,16 +184,19 @@ class PMAEImputer(SavingImputer):
         return tuple(name for name in MEMBERS if name in given)
 
     def work_parts(self) -> WorkParts | None:
-        """Return the network and the other members as parts; see :meth:`BaseImputer.work_parts`."""
-        members = self.members_in_force()
-        others = tuple(name for name in members if name != "network")
-        if others == members:
+        """Return the network and the other members; see :meth:`BaseImputer.work_parts`."""
+        others = [name for name in self.members_in_force() if name != "network"]
+        if len(others) == len(self.members_in_force()):
             return None
+        own = {
+            "members": others,
+            "preset": self.preset,
+            "n_trees": self.n_trees,
+            "n_jobs": self.n_jobs,
+        }
+        parts: list[tuple[str, Mapping[str, Any]]] = [(NAME, own)] if others else []
         network = ("pmae-mix", self._network_params())
-        if not others:
-            return WorkParts(methods=(network,), n_comparisons=0)
-        rest = {"members": others, "preset": self.preset, "n_trees": self.n_trees}
-        return WorkParts(methods=((NAME, rest), network), n_comparisons=0)
+        return WorkParts(methods=(*parts, network), n_comparisons=None)
 
     def _network(self) -> PMAENetworkImputer:
         return PMAENetworkImputer(**self._network_params())

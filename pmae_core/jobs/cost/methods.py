@@ -123,7 +123,7 @@ def _warm_probes(
     requested: Sequence[RequestedMethod], samples: TableSamples, cancel: Callable[[], bool]
 ) -> dict[str, Probe]:
     """Return one probe per method with its parameters, ready to be timed."""
-    to_run = {part.key: part for one in requested for part in one.parts}
+    to_run = {part.key: part for one in requested for part in one.to_run()}
     probes = {key: Probe(part.name, part.params, samples, cancel) for key, part in to_run.items()}
     for probe in probes.values():
         probe.warm_up()

@@ -209,7 +209,8 @@ def fit_on_ray(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     """Do the work of a ``train`` or ``impute`` job as one Ray task.
 
     Checkpoints come back as they are made: a task that is started again, on another node or in
-    a later attempt of the job, continues from the newest.
+    a later attempt of the job, continues from the newest. Answers of a fit that goes on stay on
+    the node: their events come back, their tables do not.
 
     Parameters
     ----------

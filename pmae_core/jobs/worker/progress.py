@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from pmae_core.events import Event
 from pmae_core.jobs.store import JobProgress
+from pmae_core.jobs.worker.answers import members_words, skill_words
 from pmae_core.storage.json_values import without_nan
+from pmae_core.words import duration
 
 # Large parts of a task's result, which are in the job's folder.
 _LARGE = ("points", "per_column", "traceback")
@@ -58,6 +60,7 @@ class ProgressTracker:
 
     def __init__(self) -> None:
         self._current = JobProgress(fraction=None, message="Starting", eta_seconds=None)
+        self._answer: str | None = None
         self._tasks: dict[tuple[str, int], JobProgress | None] = {}
         self._n_done = self._n_tasks = self._n_from_disk = 0
         self._started = time.monotonic()
@@ -67,7 +70,10 @@ class ProgressTracker:
         if kind == "PhaseStarted":
             message = _PHASES.get(data["phase"], data["phase"])
             self._n_done = self._n_tasks = self._n_from_disk = 0  # its tasks are done
+            self._answer = None
             self._current = JobProgress(fraction=None, message=message, eta_seconds=None)
+        elif kind == "AnswerImproved":
+            self._answer = _answer_message(data)
         elif kind == "TaskStarted":
             self._tasks[data["method"], data["seed"]] = None
         elif kind == "TaskProgress":
@@ -86,7 +92,9 @@ class ProgressTracker:
     def progress(self) -> JobProgress:
         """The current progress of the job."""
         if not self._n_tasks and not self._tasks:
-            return self._current
+            if self._answer is None:
+                return self._current
+            return replace(self._current, message=f"{self._answer}; {self._current.message}")
         running = [
             f"{method} (seed {seed})" + (f": {part.message}" if part else "")
             for (method, seed), part in self._tasks.items()
@@ -102,6 +110,13 @@ class ProgressTracker:
             message="; ".join([f"{self._n_done} of {self._n_tasks} done", *running]),
             eta_seconds=elapsed / done_here * (self._n_tasks - done) if done_here > 0 else None,
         )
+
+
+def _answer_message(data: Mapping[str, Any]) -> str:
+    """Return an answer in words: "Answer by Gaussian after 2 s, skill 0.41 on held-out cells"."""
+    members, skill = members_words(data["members"]), skill_words(data)
+    ready = f"Answer by {members} after {duration(data['seconds'])}"
+    return f"{ready}, {skill}" if skill else ready
 
 
 def _event_progress(kind: str, data: Mapping[str, Any]) -> JobProgress | None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import shutil
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -11,6 +14,7 @@ import pyarrow.parquet as pq
 from pmae_core.errors import JobError
 from pmae_core.storage.frames import from_arrow, only_columns, to_arrow
 
+RESULT_FOLDER = "result"
 MODEL_FILE = "model.safetensors"
 IMPUTED_FILE = "imputed.parquet"
 WAS_IMPUTED_FILE = "was_imputed.parquet"
@@ -25,6 +29,54 @@ def imputation_file(number: int) -> str:
     'imputation-1.parquet'
     """
     return f"imputation-{number}.parquet"
+
+
+@contextmanager
+def replacing_folder(folder: Path) -> Iterator[Path]:
+    """Give a new folder that replaces `folder` when the block ends well, and not otherwise."""
+    unfinished, replaced = (folder.with_name(folder.name + end) for end in (".tmp", ".old"))
+    for leftover in (unfinished, replaced):
+        shutil.rmtree(leftover, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    yield unfinished
+    if folder.exists():
+        folder.rename(replaced)
+    unfinished.rename(folder)
+    shutil.rmtree(replaced, ignore_errors=True)
+
+
+def write_imputed(
+    frame: pd.DataFrame, imputed: pd.DataFrame, kept_missing: pd.DataFrame | None, out: Path
+) -> dict[str, Any]:
+    """Write an imputed table and which of its cells were imputed; return both in numbers.
+
+    Parameters
+    ----------
+    frame, imputed : DataFrame
+        The table before and after.
+    kept_missing : DataFrame of bool, optional
+        True for cells that are missing for a reason and stay so.
+    out : Path
+        The folder.
+    """
+    still_missing = imputed.isna().sum()
+    imputed = with_missing(imputed, kept_missing)
+    was_imputed = frame.isna() & imputed.notna()
+    write_frame(imputed, out / IMPUTED_FILE)
+    write_frame(was_imputed, out / WAS_IMPUTED_FILE)
+    return {
+        "n_imputed": int(was_imputed.to_numpy().sum()),
+        "n_rows": len(imputed),
+        "still_missing": {
+            str(name): int(number) for name, number in still_missing.items() if number > 0
+        },
+        "n_left_alone": 0 if kept_missing is None else int(kept_missing.to_numpy().sum()),
+    }
+
+
+def with_missing(imputed: pd.DataFrame, kept_missing: pd.DataFrame | None) -> pd.DataFrame:
+    """Return an imputed table in which cells that stay missing are so again."""
+    return imputed if kept_missing is None else imputed.mask(kept_missing)
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:

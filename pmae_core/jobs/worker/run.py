@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 import warnings
 from collections.abc import Iterator
@@ -14,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 from pmae_core.errors import Cancelled, JobError
 from pmae_core.jobs.params import left_alone
 from pmae_core.jobs.spec import JobKind, JobSpec
+from pmae_core.jobs.worker.answers import AnswerKeeper, blend_of, remove_answer
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted
 from pmae_core.jobs.worker.results import (
-    IMPUTED_FILE,
     MODEL_FILE,
-    WAS_IMPUTED_FILE,
+    RESULT_FOLDER,
     imputation_file,
+    replacing_folder,
+    with_missing,
     write_frame,
+    write_imputed,
 )
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def run_job(spec: JobSpec, context: JobContext) -> dict[str, Any]:
     PMAEError
         If the job cannot be done as asked.
     """
-    with _result_folder(context.folder) as out:
+    with replacing_folder(context.folder / RESULT_FOLDER) as out:
         if spec.kind in _FITTING:
             fit = context.fit_remote or fit_and_impute
             result = fit(spec, context, out)
@@ -68,21 +70,8 @@ def run_job(spec: JobSpec, context: JobContext) -> dict[str, Any]:
         result["files"] = sorted(path.name for path in out.iterdir())
         text = json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False)
         (out / "result.json").write_text(text + "\n", encoding="utf-8")
+    remove_answer(context.folder)
     return result
-
-
-@contextmanager
-def _result_folder(folder: Path) -> Iterator[Path]:
-    """Give a new folder that becomes ``result/`` when the block ends well, and not otherwise."""
-    unfinished, result, replaced = (folder / f"result{end}" for end in (".tmp", "", ".old"))
-    for leftover in (unfinished, replaced):
-        shutil.rmtree(leftover, ignore_errors=True)
-    unfinished.mkdir(parents=True)
-    yield unfinished
-    if result.exists():
-        result.rename(replaced)
-    unfinished.rename(result)
-    shutil.rmtree(replaced, ignore_errors=True)
 
 
 def fit_and_impute(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
@@ -91,7 +80,8 @@ def fit_and_impute(spec: JobSpec, context: JobContext, out: Path) -> dict[str, A
     Parameters
     ----------
     spec, context
-        As for :func:`run_job`; only ``checkpoint/`` of the context's folder is used.
+        As for :func:`run_job`; only ``checkpoint/`` and ``answer/`` of the context's folder are
+        used.
     out : Path
         Where to write the files of the result.
 
@@ -102,25 +92,25 @@ def fit_and_impute(spec: JobSpec, context: JobContext, out: Path) -> dict[str, A
     """
     params = spec.params
     frame = table_of(spec, context)
+    kept_missing = _kept_missing(spec, frame)
     result: dict[str, Any] = {"kind": str(spec.kind), "seconds": {}}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if spec.model is not None:
             imputer = _load(spec.model, context, result)
         else:
-            imputer = _fit(spec, frame, context, result)
+            imputer = _fit(spec, frame, kept_missing, context, result)
         if hasattr(imputer, "save"):
             imputer.save(out / MODEL_FILE)
-        kept_missing = _kept_missing(spec, frame)
         if spec.kind is JobKind.IMPUTE or params["impute"]:
             with _phase("impute", context, result):
                 imputed = imputer.transform(frame)
-            result |= _write_imputed(frame, imputed, kept_missing, out)
+            result |= write_imputed(frame, imputed, kept_missing, out)
         if params.get("imputations"):
             with _phase("sample", context, result):
                 imputations = imputer.sample(frame, n=params["imputations"], random_state=spec.seed)
             for number, one in enumerate(imputations, start=1):
-                write_frame(_with_missing(one, kept_missing), out / imputation_file(number))
+                write_frame(with_missing(one, kept_missing), out / imputation_file(number))
             result["n_imputations"] = len(imputations)
     result["notes"] = list(dict.fromkeys(str(one.message) for one in caught))[:MAX_NOTES]
     return result
@@ -135,24 +125,32 @@ def _load(model: str, context: JobContext, result: dict[str, Any]) -> Any:
     method, params = registered_as(imputer)
     seed = imputer.random_state
     result |= {"model": model, "method": method, "trained": {"params": params, "seed": seed}}
+    result |= blend_of(imputer)
     return imputer
 
 
-def _fit(spec: JobSpec, frame: pd.DataFrame, context: JobContext, result: dict[str, Any]) -> Any:
-    """Return a new imputer, fitted to the table."""
+def _fit(
+    spec: JobSpec,
+    frame: pd.DataFrame,
+    kept_missing: pd.DataFrame | None,
+    context: JobContext,
+    result: dict[str, Any],
+) -> Any:
+    """Return a new imputer, fitted to the table; its answers are kept meanwhile."""
     from pmae_core.imputers import make_imputer
 
     given = {"schema": spec.read_schema(), "random_state": spec.seed}
     imputer = make_imputer(spec.params["method"], **{**spec.params["params"], **given})
     result["method"] = spec.params["method"]
+    keep_answer = AnswerKeeper(imputer, frame, kept_missing, context.folder)
     with _phase("fit", context, result):
         imputer.fit(
             frame,
-            callbacks=(context.emit,),
+            callbacks=(keep_answer, context.emit),
             cancel=context.cancel,
             checkpoint_dir=context.folder / "checkpoint",
         )
-    result |= _training_of(imputer)
+    result |= _training_of(imputer) | blend_of(imputer)
     return imputer
 
 
@@ -176,28 +174,6 @@ def _kept_missing(spec: JobSpec, frame: pd.DataFrame) -> pd.DataFrame | None:
 
     structural = left_alone(spec.params)
     return leave_alone(frame, structural) if structural else None
-
-
-def _with_missing(imputed: pd.DataFrame, kept_missing: pd.DataFrame | None) -> pd.DataFrame:
-    return imputed if kept_missing is None else imputed.mask(kept_missing)
-
-
-def _write_imputed(
-    frame: pd.DataFrame, imputed: pd.DataFrame, kept_missing: pd.DataFrame | None, out: Path
-) -> dict[str, Any]:
-    still_missing = imputed.isna().sum()
-    imputed = _with_missing(imputed, kept_missing)
-    was_imputed = frame.isna() & imputed.notna()
-    write_frame(imputed, out / IMPUTED_FILE)
-    write_frame(was_imputed, out / WAS_IMPUTED_FILE)
-    return {
-        "n_imputed": int(was_imputed.to_numpy().sum()),
-        "n_rows": len(imputed),
-        "still_missing": {
-            str(name): int(number) for name, number in still_missing.items() if number > 0
-        },
-        "n_left_alone": 0 if kept_missing is None else int(kept_missing.to_numpy().sum()),
-    }
 
 
 def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:

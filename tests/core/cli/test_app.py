@@ -11,7 +11,7 @@ from pmae_core.table import read_table, write_table
 from tests.support.paths import ROOT
 from tests.support.shell import one_line, run
 
-QUICK = ["--preset", "fast", "--steps", "5"]
+QUICK = ["--steps", "5", "--param", "n_trees=5"]
 
 
 def test_help_names_every_command():

@@ -10,12 +10,14 @@ import pandas as pd
 import pytest
 
 from pmae_core import imputers
+from pmae_core.errors import ImputationError
 from pmae_core.events import FitProgress
 from pmae_core.table import read_table, write_table
 from tests.support.paths import ROOT
 from tests.support.shell import one_line, run
 
-QUICK = ["--preset", "fast", "--steps", "5"]
+ENDLESS = ["--steps", "1000000", "--param", "patience=1000000"]
+QUICK = ["--steps", "5", "--param", "n_trees=5"]
 
 
 @pytest.mark.parametrize(
@@ -27,6 +29,7 @@ QUICK = ["--preset", "fast", "--steps", "5"]
         ["impute", "a.csv", "-o", "b.csv", "--preset", "best"],
         ["impute", "a.csv", "-o", "b.csv", "--param", "width"],
         ["impute", "a.csv", "-o", "b.csv", "--model", "m", "--steps", "5"],
+        ["impute", "a.csv", "-o", "b.csv", "--steps", "5", "--param", "network_params={}"],
     ],
 )
 def test_wrong_usage_exits_with_2(args):
@@ -38,7 +41,9 @@ def test_wrong_usage_exits_with_2(args):
     [
         (["--method", "magic"], "no method 'magic'"),
         (["--param", "magic=1"], "magic"),
-        (["--param", "width=wide"], "wide"),
+        (["--param", "n_jobs=wide"], "wide"),
+        (["--preset", "paper"], "preset must be one of 'balanced', 'fast'"),
+        (["--preset", "fast"], "--steps would have no effect"),
         (["--param", "name=pmae-trf"], "name"),
         (["--masking", "magic"], "magic"),
         (["--role", "magic=numerical"], "magic"),
@@ -120,6 +125,24 @@ def test_settings_reach_the_imputer(survey_csv, tmp_path, monkeypatch):
     assert read_table(tmp_path / "imputed.csv")["age"].isna().any()
 
 
+def test_the_blend_hands_settings_of_the_network_on(survey_csv, tmp_path, monkeypatch):
+    made = {}
+
+    def spy(name, **params):
+        made.update(params, method=name)
+        raise ImputationError("seen")
+
+    monkeypatch.setattr(imputers, "make_imputer", spy)
+    options = ["--masking", "linear", "--steps", 3, "--param", "n_trees=7"]
+    run("impute", survey_csv, "-o", tmp_path / "imputed.csv", *options, code=1)
+    assert made == {
+        "method": "pmae",
+        "network_params": {"masking": "linear", "steps": 3},
+        "n_trees": 7,
+        "random_state": 0,
+    }
+
+
 def test_sentinels_are_imputed(incomplete, tmp_path):
     write_table(incomplete.assign(age=incomplete["age"].fillna(-999)), tmp_path / "coded.csv")
     run("impute", tmp_path / "coded.csv", "-o", tmp_path / "o.csv", "--sentinel", -999, *QUICK)
@@ -188,7 +211,7 @@ def test_ctrl_c_stops_cleanly(survey_csv, tmp_path):
     output = tmp_path / "imputed.csv"
     command = [sys.executable, "-m", "pmae_core", "impute", survey_csv, "-o", output]
     process = subprocess.Popen(
-        [*map(str, command), "--steps", "1000000", "--param", "patience=1000000"],
+        [*map(str, command), "--method", "pmae-mix", *ENDLESS],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -294,6 +294,11 @@ def test_progress_counts_fits_and_cancel_is_heard(table):
     assert imputer.left_out_ == {}
 
 
+def test_the_blend_is_the_one_to_beat():
+    first, *others = AutoImputer().methods
+    assert first == "pmae" and "masked-trees" in others
+
+
 def test_checkpoints_of_different_fits_do_not_meet(table, tmp_path, monkeypatch):
     folders = []
 

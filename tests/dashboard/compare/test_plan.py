@@ -6,6 +6,7 @@ from dashboard.compare.plan import (
     ComparisonPlan,
     holes_words,
     job_words,
+    known_methods,
     method_sets,
     number_columns,
     prepare,
@@ -114,3 +115,4 @@ def test_words():
     assert job_words(plan, "penguins", {"em": "EM"}) == "naive, EM on penguins, 1 seed"
     assert method_sets(["naive", "em", "own"])["All"] == ["naive", "em", "own"]
     assert method_sets(["naive", "em"])["Quick"] == ["naive", "em"]
+    assert {"pmae", "pmae-mix", "masked-trees"} <= set(method_sets(known_methods())["Usual"])

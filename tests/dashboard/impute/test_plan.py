@@ -24,7 +24,7 @@ def test_trained_models_come_before_methods():
         "pmae-trf",
         True,
     )
-    assert second.key == "pmae-mix"
+    assert second.key == "pmae"
     assert not known["knn"].draws_samples
 
 

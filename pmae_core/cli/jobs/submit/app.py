@@ -16,7 +16,7 @@ app = typer.Typer(
         "Put a job into the queue and print its id. It starts as soon as there is room for it.",
         "pmae jobs submit train survey.csv --method pmae-mix --param preset=fast",
         "pmae jobs submit impute new_rows.csv --model 3f2a --wait",
-        "pmae jobs submit compare survey.csv --methods pmae-mix,em,knn --seeds 3",
+        "pmae jobs submit compare survey.csv --methods pmae,em,knn --seeds 3",
         "pmae jobs submit benchmark diabetes --methods em,knn --pattern general",
         "pmae jobs show 3f2a --spec > job.json && pmae jobs submit --spec job.json",
     ),

@@ -22,7 +22,7 @@ from pmae_core.cli.options import (
 
 HELP = with_examples(
     "Compare methods on a table. All methods impute the same held-out cells.",
-    "pmae jobs submit compare survey.csv --methods pmae-mix,em,knn --seeds 3",
+    "pmae jobs submit compare survey.csv --methods pmae,em,knn --seeds 3",
     "pmae jobs submit compare complete.csv --methods em,knn --pattern general --wait",
 )
 

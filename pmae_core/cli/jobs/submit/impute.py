@@ -14,6 +14,7 @@ from pmae_core.cli.options import InputTable, Params, read_params, with_examples
 
 HELP = with_examples(
     "Impute the missing cells of a table, with a method or a model trained before.",
+    "pmae jobs submit impute survey.csv",
     "pmae jobs submit impute survey.csv --method missforest",
     "pmae jobs submit impute new_rows.csv --model 3f2a --imputations 5",
 )
@@ -24,7 +25,7 @@ def impute(
     *,
     table: InputTable,
     method: Annotated[
-        str | None, typer.Option(help="Any method; an unknown name lists all.")
+        str | None, typer.Option(help="pmae by default; an unknown name lists all methods.")
     ] = None,
     model: Annotated[
         str | None, typer.Option(metavar="ID", help="Use the model of this training job.")

@@ -22,7 +22,9 @@ HELP = with_examples(
 def train(
     *,
     table: InputTable,
-    method: Annotated[str, typer.Option(help="pmae-mix, pmae-trf or remasker.")] = "pmae-mix",
+    method: Annotated[
+        str, typer.Option(help="Any method with a model to save: pmae-mix (the default), pmae, ...")
+    ] = "pmae-mix",
     param: Params = None,
     impute: Annotated[bool, typer.Option(help="Also impute the table.")] = True,
     reading: InputOptions,

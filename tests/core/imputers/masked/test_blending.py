@@ -8,6 +8,7 @@ import pytest
 
 from pmae_core.errors import Cancelled
 from pmae_core.imputers.masked._blending import (
+    FEWEST_CELLS_FOR_SKILL,
     FEWEST_RESIDUALS,
     RESIDUALS_PER_COLUMN,
     SHARE_HELD_OUT,
@@ -29,7 +30,7 @@ GROWTH = Growth(n_trees=20, min_leaf="auto", max_features=0.5, n_jobs=1)
 def blending_of(incomplete: pd.DataFrame, cancel=lambda: False, callbacks=()) -> Blending:
     encoder = TableEncoder(numeric="rank").fit(incomplete)
     run = FitRun(seed=0, callbacks=callbacks, cancel=cancel, checkpoint_dir=None)
-    return Blending(encoder.transform(incomplete), encoder.scalers_, Masks(), run)
+    return Blending(encoder.transform(incomplete), encoder.scalers_, Masks(), run, n_threads=1)
 
 
 class Oracle:
@@ -227,3 +228,14 @@ def test_skill_is_relative_to_the_mean():
     assert skill(truth[0]) == {0: 1.0}  # a column of equal cells has none
     assert skill(np.full((3, 1), 0.5)) == {0: 0.0}
     assert skill(np.array([[1.0], [0.0], [0.5]]))[0] == pytest.approx(-3.0)
+
+
+def test_few_cells_have_no_skill():
+    enough = np.arange(FEWEST_CELLS_FOR_SKILL, dtype=float)[:, None]
+    few = np.array([[1.0], [1.01]])
+    truth = {0: enough, 1: few, 2: np.ones_like(enough)}
+
+    # The column of two cells would have a skill of about -20,000 and decide the mean of all.
+    found = _skill(truth, {0: enough, 1: few + 1, 2: enough})
+
+    assert found == {0: 1.0}

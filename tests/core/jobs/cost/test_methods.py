@@ -19,6 +19,7 @@ from pmae_core.jobs.cost import probe as probe_module
 from pmae_core.jobs.cost import short_run as short_run_module
 from pmae_core.jobs.cost.estimate import NO_PROGRESS
 from pmae_core.jobs.cost.extrapolation import NOISE
+from pmae_core.jobs.cost.parts import RequestedMethod
 from pmae_core.jobs.engines.local import NICENESS
 
 
@@ -397,13 +398,30 @@ def test_what_cannot_be_estimated_is_refused(frame, names, options, sentence):
         estimate_cost(frame, names, **options)
 
 
+def test_a_blend_costs_what_its_members_cost_together():
+    params = {"network_params": {"steps": 7}}
+    blend = RequestedMethod.make("pmae", params)
+    parts = [(one.name, one.params.get("steps")) for one in blend.to_run()]
+    costs = {
+        one.key: MethodCost(method=one.name, low=1.0, seconds=2.0, high=4.0, memory_mb=9.0)
+        for one in blend.to_run()
+    }
+
+    assert parts == [("pmae", None), ("pmae-mix", 7)]
+    cost = blend.cost(costs)
+    assert (cost.low, cost.seconds, cost.high, cost.memory_mb) == (2.0, 4.0, 8.0, 9.0)
+    costs[blend.to_run()[1].key] = MethodCost(method="pmae-mix", error="It broke.")
+    assert blend.cost(costs).error == "It broke."
+
+
 def test_real_methods_are_estimated():
     params = {
-        "auto": {"methods": ["naive", "em"]},
+        "auto": {"methods": ["naive", "pmae"], "method_params": {"pmae": {"n_trees": 5}}},
         "hyperimpute": {"n_trees": 2, "n_boosting_rounds": 2},
+        "pmae": {"n_trees": 5, "network_params": {"steps": 20}},
         "pmae-mix": {"steps": 20},
     }
-    names = ["auto", "em", "hyperimpute", "knn", "pmae-mix"]
+    names = ["auto", "em", "hyperimpute", "knn", "pmae", "pmae-mix"]
 
     estimate = estimate_cost(
         table(60, 4), names, method_params=params, threads=1, budget_seconds=60

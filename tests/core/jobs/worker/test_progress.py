@@ -2,7 +2,7 @@
 
 import pytest
 
-from pmae_core.events import TrainingProgress
+from pmae_core.events import AnswerImproved, TrainingProgress
 from pmae_core.jobs.worker.progress import ProgressTracker, describe_event
 
 
@@ -55,3 +55,24 @@ def test_what_follows_a_comparison_has_a_progress_of_its_own():
     done = {"done": 1, "total": 2, "unit": "conclusions: method", "eta_seconds": 3.0}
     tracker.add("FitProgress", done)
     assert (tracker.progress.fraction, tracker.progress.eta_seconds) == (0.5, 3.0)
+
+
+def test_an_answer_is_said_while_the_fit_goes_on():
+    tracker = ProgressTracker()
+    answer = AnswerImproved(members=["gaussian"], skill=0.412, column_skill={}, seconds=0.6)
+    tracker.add("PhaseStarted", {"phase": "fit"})
+    tracker.add(*describe_event(answer))
+    said = "Answer by Gaussian after less than 1 s, skill 0.41 on held-out cells"
+    assert tracker.progress.message == f"{said}; Training"
+    tracker.add(*describe_event(training(25)))
+    assert tracker.progress.message == f"{said}; step 25 of 100"
+    assert tracker.progress.fraction == 0.25
+    tracker.add("PhaseStarted", {"phase": "impute"})
+    assert tracker.progress.message == "Imputing missing values"
+
+
+def test_an_answer_without_a_skill():
+    tracker = ProgressTracker()
+    answer = AnswerImproved(members=["gaussian", "trees"], skill=None, column_skill={}, seconds=9.0)
+    tracker.add(*describe_event(answer))
+    assert tracker.progress.message == "Answer by Gaussian and trees after 9 s; Starting"

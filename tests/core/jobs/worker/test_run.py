@@ -8,11 +8,13 @@ import pytest
 
 from pmae_core.errors import Cancelled, DatasetUnavailableError
 from pmae_core.evaluation import Comparison, downstream_scores
-from pmae_core.events import TrainingProgress, TrainingStarted
+from pmae_core.events import AnswerImproved, TrainingProgress, TrainingStarted
 from pmae_core.explain import Condition, StructuralMissingness
 from pmae_core.imputers import PMAENetworkImputer, load_imputer
 from pmae_core.inference import conclusion_stability
 from pmae_core.jobs.spec import JobSpec
+from pmae_core.jobs.worker import answers
+from pmae_core.jobs.worker.answers import read_answer
 from pmae_core.jobs.worker.consequences import Consequences, compute_consequences, read_consequences
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted
 from pmae_core.jobs.worker.results import read_frame
@@ -372,3 +374,56 @@ def test_a_time_budget_ends_consequences_too(tmp_path):
     found = compute_consequences(spec.params, arguments, context, deadline=0.0)
     assert found.downstream["error"].tolist() == ["not run: time budget"]
     assert not (tmp_path / "consequences").exists()
+
+
+def blend_spec(**params):
+    given = {"n_trees": 5, "network_params": {**QUICK, "batch_size": None}, **params}
+    params = {"method": "pmae", "params": given}
+    return JobSpec.make("impute", params=params, table=DIGEST, seed=3)
+
+
+def test_a_blend_says_how_much_each_member_counts(tmp_path):
+    result = run_job(blend_spec(), Listener().context(tmp_path))
+
+    assert json.loads((tmp_path / "result" / "result.json").read_text()) == result
+    assert [answer["members"][-1] for answer in result["answers"]] == [
+        *("gaussian", "trees", "network")
+    ]
+    assert set(result["shares"]) == {"x", "count", "town"}
+    for shares in result["shares"].values():
+        assert sum(shares.values()) == pytest.approx(1, abs=1e-3)
+
+    model = tmp_path / "result" / "model.safetensors"
+    again = JobSpec.make("impute", params={"model": "1" * 32}, table=DIGEST)
+    applied = run_job(again, Listener().context(tmp_path / "again", model=model))
+    assert (applied["shares"], applied["answers"]) == (result["shares"], result["answers"])
+
+
+def test_a_cancelled_blend_leaves_its_last_answer(tmp_path):
+    def after_the_trees(events):
+        return any(isinstance(e, TrainingProgress) for e in events)
+
+    with pytest.raises(Cancelled):
+        run_job(blend_spec(), Listener(after_the_trees).context(tmp_path))
+
+    answer = read_answer(tmp_path)
+    assert answer["members"] == ["gaussian", "trees"]
+    assert answer["n_imputed"] == int(small_table().isna().to_numpy().sum())
+    assert set(answer["shares"]) == {"x", "count", "town"}
+    imputed = read_frame(tmp_path / "answer" / "imputed.parquet")
+    assert imputed.notna().all(axis=None)
+    assert not (tmp_path / "result").exists()
+
+    run_job(blend_spec(), Listener().context(tmp_path))
+    assert (tmp_path / "result").is_dir()
+    assert read_answer(tmp_path) is None
+
+
+def test_no_answer_of_a_large_table_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(answers, "MOST_CELLS", 10)
+    listener = Listener(lambda events: any(isinstance(e, AnswerImproved) for e in events))
+
+    with pytest.raises(Cancelled):
+        run_job(blend_spec(), listener.context(tmp_path))
+
+    assert read_answer(tmp_path) is None

@@ -19,6 +19,13 @@ def test_a_trained_model_imputes_other_rows(store, survey, tmp_path):
     assert not read_table(tmp_path / "second.csv").isna().any(axis=None)
 
 
+def test_the_blend_can_be_trained(store, survey):
+    few_trees = ("--param", "preset=fast", "--param", "n_trees=3")
+    trained = submitted("train", survey, "--method", "pmae", *few_trees, "--wait")
+
+    assert "model.safetensors" in store.job(trained).result["files"]
+
+
 def test_a_method_without_a_model_is_refused_in_a_sentence(store, survey):
     result = run_jobs("submit", "train", survey, "--method", "em", code=1)
     assert "has no model" in one_line(result.output)
