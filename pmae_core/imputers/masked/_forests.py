@@ -80,7 +80,7 @@ class ColumnForests:
         growth: Growth,
         seed: int,
         *,
-        n_copies: float,
+        n_copies: float = 1.0,
         keep_leaves: bool,
         advance: Callable[[int], None],
     ) -> ColumnForests:
