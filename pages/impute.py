@@ -49,7 +49,7 @@ from pmae_core.explain.donors import Support
 from pmae_core.export import escape_formulas
 from pmae_core.inference import DeltaCurve, Estimand
 from pmae_core.jobs import JobKind, JobRecord, JobState
-from pmae_core.jobs.worker.answers import members_words, skill_words
+from pmae_core.jobs.worker.answers import answer_words
 from pmae_core.words import count, duration
 
 MOST_DRAWS = 50
@@ -216,8 +216,10 @@ def results_part(table: OpenTable) -> None:
             icon=":material/healing:",
         )
         return
-    jobs.watch(_draw_job, [record.id])
     answer = answer_of(record)
+    if answer is not None and _is_shown(answer):  # the newest one takes its place
+        session.workspace().update(SECTION, answer=_answer_name(answer))
+    jobs.watch(_draw_job, [record.id])
     with shown_errors():
         if is_done(record):
             _show_summary(filling := load(record, table))
@@ -246,9 +248,7 @@ def _offer_answer(answer: JobRecord) -> None:
     if session.workspace().get(SECTION).get("answer") == _answer_name(answer):
         return
     sentence, label = _answer_words(answer)
-    result = answer.result or {}
-    skill = skill_words(result)
-    about = f"{members_words(result['members'])}{f', {skill}' if skill else ''}"
+    about = answer_words(answer.result or {})
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":material/bolt: {sentence}: {about}.", width="content")
         if st.button(label, key=f"{SECTION}:{answer.id}:answer", help=SKILL_HELP):
@@ -276,11 +276,9 @@ def _is_shown(answer: JobRecord) -> bool:
 
 def _show_answer(filling: Filling) -> None:
     result = filling.record.result or {}
-    skill = skill_words(result)
     st.info(
-        f"**{count(result['n_imputed'], 'missing cell')}** imputed by the answer of "
-        f"{members_words(result['members'])}{f' ({skill})' if skill else ''}. It has no draws and "
-        "no script; a finished run has both.",
+        f"**{count(result['n_imputed'], 'missing cell')}** imputed by an early answer "
+        f"({answer_words(result)}). Only a finished run has draws and a script.",
         icon=":material/bolt:",
     )
     st.download_button(

@@ -541,15 +541,14 @@ def test_a_first_answer_is_offered_while_the_run_goes_on(fill, table, open_page,
     assert "Which cells were filled, and with what?" not in questions(app)
 
     app = calm(press(app, "Show it"))
-    assert "imputed by the answer of Gaussian" in words(app)
+    assert "imputed by an early answer (Gaussian, skill " in words(app)
     assert "Which cells were filled, and with what?" in questions(app)
     assert "is ready" not in words(app)
 
     leave_answer(job, table, ("gaussian", "trees"))
     app = calm(app.run())
-    assert "A newer answer is ready: Gaussian and trees, skill " in words(app)
-    app = calm(press(app, "Show it"))
-    assert "imputed by the answer of Gaussian and trees" in words(app)
+    assert "imputed by an early answer (Gaussian and trees, skill " in words(app)
+    assert "is ready" not in words(app)
 
 
 def test_a_cancelled_run_offers_its_last_answer(fill, table, open_page, add_job):
@@ -561,7 +560,8 @@ def test_a_cancelled_run_offers_its_last_answer(fill, table, open_page, add_job)
     assert "The run was cancelled. It left an answer: Gaussian and trees." in words(app)
 
     app = calm(press(app, "Use its last answer"))
-    assert "imputed by the answer of Gaussian and trees" in words(app)
+    assert "imputed by an early answer (Gaussian and trees)" in words(app)
+    assert "Use its last answer" not in buttons(app)
     assert "Which member counts in each column?" in questions(view(app, "Columns to trust"))
 
 

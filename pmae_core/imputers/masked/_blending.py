@@ -40,7 +40,7 @@ CELLS_FOR_SHARES = 2_000
 RESIDUALS_PER_COLUMN = 500
 FEWEST_RESIDUALS = 20
 # The mean of very few cells can be near all of them, and no answer has skill beside it.
-FEWEST_CELLS_FOR_SKILL = 10
+FEWEST_CELLS_FOR_SKILL = 20
 SHARE_HELD_OUT = 0.2
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,24 +92,14 @@ def blend_of(imputer: Any) -> dict[str, Any]:
     return {"answers": [without_nan(asdict(one)) for one in answers], "shares": shares}
 
 
-def members_words(members: Sequence[str]) -> str:
-    """Return the members of an answer in words.
+def answer_words(answer: Mapping[str, Any]) -> str:
+    """Return the members of an answer and its skill, where it is known, in words.
 
     Examples
     --------
-    >>> members_words(["gaussian", "trees"])
-    'Gaussian and trees'
+    >>> answer_words({"members": ["gaussian", "trees"], "skill": 0.412})
+    'Gaussian and trees, skill 0.41 on held-out cells'
     """
-    return listed(_MEMBERS.get(name, name) for name in members)
-
-
-def skill_words(answer: Mapping[str, Any]) -> str:
-    """Return the skill of an answer in words; nothing where it is not known.
-
-    Examples
-    --------
-    >>> skill_words({"skill": 0.412}), skill_words({"skill": None})
-    ('skill 0.41 on held-out cells', '')
-    """
+    members = listed(_MEMBERS.get(name, name) for name in answer["members"])
     skill = answer["skill"]
-    return "" if skill is None else f"skill {skill:.2f} on held-out cells"
+    return members if skill is None else f"{members}, skill {skill:.2f} on held-out cells"

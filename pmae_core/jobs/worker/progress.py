@@ -9,7 +9,7 @@ from typing import Any
 
 from pmae_core.events import Event
 from pmae_core.jobs.store import JobProgress
-from pmae_core.jobs.worker.answers import members_words, skill_words
+from pmae_core.jobs.worker.answers import answer_words
 from pmae_core.storage.json_values import without_nan
 from pmae_core.words import duration
 
@@ -73,7 +73,8 @@ class ProgressTracker:
             self._answer = None
             self._current = JobProgress(fraction=None, message=message, eta_seconds=None)
         elif kind == "AnswerImproved":
-            self._answer = _answer_message(data)
+            after = duration(data["seconds"])
+            self._answer = f"Answer ready after {after} ({answer_words(data)})"
         elif kind == "TaskStarted":
             self._tasks[data["method"], data["seed"]] = None
         elif kind == "TaskProgress":
@@ -110,13 +111,6 @@ class ProgressTracker:
             message="; ".join([f"{self._n_done} of {self._n_tasks} done", *running]),
             eta_seconds=elapsed / done_here * (self._n_tasks - done) if done_here > 0 else None,
         )
-
-
-def _answer_message(data: Mapping[str, Any]) -> str:
-    """Return an answer in words: "Answer by Gaussian after 2 s, skill 0.41 on held-out cells"."""
-    members, skill = members_words(data["members"]), skill_words(data)
-    ready = f"Answer by {members} after {duration(data['seconds'])}"
-    return f"{ready}, {skill}" if skill else ready
 
 
 def _event_progress(kind: str, data: Mapping[str, Any]) -> JobProgress | None:

@@ -62,7 +62,7 @@ def test_an_answer_is_said_while_the_fit_goes_on():
     answer = AnswerImproved(members=["gaussian"], skill=0.412, column_skill={}, seconds=0.6)
     tracker.add("PhaseStarted", {"phase": "fit"})
     tracker.add(*describe_event(answer))
-    said = "Answer by Gaussian after less than 1 s, skill 0.41 on held-out cells"
+    said = "Answer ready after less than 1 s (Gaussian, skill 0.41 on held-out cells)"
     assert tracker.progress.message == f"{said}; Training"
     tracker.add(*describe_event(training(25)))
     assert tracker.progress.message == f"{said}; step 25 of 100"
@@ -75,4 +75,4 @@ def test_an_answer_without_a_skill():
     tracker = ProgressTracker()
     answer = AnswerImproved(members=["gaussian", "trees"], skill=None, column_skill={}, seconds=9.0)
     tracker.add(*describe_event(answer))
-    assert tracker.progress.message == "Answer by Gaussian and trees after 9 s; Starting"
+    assert tracker.progress.message == "Answer ready after 9 s (Gaussian and trees); Starting"
