@@ -91,9 +91,9 @@ class TrainingFinished(Event):
 class AnswerImproved(Event):
     """A fit has a better answer than before, which can be used while it goes on.
 
-    ``members`` are those that the answer blends, the newest last. ``skill`` is the mean over
-    columns of 1 less the mean squared error on held-out cells relative to that of the mean;
-    ``None`` where too few cells could be held out.
+    ``members`` are those that the answer blends, the newest last. ``skill`` is 1 less the mean
+    squared error on held-out cells, in units of each column's variance; ``None`` where too few
+    cells could be held out. ``column_skill`` is the same by column.
     """
 
     members: list[str]

@@ -39,9 +39,8 @@ MEMBERS = ("network", "gaussian", "trees")
 CELLS_FOR_SHARES = 2_000
 RESIDUALS_PER_COLUMN = 500
 FEWEST_RESIDUALS = 20
-# The mean of very few cells can be near all of them, and no answer has skill beside it.
-FEWEST_CELLS_FOR_SKILL = 20
 SHARE_HELD_OUT = 0.2
+ROWS_FOR_SPREAD = 5_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +51,16 @@ class BlendAnswer:
     ----------
     blend : Blend
         The blend.
-    skill : dict of column number to float
-        For each column 1 less its mean squared error on held-out cells, in units of that of the
-        mean (for a category of its shares); empty where too few cells could be held out.
+    column_skill : dict of column number to float
+        For each column with held-out cells, 1 less their mean squared error in units of the
+        column's own variance (for a category, of its class indicators).
+    skill : float or None
+        The same over all held-out cells; ``None`` where too few could be held out.
     """
 
     blend: Blend
-    skill: dict[int, float]
+    column_skill: dict[int, float]
+    skill: float | None
 
 
 class Blending:
@@ -219,7 +221,22 @@ class Blending:
             elif blend.network is not None and j not in residuals:
                 residuals[j] = blend.network.calibration.residuals[j]
         self.blend = replace(blend, residuals=residuals)
-        return BlendAnswer(self.blend, _skill(true_held_out, on_held_out))
+        skill = {
+            j: self._skill(true, on_held_out[j], j)
+            for j, true in true_held_out.items()
+            if self._spread(j) > 0
+        }
+        counts = [len(true_held_out[j]) for j in skill]
+        whole = float(np.average(list(skill.values()), weights=counts)) if skill else None
+        return BlendAnswer(self.blend, skill, whole)
+
+    def _skill(self, truth: np.ndarray, estimate: np.ndarray, j: int) -> float:
+        return 1.0 - float(np.square(truth - estimate).sum() / len(truth) / self._spread(j))
+
+    def _spread(self, j: int) -> float:
+        """Return the variance of a column's observed cells: held-out ones may be few and alike."""
+        cells = self._truth(np.flatnonzero(self.encoded.observed[:, j])[:ROWS_FOR_SPREAD], j)
+        return float(np.square(cells - cells.mean(axis=0)).sum() / len(cells))
 
     def _residuals(self, truth: np.ndarray, estimate: np.ndarray, j: int) -> np.ndarray:
         true_scores, scores = (
@@ -277,13 +294,3 @@ class Blending:
 
 def _mixed(shares: np.ndarray, parts: Sequence[Estimates]) -> Estimates:
     return {j: mix(shares[j], [part[j] for part in parts]) for j in parts[0]}
-
-
-def _skill(truth: Estimates, estimates: Estimates) -> dict[int, float]:
-    """Return each column's skill; a column has none with few or equal held-out cells."""
-    found = {}
-    for j, true in truth.items():
-        spread = np.square(true - true.mean(axis=0)).sum()
-        if spread > 0 and len(true) >= FEWEST_CELLS_FOR_SKILL:
-            found[j] = 1.0 - float(np.square(true - estimates[j]).sum() / spread)
-    return found

@@ -226,9 +226,10 @@ class PMAEImputer(SavingImputer):
             self.answers_.append(
                 AnswerImproved(
                     members=_names(answer.blend),
-                    skill=float(np.mean(list(answer.skill.values()))) if answer.skill else None,
+                    skill=answer.skill,
                     column_skill={
-                        str(encoded.columns[j].name): skill for j, skill in answer.skill.items()
+                        str(encoded.columns[j].name): skill
+                        for j, skill in answer.column_skill.items()
                     },
                     seconds=time.perf_counter() - started,
                 )

@@ -8,12 +8,10 @@ import pytest
 
 from pmae_core.errors import Cancelled
 from pmae_core.imputers.masked._blending import (
-    FEWEST_CELLS_FOR_SKILL,
     FEWEST_RESIDUALS,
     RESIDUALS_PER_COLUMN,
     SHARE_HELD_OUT,
     Blending,
-    _skill,
 )
 from pmae_core.imputers.masked._estimates import true_cells
 from pmae_core.imputers.masked._forests import Growth
@@ -71,7 +69,7 @@ def test_members_join_one_after_the_other():
         assert answer.blend.shares.shape == (5, n_members)
         assert (answer.blend.shares >= 0).all()
         np.testing.assert_allclose(answer.blend.shares.sum(axis=1), 1)
-        assert set(answer.skill) == set(range(5))
+        assert set(answer.column_skill) == set(range(5))
         assert set(answer.blend.residuals) == {0, 1, 3}
     assert blending.blend is answers[-1].blend
 
@@ -93,8 +91,8 @@ def test_an_answer_gets_better_with_a_member_that_helps():
     blending = blending_of(incomplete)
     blending.fit_gaussians()
 
-    gaussian = blending.add_gaussians().skill
-    trees = blending.add_forests(GROWTH).skill
+    gaussian = blending.add_gaussians().column_skill
+    trees = blending.add_forests(GROWTH).column_skill
 
     assert gaussian[1] < 0.3  # no line says anything about a parabola
     assert trees[1] > 0.6
@@ -160,12 +158,12 @@ def test_with_too_few_cells_to_hold_out_all_members_count_the_same():
     assert blending.held_out is None
     blending.fit_gaussians()
     first = blending.add_gaussians()
-    assert first.skill == {}
+    assert first.column_skill == {} and first.skill is None
     assert set(first.blend.residuals) == {0, 1, 3}
 
     answer = blending.add_network(lambda: Oracle(blending, 0.1))
 
-    assert answer.skill == {}
+    assert answer.column_skill == {} and answer.skill is None
     np.testing.assert_allclose(answer.blend.shares, 1 / 3)
     assert answer.blend.residuals.keys() == first.blend.residuals.keys()
 
@@ -219,23 +217,14 @@ def test_trees_are_counted():
     assert (seen[-1].total, seen[-1].unit) == (100, "tree")
 
 
-def test_skill_is_relative_to_the_mean():
-    truth = {0: np.array([[0.0], [1.0], [0.5]]), 1: np.full((4, 1), 0.3)}
+def test_skill_is_relative_to_the_variance_of_the_column():
+    _, incomplete = linear_table()
+    blending = blending_of(incomplete)
+    rows = np.flatnonzero(blending.encoded.observed[:, 0])
+    truth = blending._truth(rows, 0)
 
-    def skill(guess: np.ndarray) -> dict[int, float]:
-        return _skill(truth, {0: guess, 1: np.zeros((4, 1))})
-
-    assert skill(truth[0]) == {0: 1.0}  # a column of equal cells has none
-    assert skill(np.full((3, 1), 0.5)) == {0: 0.0}
-    assert skill(np.array([[1.0], [0.0], [0.5]]))[0] == pytest.approx(-3.0)
-
-
-def test_few_cells_have_no_skill():
-    enough = np.arange(FEWEST_CELLS_FOR_SKILL, dtype=float)[:, None]
-    few = np.array([[1.0], [1.01]])
-    truth = {0: enough, 1: few, 2: np.ones_like(enough)}
-
-    # The column of two cells would have a skill of about -20,000 and decide the mean of all.
-    found = _skill(truth, {0: enough, 1: few + 1, 2: enough})
-
-    assert found == {0: 1.0}
+    assert blending._skill(truth, truth, 0) == 1.0
+    assert blending._skill(truth, np.full_like(truth, truth.mean()), 0) == pytest.approx(0.0)
+    # Two cells that are nearly alike do not make a good estimate look bad.
+    few = np.array([[0.5], [0.501]])
+    assert blending._skill(few, few + 0.01, 0) > 0.99

@@ -37,13 +37,21 @@ def test_a_column_that_nobody_misses_takes_the_patterns_of_all_rows():
     assert 0 < kept[:, 1].mean() < 1
 
 
-@pytest.mark.parametrize(("n_rows", "n_copies"), [(100, 4), (2_000, 2), (9_000, 1)])
+@pytest.mark.parametrize(("n_rows", "n_copies"), [(100, 8), (4_000, 4), (9_000, 1)])
 def test_few_rows_are_shown_with_several_masks(n_rows, n_copies):
     observed = np.ones((n_rows, 2), dtype=bool)
 
     rows, _ = copied_masks(observed, 0, np.random.default_rng(0))
 
     assert len(rows) == n_copies * n_rows
+
+
+def test_fewer_rows_can_be_wanted():
+    observed = np.ones((1_000, 2), dtype=bool)
+
+    rows, _ = copied_masks(observed, 0, np.random.default_rng(0), wanted_rows=4_000)
+
+    assert len(rows) == 4_000
 
 
 def test_copies_can_be_given():

@@ -64,7 +64,7 @@ def grow(table, gaussian, n_jobs=1, masks=None, seed=0, **options):
 def all_forests(table, gaussian, n_jobs=1) -> MaskedForests:
     columns = grow(table, gaussian, n_jobs)
     whole = None if gaussian is None else gaussian.whole
-    return MaskedForests(table[0].columns, [one.forests for one in columns], whole, n_jobs)
+    return MaskedForests(table[0].columns, [one.forests for one in columns], whole)
 
 
 @pytest.mark.parametrize("has_gaussian", [False, True])
