@@ -256,7 +256,7 @@ def standing(table: pd.DataFrame) -> dict[str, Any]:
 
 def cost(runs: pd.DataFrame) -> dict[str, Any]:
     """Return CPU seconds of each method, on the cases in which all of them were timed here."""
-    timed = runs.dropna(subset=["cpu_seconds"])
+    timed = runs[runs["cpu_seconds"].notna()]
     wide = timed.pivot_table(index=[*CELL, "seed"], columns="method", values="cpu_seconds").dropna()
     means = wide.mean()
     found: dict[str, Any] = {"cases": len(wide), "mean_cpu_seconds": means.round(2).to_dict()}
@@ -267,6 +267,7 @@ def cost(runs: pd.DataFrame) -> dict[str, Any]:
 
 def summary(runs: pd.DataFrame) -> dict[str, Any]:
     """Return standing and cost of every part that has runs."""
+    runs = runs.reindex(columns=[*CELL, "seed", "method", "accuracy", "cpu_seconds"])
     found = {}
     for name in PARTS:
         part = runs[runs["part"] == name]

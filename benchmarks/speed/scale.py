@@ -65,13 +65,13 @@ def impute_one(size: str, steps: int) -> dict[str, Any]:
     # A small table loads and warms up the libraries before anything is measured; the memory of a
     # wide one would be counted as theirs.
     PMAENetworkImputer(steps=5, random_state=0).fit_transform(make_table(200, 10))
-    base = _peak_megabytes()
+    base = peak_megabytes()
     table = make_table(n_rows, n_columns)
     table_megabytes = table.memory_usage().sum() / MEGABYTE
     imputer = PMAENetworkImputer(preset="fast", steps=steps, patience=0, random_state=0)
     _, fit_seconds, fit_cpu_seconds = timed(lambda: imputer.fit(table))
     transform_seconds, transform_cpu_seconds = _time_imputation(imputer, table)
-    extra = _peak_megabytes() - base
+    extra = peak_megabytes() - base
     return {
         "rows": n_rows,
         "columns": n_columns,
@@ -103,7 +103,8 @@ def _time_imputation(imputer: PMAENetworkImputer, table: pd.DataFrame) -> tuple[
     return wall, cpu
 
 
-def _peak_megabytes() -> float:
+def peak_megabytes() -> float:
+    """Return the most memory that this process has used so far."""
     # Linux counts kilobytes here, macOS bytes.
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / MEGABYTE

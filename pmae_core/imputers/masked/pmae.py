@@ -50,10 +50,10 @@ _SHARED_SETTINGS = (
 # Rows that a column is learned from, with copies, in tables that have fewer.
 _WANTED_ROWS = {"balanced": WANTED_ROWS, "fast": 4_000}
 # Inputs times rows that a column is learned from: beyond, trees take longer and learn little.
-_MOST_INPUT_CELLS = 600_000
+_MOST_INPUT_CELLS = {"balanced": 600_000, "fast": 300_000}
 _FEWEST_SAMPLES, _MOST_SAMPLES = 4_000, 20_000
 # Missing cells that all trees may be used for; with more, there are fewer trees.
-_CELLS_FOR_ALL_TREES = 10_000_000
+_CELLS_FOR_ALL_TREES = 2_000_000
 _FEWEST_TREES = 20
 
 
@@ -266,7 +266,7 @@ class PMAEImputer(SavingImputer):
 
     def _masks(self, encoded: EncodedTable) -> Masks:
         width = 2 * len(encoded.columns)
-        most = int(np.clip(_MOST_INPUT_CELLS // width, _FEWEST_SAMPLES, _MOST_SAMPLES))
+        most = int(np.clip(_MOST_INPUT_CELLS[self.preset] // width, _FEWEST_SAMPLES, _MOST_SAMPLES))
         return Masks(wanted_rows=_WANTED_ROWS[self.preset], most_rows=most)
 
     def _growth(self, encoded: EncodedTable) -> Growth:
