@@ -33,10 +33,11 @@ from benchmarks.environments import ROOT, EnvironmentUnavailable, environment
 from benchmarks.exchange import read_ours, read_plain, write_ours, write_plain
 from benchmarks.missingness import MISSINGNESS
 from benchmarks.recording import RESULTS, write_result
+from benchmarks.tables import FURTHER, TO_REPORT_ON, load_table
 from pmae_core import ampute
 from pmae_core.amputation import Amputation
 from pmae_core.errors import PMAEError, TableError
-from pmae_core.evaluation import BenchmarkTable, benchmark_table, score_imputation
+from pmae_core.evaluation import score_imputation
 from pmae_core.imputers import list_imputers
 from pmae_core.table import Schema
 from pmae_core.table.samples.datasets import BENCHMARK_NAMES
@@ -65,14 +66,9 @@ class RunSkipped(Exception):
     """A method could not even start."""
 
 
-def load(name: str, max_rows: int, seed: int) -> BenchmarkTable:
-    """Return a complete table with its ``frame`` and ``schema``; the only place that loads any."""
-    return benchmark_table(name, max_rows=max_rows, seed=seed)
-
-
 def simulate(name: str, max_rows: int, seed: int) -> tuple[Amputation, Schema]:
     """Return a table with simulated missing values."""
-    table = load(name, max_rows, seed)
+    table = load_table(name, max_rows, seed)
     return ampute(table.frame, **MISSINGNESS, seed=seed, schema=table.schema), table.schema
 
 
@@ -317,7 +313,7 @@ def command(runs: list[Run], max_rows: int) -> str:
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Return the options; end with an error for names that nothing has."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--tables", type=_names, default=list(BENCHMARK_NAMES), help="commas")
+    parser.add_argument("--tables", type=_names, default=list(TO_REPORT_ON), help="commas")
     parser.add_argument("--methods", type=_names, default=list(METHODS), help="ours, commas")
     parser.add_argument("--peers", type=_names, default=list(PEERS), help="others, commas")
     parser.add_argument("--seeds", type=int, default=1, help="how many")
@@ -326,7 +322,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--anew", action="store_true", help="repeat the runs asked for")
     options = parser.parse_args(arguments)
     known = {
-        "tables": BENCHMARK_NAMES,
+        "tables": (*BENCHMARK_NAMES, *FURTHER),
         "methods": [info.name for info in list_imputers()],
         "peers": list(PEERS),
     }

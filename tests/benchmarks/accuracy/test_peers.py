@@ -160,7 +160,7 @@ def test_a_table_that_cannot_be_loaded_is_skipped(results, monkeypatch):
     def refuse(name, max_rows, seed):
         raise TableError("There is no such file.")
 
-    monkeypatch.setattr(peers, "load", refuse)
+    monkeypatch.setattr(peers, "load_table", refuse)
     assert peers.main(small("--peers=gcimpute")) == 0
     runs = json.loads(results.read_text())["runs"]
     assert [(run["method"], run["status"]) for run in runs] == [
