@@ -18,18 +18,16 @@ import statistics
 import sys
 from typing import Any
 
-from benchmarks.missingness import MISSINGNESS
+from benchmarks.held_out import held_out_cells
 from benchmarks.recording import RESULTS, timed_imputation, write_result
-from benchmarks.tables import TO_CHOOSE_ON, load_table
-from pmae_core import ampute
+from benchmarks.tables import TO_CHOOSE_ON
 from pmae_core.evaluation import score_imputation
-from pmae_core.evaluation.holdout import Holdout, hold_out_like_mine
+from pmae_core.evaluation.holdout import Holdout
 from pmae_core.imputers import make_imputer
 from pmae_core.table import Schema
 from pmae_core.table.samples.datasets import BENCHMARK_NAMES
 
 NAME = "blend_choices"
-SHARE_HELD_OUT = 0.1
 TREES = "masked-trees"
 # Each choice is compared with the first of its method.
 CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -47,17 +45,6 @@ CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
     "Gaussians alone": ("pmae", {"members": ("gaussian",)}),
     "trees alone, with the blend's settings": ("pmae", {"members": ("trees",)}),
 }
-
-
-def held_out_cells(dataset: str, seed: int, max_rows: int) -> tuple[Holdout, Schema]:
-    """Return a table with simulated missing values and held-out observed cells."""
-    table = load_table(dataset, max_rows=max_rows, seed=seed)
-    amputed = ampute(table.frame, **MISSINGNESS, seed=seed, schema=table.schema)
-    other = seed + 1000  # other random numbers than those of the missing values
-    held_out = hold_out_like_mine(
-        amputed.incomplete, table.schema, share=SHARE_HELD_OUT, seed=other
-    )
-    return held_out, table.schema
 
 
 def measure(held_out: Holdout, schema: Schema, seed: int, choice: str) -> dict[str, Any]:

@@ -19,17 +19,15 @@ from typing import Any
 
 import torch
 
-from benchmarks.missingness import MISSINGNESS
+from benchmarks.held_out import held_out_cells
 from benchmarks.recording import RESULTS, timed_imputation, write_result
-from pmae_core import ampute
-from pmae_core.evaluation import benchmark_table, score_imputation
-from pmae_core.evaluation.holdout import Holdout, hold_out_like_mine
+from pmae_core.evaluation import score_imputation
+from pmae_core.evaluation.holdout import Holdout
 from pmae_core.imputers import PMAENetworkImputer
 from pmae_core.table import Schema
 from pmae_core.table.samples.datasets import BENCHMARK_NAMES
 
 NAME = "choices"
-SHARE_HELD_OUT = 0.1
 # Settings that override the preset; the preset itself comes first.
 CHOICES: dict[str, dict[str, Any]] = {
     "as it is": {},
@@ -47,17 +45,6 @@ CHOICES: dict[str, dict[str, Any]] = {
     "paper's scaling": {"numeric": "quantile"},
     "categories as numbers": {"categorical": "scalar"},
 }
-
-
-def held_out_cells(dataset: str, seed: int, max_rows: int) -> tuple[Holdout, Schema]:
-    """Return a table with simulated missing values and held-out observed cells."""
-    table = benchmark_table(dataset, max_rows=max_rows, seed=seed)
-    amputed = ampute(table.frame, **MISSINGNESS, seed=seed, schema=table.schema)
-    other = seed + 1000  # other random numbers than those of the missing values
-    held_out = hold_out_like_mine(
-        amputed.incomplete, table.schema, share=SHARE_HELD_OUT, seed=other
-    )
-    return held_out, table.schema
 
 
 def measure(
