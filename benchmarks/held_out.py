@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from benchmarks.missingness import MISSINGNESS
+from benchmarks.recording import timed_imputation
 from benchmarks.tables import load_table
 from pmae_core import ampute
+from pmae_core.evaluation import score_imputation
 from pmae_core.evaluation.holdout import Holdout, hold_out_like_mine
+from pmae_core.imputers import BaseImputer
 from pmae_core.table import Schema
 
 SHARE_HELD_OUT = 0.1
@@ -20,3 +25,13 @@ def held_out_cells(dataset: str, seed: int, max_rows: int) -> tuple[Holdout, Sch
         amputed.incomplete, table.schema, share=SHARE_HELD_OUT, seed=other
     )
     return held_out, table.schema
+
+
+def score_held_out(imputer: BaseImputer, held_out: Holdout, schema: Schema) -> dict[str, Any]:
+    """Impute one table; score the held-out cells."""
+    imputed, seconds = timed_imputation(imputer, held_out.incomplete)
+    score = score_imputation(held_out.truth, imputed, held_out.missing, schema).overall
+    return {
+        "imputation_accuracy": round(score["imputation_accuracy"], 4),
+        "cpu_seconds": seconds["cpu_seconds"],
+    }

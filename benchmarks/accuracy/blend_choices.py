@@ -18,10 +18,9 @@ import statistics
 import sys
 from typing import Any
 
-from benchmarks.held_out import held_out_cells
-from benchmarks.recording import RESULTS, timed_imputation, write_result
+from benchmarks.held_out import held_out_cells, score_held_out
+from benchmarks.recording import RESULTS, write_result
 from benchmarks.tables import TO_CHOOSE_ON
-from pmae_core.evaluation import score_imputation
 from pmae_core.evaluation.holdout import Holdout
 from pmae_core.imputers import make_imputer
 from pmae_core.table import Schema
@@ -51,12 +50,7 @@ def measure(held_out: Holdout, schema: Schema, seed: int, choice: str) -> dict[s
     """Impute one table; score the held-out cells."""
     method, params = CHOICES[choice]
     imputer = make_imputer(method, schema=schema, random_state=seed, **params)
-    imputed, seconds = timed_imputation(imputer, held_out.incomplete)
-    score = score_imputation(held_out.truth, imputed, held_out.missing, schema).overall
-    return {
-        "imputation_accuracy": round(score["imputation_accuracy"], 4),
-        "cpu_seconds": seconds["cpu_seconds"],
-    }
+    return score_held_out(imputer, held_out, schema)
 
 
 def summary(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:

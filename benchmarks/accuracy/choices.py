@@ -19,9 +19,8 @@ from typing import Any
 
 import torch
 
-from benchmarks.held_out import held_out_cells
-from benchmarks.recording import RESULTS, timed_imputation, write_result
-from pmae_core.evaluation import score_imputation
+from benchmarks.held_out import held_out_cells, score_held_out
+from benchmarks.recording import RESULTS, write_result
 from pmae_core.evaluation.holdout import Holdout
 from pmae_core.imputers import PMAENetworkImputer
 from pmae_core.table import Schema
@@ -54,12 +53,7 @@ def measure(
     imputer = PMAENetworkImputer(
         preset=preset, device="cpu", schema=schema, random_state=seed, **CHOICES[choice]
     )
-    imputed, seconds = timed_imputation(imputer, held_out.incomplete)
-    score = score_imputation(held_out.truth, imputed, held_out.missing, schema).overall
-    return {
-        "imputation_accuracy": round(score["imputation_accuracy"], 4),
-        "cpu_seconds": seconds["cpu_seconds"],
-    }
+    return score_held_out(imputer, held_out, schema)
 
 
 def summary(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pmae_core.imputers.masked._drawing import draw_in_rounds, round_of_columns
+from pmae_core.imputers.masked._drawing import DrawCells, draw_in_rounds, round_of_columns
 from pmae_core.imputers.masked._estimates import Estimates, encoded_cells, wanted_columns
 from pmae_core.imputers.masked._masked_forests import MaskedForests
 from pmae_core.imputers.masked._own_numbers import OwnNumbers
@@ -113,15 +113,20 @@ class Blend:
 
     def draw(self, encoded: EncodedTable, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """Yield ``n`` random imputations, each drawn in rounds."""
+        return self.draw_by(
+            lambda cells, known, now: self._draw_cells(cells, known, now, rng), encoded, n, rng
+        )
+
+    def draw_by(
+        self, draw_cells: DrawCells, encoded: EncodedTable, n: int, rng: np.random.Generator
+    ) -> Iterator[np.ndarray]:
+        """Yield ``n`` random imputations whose cells another function draws."""
         for _ in range(n):
             imputed = encoded.values.copy()
             rounds = round_of_columns(len(self.columns), rng)
             for rows in self.pieces(encoded.observed):
                 imputed[rows] = draw_in_rounds(
-                    imputed[rows],
-                    encoded.observed[rows],
-                    rounds,
-                    lambda cells, known, now: self._draw_cells(cells, known, now, rng),
+                    imputed[rows], encoded.observed[rows], rounds, draw_cells
                 )
             yield imputed
 

@@ -11,7 +11,6 @@ import numpy as np
 from pmae_core.errors import ImputationWarning
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.masked._blend import Blend
-from pmae_core.imputers.masked._drawing import draw_in_rounds, round_of_columns
 from pmae_core.imputers.masked._forests import Growth, folds_of_rows
 from pmae_core.imputers.masked._masked_forests import (
     FoldedGaussian,
@@ -201,17 +200,9 @@ class MaskedTreesImputer(SavingImputer):
     def _draw_encoded(
         self, encoded: EncodedTable, n: int, rng: np.random.Generator
     ) -> Iterator[np.ndarray]:
-        for _ in range(n):
-            imputed = encoded.values.copy()
-            rounds = round_of_columns(len(encoded.columns), rng)
-            for rows in self._blend.pieces(encoded.observed):
-                imputed[rows] = draw_in_rounds(
-                    imputed[rows],
-                    encoded.observed[rows],
-                    rounds,
-                    lambda cells, known, now: self._draw_cells(cells, known, now, rng),
-                )
-            yield imputed
+        return self._blend.draw_by(
+            lambda cells, known, now: self._draw_cells(cells, known, now, rng), encoded, n, rng
+        )
 
     def _draw_cells(
         self, cells: np.ndarray, known: np.ndarray, now: np.ndarray, rng: np.random.Generator
