@@ -128,7 +128,14 @@ def start_a_comparison(visitor) -> None:
     visitor.go_to("Compare")
     visitor.press_button("Usual")
     visitor.settle()
-    for method in ("Nearest neighbors", "MICE (Bayesian ridge)", "PMAE (mixer)"):
+    others = (
+        "Nearest neighbors",
+        "MICE (Bayesian ridge)",
+        "Masked trees",
+        "PMAE (mixer)",
+        "PMAE blend",
+    )
+    for method in others:
         visitor.press_button(f"Remove {method}")
         removed = visitor.page.get_by_role("button", name=f"Remove {method}", exact=True)
         expect(removed).to_have_count(0)

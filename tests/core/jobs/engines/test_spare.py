@@ -163,7 +163,7 @@ def test_a_killed_spare_worker_costs_no_job_and_is_not_replaced_at_once(engine, 
 def test_one_that_dies_just_before_it_gets_a_job_costs_none_either(engine, spec, monkeypatch):
     waiting = engine.ready_spare()
     waiting.kill()
-    assert eventually(lambda: is_gone(waiting))
+    engine.spare.process.wait(timeout=60)  # until its last thread has ended and its socket closed
     monkeypatch.setattr(spare.SpareWorker, "serves", lambda self, environment: True)
     record = engine.submit(spec)
     assert (record.state, engine.started) == (JobState.RUNNING, [record.id])
