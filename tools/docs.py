@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import re
 import shutil
 import sys
@@ -23,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # MkDocs loads this file by its path, from anywhere.
 sys.path.insert(0, str(ROOT))
 
-from dashboard.figures import lessons, masking  # noqa: E402
+from dashboard.figures import blend, lessons, masking  # noqa: E402
 from dashboard.labs.masking import (  # noqa: E402
     UNIFORM_RATE,
     Masking,
@@ -116,9 +117,26 @@ def practice_looks_like_holes() -> go.Figure:
     return lessons.practice_figure(practise(make_trader(SEED), a=0.3, seed=SEED).in_sight)
 
 
+def member_shares() -> go.Figure:
+    """Draw which member of the blend counts in each column of three tables, as it was measured."""
+    measured = json.loads((RESULTS / "blend_members.json").read_text(encoding="utf-8"))
+    shares = {
+        f"{table['dataset']}: {column}": by_member
+        for table in measured["tables"]
+        for column, by_member in table["shares"].items()
+    }
+    return blend.member_shares_figure(blend.shares_by_column(shares))
+
+
 FIGURES: dict[str, Callable[[], go.Figure]] = {
     function.__name__: function
-    for function in (practice_rows, masking_curve, prediction_weights, practice_looks_like_holes)
+    for function in (
+        practice_rows,
+        masking_curve,
+        prediction_weights,
+        practice_looks_like_holes,
+        member_shares,
+    )
 }
 
 

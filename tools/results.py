@@ -198,22 +198,41 @@ def _part_of_blend(name: str, part: dict[str, Any]) -> str:
 
 
 def _blend_members(result: dict[str, Any]) -> str:
-    return "\n\n".join(map(_members_of_table, result["tables"]))
+    return _table(
+        ["Table", "Rows", "Members so far", "Seconds", "Skill on held-out cells", "Accuracy × 100"],
+        (
+            (
+                table["dataset"],
+                f"{table['rows']:,}",
+                ", ".join(answer["members"]),
+                f"{answer['seconds']:.1f}",
+                f"{answer['skill_on_held_out_cells']:.2f}",
+                f"{answer['accuracy']:.1f}",
+            )
+            for table in result["tables"]
+            for answer in table["answers"]
+        ),
+    )
 
 
-def _members_of_table(table: dict[str, Any]) -> str:
-    answers = "; ".join(
-        f"{' and '.join(one['members'])} after {one['seconds']:.1f} s "
-        f"(accuracy {one['accuracy']:.1f})"
-        for one in table["answers"]
+def _blend_scale(result: dict[str, Any]) -> str:
+    header = ["Rows", "Columns", "Trees", "First answer, s", "Fit, s", "Imputation, s"]
+    return _table(
+        [*header, "Table, MB", "Added memory, MB"],
+        (
+            (
+                f"{run['rows']:,}",
+                run["columns"],
+                run["n_trees"],
+                f"{run['seconds_to_answers'][0]:.1f}",
+                f"{run['fit_seconds']:.0f}",
+                f"{run['transform_seconds']:.0f}",
+                f"{run['table_megabytes']:.0f}",
+                f"{run['peak_above_libraries_megabytes']:.0f}",
+            )
+            for run in result["runs"]
+        ),
     )
-    members = list(next(iter(table["shares"].values())))
-    rows = (
-        (name, *(f"{shares[member]:.2f}" for member in members))
-        for name, shares in table["shares"].items()
-    )
-    head = f"**{table['dataset']}**, {table['rows']:,} rows: {answers}."
-    return f"{head}\n\n{_table(['Column', *members], rows)}"
 
 
 def _blend_choices(result: dict[str, Any]) -> str:
@@ -268,6 +287,7 @@ TELLERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "nine_tables": _nine_tables,
     "blend": _blend,
     "blend_members": _blend_members,
+    "blend_scale": _blend_scale,
     "blend_choices": _blend_choices,
     "peers": _peers,
 }
