@@ -13,6 +13,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUNTIME_STAMP := $(VENV)/.runtime-installed
 DEV_STAMP := $(VENV)/.dev-installed
+BENCH_STAMP := $(VENV)/.bench-installed
 DOCS_STAMP := $(VENV)/.docs-installed
 
 # Lying beside a clone, the benchmark tables are found without a word; PMAE_DATA_DIR names them elsewhere.
@@ -45,7 +46,7 @@ format: $(DEV_STAMP) ## Repair style and formatting where that is safe
 typecheck: $(DEV_STAMP) ## Check the types of the library
 	$(BIN)/mypy pmae_core
 
-bench: browser ## Run the benchmarks (BENCHMARKS="accuracy.categories ..." for some of them)
+bench: browser $(BENCH_STAMP) ## Run the benchmarks (BENCHMARKS="accuracy.categories ..." for some of them)
 	@export PMAE_DATA_DIR="$${PMAE_DATA_DIR:-$(SHARED_DATASETS)}"; \
 	test -n "$$PMAE_DATA_DIR" || unset PMAE_DATA_DIR; \
 	set -e; for benchmark in $(BENCHMARKS); do \
@@ -78,6 +79,11 @@ $(RUNTIME_STAMP): requirements.txt pyproject.toml | $(BIN)/python
 $(DEV_STAMP): requirements-dev.txt $(RUNTIME_STAMP)
 	@echo "Installing the development requirements ..."
 	$(PIP_INSTALL) -r requirements-dev.txt
+	@touch $@
+
+$(BENCH_STAMP): requirements-bench.txt $(DEV_STAMP)
+	@echo "Installing what the benchmarks need ..."
+	$(PIP_INSTALL) -r requirements-bench.txt
 	@touch $@
 
 $(DOCS_STAMP): requirements-docs.txt $(RUNTIME_STAMP)
