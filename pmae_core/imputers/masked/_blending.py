@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -185,7 +186,7 @@ class Blending:
 
     def _answer(self) -> BlendAnswer:
         """Learn the shares of Gaussians and trees from the examples."""
-        truth = {j: self._truth(rows, j) for j, (rows, _) in enumerate(self._examples())}
+        truth = {j: self._truth(rows, j) for j, (rows, _) in enumerate(self._examples)}
         return self._finish(replace(self.blend, shares=self._learn_shares(self.on_examples, truth)))
 
     def _learn_shares(
@@ -216,7 +217,7 @@ class Blending:
             if len(on_held_out.get(j, ())) >= FEWEST_RESIDUALS:
                 residuals[j] = self._residuals(true_held_out[j], on_held_out[j], j)
             elif on_examples:
-                rows = self._examples()[j][0]
+                rows = self._examples[j][0]
                 residuals[j] = self._residuals(self._truth(rows, j), on_examples[j], j)
             elif blend.network is not None and j not in residuals:
                 residuals[j] = blend.network.calibration.residuals[j]
@@ -248,7 +249,7 @@ class Blending:
 
     def _gaussian_on_examples(self, gaussian: FoldedGaussian) -> Estimates:
         found: Estimates = {}
-        for j, (rows, kept) in enumerate(self._examples()):
+        for j, (rows, kept) in enumerate(self._examples):
             self.run.check()
             expected = gaussian.expect_unseen(self.encoded.values[rows], kept, self.fold[rows])
             wanted = np.zeros_like(kept)
@@ -270,8 +271,9 @@ class Blending:
             if cells.any()
         }
 
+    @cached_property
     def _examples(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return for each column the rows and kept cells from which shares are learned."""
+        """For each column the rows and kept cells from which shares are learned."""
         return [
             self.masks.examples(self.encoded.observed, j, self.run.seed, CELLS_FOR_SHARES)
             for j in range(len(self.encoded.columns))
