@@ -93,7 +93,8 @@ class AnswerImproved(Event):
 
     ``members`` are those that the answer blends, the newest last. ``skill`` is 1 less the mean
     squared error on held-out cells, in units of each column's variance; ``None`` where too few
-    cells could be held out. ``column_skill`` is the same by column.
+    cells could be held out. ``column_skill`` is the same by column. The share of a network is
+    learned on the same cells, so the skill of an answer with one is a little too high.
     """
 
     members: list[str]

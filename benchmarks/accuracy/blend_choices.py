@@ -123,7 +123,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def write(options: argparse.Namespace, runs: list[dict[str, Any]]) -> None:
     """Write all runs, and a summary of the choices."""
-    flags = [f"--seeds={options.seeds}", f"--max-rows={options.max_rows}"]
+    given = ["datasets", "seeds", "max_rows"]
+    flags = [f"--{name.replace('_', '-')}={getattr(options, name)}" for name in given]
     alike = [run for run in runs if run["max_rows"] == options.max_rows]
     write_result(
         NAME,
