@@ -19,6 +19,7 @@ from pmae_core.imputers.masked._forests import Growth
 from pmae_core.imputers.masked._masked_forests import MaskedForests, Masks
 from pmae_core.imputers.masked._own_numbers import OwnNumbers
 from pmae_core.imputers.masked._saved_arrays import damaged, saved_array
+from pmae_core.imputers.masked._saved_errors import errors_arrays, errors_of_columns
 from pmae_core.imputers.masked._table_gaussian import TableGaussian, is_too_wide
 from pmae_core.imputers.masked.network import PMAENetworkImputer
 from pmae_core.imputers.masked.saving import FittedParts, SavingImputer
@@ -68,6 +69,7 @@ NAME = "pmae"
     citation="This project; the network is that of Kim, Lee and Park: To Predict or Not To "
     "Predict? Proportionally Masked Autoencoders for Tabular Data Imputation. AAAI 2025.",
     draws_samples=True,
+    is_proper=True,
 )
 class PMAEImputer(SavingImputer):
     """Impute a table with a blend of a masked network, Gaussians and masked trees.
@@ -331,7 +333,7 @@ class PMAEImputer(SavingImputer):
         if blend is not None:
             state["members"] = blend.members
             groups["blend"] = {"shares": blend.shares}
-            groups["residuals_of_blend"] = {str(j): one for j, one in blend.residuals.items()}
+            groups["errors_of_blend"] = errors_arrays(blend.errors)
             for one in blend.gaussians:
                 groups["gaussian_own" if one.on_own_scale else "gaussian_ranks"] = one.arrays()
             if blend.forests is not None:
@@ -383,15 +385,13 @@ class PMAEImputer(SavingImputer):
             forests,
             network,
             saved_array(groups.get("blend", {}), "shares", (np.float64,), n_dims=2),
-            {int(j): one for j, one in groups.get("residuals_of_blend", {}).items()},
+            errors_of_columns(groups.get("errors_of_blend", {}), columns),
             self._n_threads(),
         )
         if self.blend_.members != members:
             raise damaged("a member of the blend is missing")
         if self.blend_.shares.shape != (len(columns), len(members)):
             raise damaged("the shares do not fit the columns and members")
-        if {j for j in range(len(columns)) if numbers.is_number(j)} != set(self.blend_.residuals):
-            raise damaged("the residuals do not fit the columns")
 
 
 def _names(blend: Blend) -> list[str]:

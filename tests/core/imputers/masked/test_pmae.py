@@ -369,7 +369,7 @@ def test_an_imputer_without_anything_to_learn_is_saved_too(tmp_path):
         ("gaussian_own", "a member of the blend is missing"),
         ("gaussian_ranks", "damaged"),
         ("forests", "a column has no forest"),
-        ("residuals_of_blend", "the residuals do not fit the columns"),
+        ("errors_of_blend", "the errors of a column are not complete"),
     ],
 )
 def test_a_file_without_one_of_its_parts_is_refused(incomplete, tmp_path, group, sentence):
