@@ -16,6 +16,7 @@ from dashboard.widgets import shown_errors
 from pmae_core.errors import ImputationError
 from pmae_core.evaluation import Comparison
 from pmae_core.export import MethodsText, Recipe, command_line, reproduce_script
+from pmae_core.imputers import imputer_info
 from pmae_core.jobs import JobRecord
 from pmae_core.jobs.worker.recipes import TABLE_FILE
 from pmae_core.jobs.worker.results import MODEL_FILE
@@ -45,6 +46,12 @@ def show_filling(filling: Filling) -> None:
         "them, so that no spreadsheet runs them. Numbers stay as they are. Switch it off for "
         "files that programs read. Excel files are always safe.",
     )
+    try:
+        imputer_info(how.method)
+    except ImputationError as error:  # of an earlier version: the table is all there is
+        st.warning(plain(error))
+        show_table_files(filling, how, is_escaped)
+        return
     show_everything(filling, how, comparison, is_escaped)
     show_table_files(filling, how, is_escaped)
     show_words(exports.methods_text(filling, how, comparison), is_judged=comparison is not None)

@@ -150,19 +150,24 @@ def _part_of_nine_tables(part: dict[str, Any]) -> str:
     return f"{run}\n\n{ranks}\n\n{ratios}"
 
 
+_CHOICE_HEADER = ("Setting", "Tables and seeds", "Accuracy × 100", "Difference")
+
+
 def _choices(result: dict[str, Any]) -> str:
+    return _table(_CHOICE_HEADER, map(_choice_cells, result["summary"]))
+
+
+def _blend_choices(result: dict[str, Any]) -> str:
     return _table(
-        ["Setting", "Tables and seeds", "Accuracy × 100", "Difference"],
-        (
-            (
-                line["choice"],
-                line["tables_and_seeds"],
-                f"{line['mean_accuracy']:.1f}",
-                "" if not line["settings"] else _difference(line),
-            )
-            for line in result["summary"]
-        ),
+        [*_CHOICE_HEADER, "Processor seconds"],
+        ([*_choice_cells(line), f"{line['mean_cpu_seconds']:.1f}"] for line in result["summary"]),
     )
+
+
+def _choice_cells(line: dict[str, Any]) -> list[Any]:
+    is_the_same = not line["difference"] and not line["standard_error"]
+    difference = "" if is_the_same else _difference(line)
+    return [line["choice"], line["tables_and_seeds"], f"{line['mean_accuracy']:.1f}", difference]
 
 
 _PARTS_OF_BLEND = {
@@ -231,22 +236,6 @@ def _blend_scale(result: dict[str, Any]) -> str:
                 f"{run['peak_above_libraries_megabytes']:.0f}",
             )
             for run in result["runs"]
-        ),
-    )
-
-
-def _blend_choices(result: dict[str, Any]) -> str:
-    return _table(
-        ["Setting", "Tables and seeds", "Accuracy × 100", "Difference", "Processor seconds"],
-        (
-            (
-                line["choice"],
-                line["tables_and_seeds"],
-                f"{line['mean_accuracy']:.1f}",
-                _difference(line) if line["difference"] or line["standard_error"] else "",
-                f"{line['mean_cpu_seconds']:.1f}",
-            )
-            for line in result["summary"]
         ),
     )
 

@@ -123,10 +123,9 @@ class ImputationOutputs(NamedTuple):
 
     def check_abilities(self, name: str, imputer: BaseImputer) -> None:
         """Refuse before the work what the method cannot do after it."""
-        from pmae_core.imputers import list_imputers
+        from pmae_core.imputers import imputer_info
 
-        by_name = {info.name: info for info in list_imputers()}
-        if self.imputations and not by_name[name].draws_samples:
+        if self.imputations and not imputer_info(name).draws_samples:
             raise ImputationError(f"{name} gives only one imputation. Leave out --imputations.")
         if self.save_model and not hasattr(imputer, "save"):
             raise ImputationError(f"{name} has no model to save. Leave out --save-model.")

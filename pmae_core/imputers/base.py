@@ -220,9 +220,9 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         return WorkProfile()
 
-    def work_parts(self) -> WorkParts | None:
-        """Return the methods that this one fits, None if it does its work itself."""
-        return None
+    def work_parts(self) -> WorkParts:
+        """Return the methods that this one fits, each once; none if it does its work itself."""
+        return ()
 
     # --------------------------------------------------------------------------------
 

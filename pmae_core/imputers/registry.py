@@ -57,6 +57,8 @@ class ImputerInfo:
 
 
 _REGISTRY: dict[str, tuple[ImputerInfo, type[BaseImputer]]] = {}
+# Names that old settings and jobs may still hold, and what to use instead.
+_RETIRED = {"auto": "use 'pmae', which blends methods column by column"}
 
 
 def register_imputer(**info: Any) -> Callable[[ImputerClass], ImputerClass]:
@@ -76,6 +78,22 @@ def list_imputers() -> list[ImputerInfo]:
     """Return a description of every method, sorted by name."""
     _discover()
     return [_REGISTRY[name][0] for name in sorted(_REGISTRY)]
+
+
+def imputer_info(name: str) -> ImputerInfo:
+    """Return the description of a method.
+
+    Raises
+    ------
+    ImputationError
+        If there is no method of this name, or none any more.
+
+    Examples
+    --------
+    >>> imputer_info("em").title
+    'Expectation maximization'
+    """
+    return _find(name)[0]
 
 
 def make_imputer(name: str, **params: Any) -> BaseImputer:
@@ -138,12 +156,13 @@ def load_imputer(path: str | Path) -> BaseImputer:
 
 def _find(name: str) -> tuple[ImputerInfo, type[BaseImputer]]:
     _discover()
-    try:
+    if name in _REGISTRY:
         return _REGISTRY[name]
-    except KeyError:
-        raise ImputationError(
-            f"There is no method {name!r}. Choose one of: {', '.join(sorted(_REGISTRY))}."
-        ) from None
+    if name in _RETIRED:
+        raise ImputationError(f"The method {name!r} was retired: {_RETIRED[name]}.")
+    raise ImputationError(
+        f"There is no method {name!r}. Choose one of: {', '.join(sorted(_REGISTRY))}."
+    )
 
 
 def load_imputers() -> None:

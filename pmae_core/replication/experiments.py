@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from pmae_core.errors import ScoringError
-from pmae_core.imputers import list_imputers
+from pmae_core.errors import ImputationError, ScoringError
+from pmae_core.imputers import imputer_info
 from pmae_core.imputers.masked.presets import PRESETS
 from pmae_core.masking import list_masking_functions
 from pmae_core.replication.printed_figures import DATASETS, PAPER_NAMES, PATTERNS
@@ -131,13 +131,13 @@ class Experiment:
             "dataset": (selection.datasets, self.datasets, BENCHMARK_NAMES),
             "pattern": (selection.patterns, self.patterns, PATTERNS),
             "mechanism": (selection.mechanisms, self.mechanisms, MECHANISMS),
-            "method": (selection.methods, self.methods, [one.name for one in list_imputers()]),
             "preset": (selection.presets, self.presets, list(PRESETS)),
         }
         chosen = {what: _known(what, *choice) for what, choice in names.items()}
+        methods = _known_methods(selection.methods or self.methods)
         if selection.seeds < 1:
             raise ScoringError(f"seeds must be at least 1, not {selection.seeds}.")
-        variants = self.make_variants(chosen["method"], chosen["preset"], selection)
+        variants = self.make_variants(methods, chosen["preset"], selection)
         if not variants:
             raise ScoringError(
                 f"{self.name} runs {listed(self.methods, most=len(self.methods))} only. Name at "
@@ -165,6 +165,13 @@ def _known(
             f"{listed(possible, most=len(possible))}."
         )
     return tuple(dict.fromkeys(wanted or usual))
+
+
+def _known_methods(names: Sequence[str]) -> tuple[str, ...]:
+    try:
+        return tuple(dict.fromkeys(imputer_info(name).name for name in names))
+    except ImputationError as error:
+        raise ScoringError(str(error)) from error
 
 
 def _variant(imputer: str, selection: Selection, **params: Any) -> Variant:

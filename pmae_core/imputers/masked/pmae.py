@@ -185,20 +185,19 @@ class PMAEImputer(SavingImputer):
         given = _PRESET_MEMBERS[self.preset] if self.members is None else self.members
         return tuple(name for name in MEMBERS if name in given)
 
-    def work_parts(self) -> WorkParts | None:
+    def work_parts(self) -> WorkParts:
         """Return the network and the other members; see :meth:`BaseImputer.work_parts`."""
         others = [name for name in self.members_in_force() if name != "network"]
         if len(others) == len(self.members_in_force()):
-            return None
+            return ()
         own = {
             "members": others,
             "preset": self.preset,
             "n_trees": self.n_trees,
             "n_jobs": self.n_jobs,
         }
-        parts: list[tuple[str, Mapping[str, Any]]] = [(NAME, own)] if others else []
         network = ("pmae-mix", self._network_params())
-        return WorkParts(methods=(*parts, network), n_comparisons=None)
+        return ((NAME, own), network) if others else (network,)
 
     def _network(self) -> PMAENetworkImputer:
         return PMAENetworkImputer(**self._network_params())

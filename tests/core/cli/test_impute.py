@@ -40,6 +40,7 @@ def test_wrong_usage_exits_with_2(args):
     ("args", "reason"),
     [
         (["--method", "magic"], "no method 'magic'"),
+        (["--method", "auto"], "The method 'auto' was retired: use 'pmae'"),
         (["--param", "magic=1"], "magic"),
         (["--param", "n_jobs=wide"], "wide"),
         (["--preset", "paper"], "preset must be one of 'balanced', 'fast'"),
@@ -198,7 +199,7 @@ def test_progress_of_any_method_is_shown(tmp_path, monkeypatch, quiet):
 @pytest.mark.parametrize("option", ["--imputations", "--save-model"])
 def test_what_a_method_cannot_do_is_refused_before_the_work(tmp_path, monkeypatch, option):
     info = imputers.ImputerInfo(name="counting", title="", explanation="", citation="")
-    monkeypatch.setattr(imputers, "list_imputers", lambda: [info])
+    monkeypatch.setattr(imputers, "imputer_info", lambda name: info)
     monkeypatch.setattr(imputers, "make_imputer", lambda name, **params: CountingImputer())
     write_table(pd.DataFrame({"x": [1.0, None, 3.0]}), tmp_path / "x.csv")
     files = ["impute", tmp_path / "x.csv", "-o", tmp_path / "o.csv", "--method", "counting"]
