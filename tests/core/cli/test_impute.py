@@ -12,6 +12,7 @@ import pytest
 from pmae_core import imputers
 from pmae_core.errors import ImputationError
 from pmae_core.events import FitProgress
+from pmae_core.export import read_imputations
 from pmae_core.table import read_table, write_table
 from tests.support.paths import ROOT
 from tests.support.shell import one_line, run
@@ -62,6 +63,40 @@ def test_an_existing_imputation_is_not_overwritten(survey_csv, tmp_path):
     (tmp_path / "o-2.csv").write_text("precious")
     result = run("impute", survey_csv, "-o", tmp_path / "o.csv", "--imputations", 2, *QUICK, code=1)
     assert "o-2.csv already exists" in one_line(result.stderr)
+    assert not (tmp_path / "o.csv").exists()
+
+
+@pytest.mark.parametrize(("ending", "code"), [(".csv", ".R"), (".dta", ".do"), (".zip", ".py")])
+def test_imputations_go_into_one_file(survey_csv, incomplete, tmp_path, ending, code):
+    out = tmp_path / f"all{ending}"
+    options = ["--method", "em", "--seed", 3, "--imputations", 2, "--imputations-out", out]
+
+    result = run("impute", survey_csv, "-o", tmp_path / "o.csv", *options)
+
+    assert "Wrote 2 imputations to" in one_line(result.stderr)
+    assert "all" in out.with_suffix(code).read_text()
+    assert not (tmp_path / "o-1.csv").exists()
+    if ending == ".zip":
+        saved = read_imputations(out)
+        assert saved.manifest.read_recipe().seed == 3
+        assert saved.manifest.recipe["method"] == "em"
+        assert saved.manifest.is_proper is not None
+        assert len(saved.imputations) == 2
+        assert saved.was_imputed.equals(incomplete.isna())
+
+
+@pytest.mark.parametrize(
+    ("args", "reason", "code"),
+    [
+        (["--imputations-out", "all.dta"], "Say how many imputations", 2),
+        (["--imputations", 2, "--imputations-out", "all.sav"], "Use .csv for R", 1),
+        (["--imputations", 2, "--imputations-out", "survey.csv"], "already exists", 1),
+    ],
+)
+def test_one_file_that_cannot_be_written(survey_csv, tmp_path, monkeypatch, args, reason, code):
+    monkeypatch.chdir(tmp_path)
+    result = run("impute", survey_csv, "-o", "o.csv", "--method", "em", *args, code=code)
+    assert reason in one_line(result.stderr)
     assert not (tmp_path / "o.csv").exists()
 
 
