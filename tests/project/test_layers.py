@@ -30,7 +30,7 @@ CORE_LAYERS = (
     ("gaussian",),
     ("table",),
     ("storage",),
-    ("documents",),
+    ("documents", "expressions"),
     ("errors", "events", "checks", "names", "threads", "words"),
 )
 CORE_RANK = {name: rank for rank, names in enumerate(CORE_LAYERS) for name in names}
