@@ -78,6 +78,10 @@ class ExpressionError(PMAEError, ValueError):
         self.position = position
 
 
+class AnalysisError(PMAEError, ValueError):
+    """A model cannot be fitted to the imputations as asked."""
+
+
 class DatasetUnavailableError(PMAEError):
     """A named dataset is neither on disk nor to be downloaded."""
 

@@ -20,6 +20,7 @@ from pmae_core.expressions.tree import (
     Negation,
     Power,
     Relation,
+    check_names,
 )
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Relation",
     "SurvivalOutcome",
     "Term",
+    "check_names",
     "parse_expression",
     "parse_formula",
     "quote_name",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -91,9 +91,7 @@ class Expression(ABC):
         >>> bmi.evaluate({"weight": np.array([80.0, np.nan]), "height": np.array([2.0, 1.6])})
         array([20., nan])
         """
-        for name in self.columns:
-            if name not in columns:
-                raise _unknown_column(name, columns)
+        check_names(self.columns, columns)
         n_rows = len(next(iter(columns.values()))) if columns else 1
         with np.errstate(all="ignore"):
             values = np.asarray(self._values(columns), dtype=np.float64)
@@ -297,13 +295,29 @@ class Relation(Expression):
         return np.where(is_missing, np.nan, _RELATIONS[self.sign](is_equal, True))
 
 
-def _unknown_column(name: str, columns: Columns) -> ExpressionError:
-    nearest = nearest_name(name, columns)
-    if nearest is not None:
-        advice = f"Did you mean {quote_name(nearest)}?"
-    else:
-        advice = f"The columns are {listed(map(quote_name, columns), most=10)}."
-    return ExpressionError(f"There is no column {shown(name)}.", advice=advice)
+def check_names(names: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse the name of a column that does not exist, with the one that was probably meant.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The columns that are needed.
+    known : iterable of str
+        The columns that there are.
+
+    Raises
+    ------
+    ExpressionError
+        If one of the names is not known.
+    """
+    existing = dict.fromkeys(known)
+    for name in names:
+        if name not in existing:
+            nearest = nearest_name(name, existing)
+            advice = f"The columns are {listed(map(quote_name, existing), most=10)}."
+            if nearest is not None:
+                advice = f"Did you mean {quote_name(nearest)}?"
+            raise ExpressionError(f"There is no column {shown(name)}.", advice=advice)
 
 
 def _cells(column: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
