@@ -170,15 +170,14 @@ def _fit_glm(family: Family, data: RegressionData, errors: str) -> RegressionFit
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # what they say is checked below
         model = GLM(data.outcome, data.design, family=kind, var_weights=weights)
-        found = model.fit(maxiter=100, tol=1e-10)
-    fitted = np.asarray(found.fittedvalues)
+        try:
+            found = model.fit(maxiter=100, tol=1e-10)
+        except (ValueError, np.linalg.LinAlgError) as error:  # a step went beyond all numbers
+            raise _no_convergence() from error
+        estimates, fitted = np.asarray(found.params), np.asarray(found.fittedvalues)
     _check_bounds(family, data, fitted)
-    estimates = np.asarray(found.params)
     if not found.converged or not np.isfinite(estimates).all():
-        raise AnalysisError(
-            "The regression did not converge.",
-            advice="Leave terms out, or rescale columns with very large numbers.",
-        )
+        raise _no_convergence()
     variance = fitted * (1 - fitted) if family == "logistic" else fitted
     spread = weights * variance
     bread = np.linalg.inv(data.design.T @ (spread[:, None] * data.design))
@@ -188,6 +187,13 @@ def _fit_glm(family: Family, data: RegressionData, errors: str) -> RegressionFit
         covariance = _sandwich(data, errors, bread, residuals, spread)
     df = _degrees_of_freedom(data, errors)
     return RegressionFit(estimates, covariance, df, math.inf, _means(data), len(data.outcome))
+
+
+def _no_convergence() -> AnalysisError:
+    return AnalysisError(
+        "The regression did not converge.",
+        advice="Leave terms out, or rescale columns with very large numbers.",
+    )
 
 
 def _fit_cox(data: RegressionData) -> RegressionFit:
