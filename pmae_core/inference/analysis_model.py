@@ -75,6 +75,12 @@ class AnalysisModel:
         apart = {name for name in (weights, clusters) if name}
         formula = formula.for_columns(_explaining(tables[0], schema, apart))
         _check_family(formula, family, clusters, errors)
+        if clusters and clusters not in tables[0].columns:
+            kinds = listed(["nonrobust", *ROBUST_ERRORS], most=5)
+            raise AnalysisError(
+                f"{clusters!r} is neither a kind of standard errors nor a column of clusters.",
+                advice=f"The kinds are {kinds}.",
+            )
         for table in tables:
             check_names([*formula.columns, *apart], table.columns)
         is_cox = family == "cox"

@@ -174,10 +174,13 @@ def test_what_cannot_be_fitted_is_refused(imputations, formula, family, settings
         analyze(imputations, formula, family, **settings)
 
 
-@pytest.mark.parametrize("settings", [{"weights": "wieght"}, {"errors": "twon"}])
-def test_columns_that_do_not_exist_are_refused(imputations, settings):
-    with pytest.raises(ExpressionError, match="There is no column"):
-        analyze(imputations, "y ~ x", **settings)
+def test_columns_that_do_not_exist_are_refused(imputations):
+    with pytest.raises(ExpressionError, match="There is no column `knid`. Did you mean kind"):
+        analyze(imputations, "y ~ knid")
+    with pytest.raises(ExpressionError, match="There is no column `weight`"):
+        analyze(imputations, "y ~ x", weights="weight")
+    with pytest.raises(AnalysisError, match="'HC5' is neither a kind of standard errors nor a"):
+        analyze(imputations, "y ~ x", errors="HC5")
 
 
 def test_a_category_that_vanishes_in_one_imputation_is_named(imputations):
