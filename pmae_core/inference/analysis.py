@@ -339,14 +339,18 @@ def _named(imputations: pd.DataFrame | Sequence[pd.DataFrame]) -> list[NamedTabl
         raise AnalysisError("There are no imputations. Give at least one table.")
     for table in tables:
         if not isinstance(table, pd.DataFrame):
-            raise AnalysisError(f"An imputation is a DataFrame, not a {type(table).__name__}.")
+            raise AnalysisError(f"An imputation is a DataFrame, not {type(table).__name__}.")
         if len(table) != len(tables[0]):
             raise AnalysisError(
                 f"The imputations have different numbers of rows: {len(tables[0]):,} and "
                 f"{len(table):,}.",
                 advice="Give imputations of one table.",
             )
-        check_names(map(str, tables[0].columns), map(str, table.columns))
+        texts = pd.Index(map(str, table.columns))
+        if texts.has_duplicates:
+            twice = texts[texts.duplicated()][0]
+            raise AnalysisError(f"Two columns are named {twice}. Rename one of them.")
+        check_names(map(str, tables[0].columns), texts)
     if len(tables) == 1:
         return [NamedTable(tables[0], "the table")]
     return [NamedTable(table, f"imputation {i}") for i, table in enumerate(tables, start=1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,9 @@ Labels = npt.NDArray[np.object_]
 
 INTERCEPT = "Intercept"
 MAX_CATEGORIES = 200
+# What a shared server can hold: the numbers of a design are 8 bytes each.
+MAX_COEFFICIENTS = 1_000
+MAX_NUMBERS = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -238,10 +242,27 @@ def make_design(
         for factor in factors
         if _is_category(factor, tables, schema)
     }
+    _check_size(formula.terms, codings, n_rows=max(len(table.frame) for table in tables))
     has_constant = formula.intercept or drop_intercept
     terms = [Term(), *formula.terms] if has_constant else list(formula.terms)
     parts = _parts(terms, codings)
     return Design(codings, tuple(parts[1:] if drop_intercept else parts))
+
+
+def _check_size(
+    terms: Iterable[Term], codings: Mapping[Factor, CategoryCoding], n_rows: int
+) -> None:
+    """Refuse a design that would take all memory, before it is built."""
+    n_coefficients = 1 + sum(
+        math.prod(len(codings[factor].labels) for factor in term.factors if factor in codings)
+        for term in terms
+    )
+    if n_coefficients > MAX_COEFFICIENTS or n_coefficients * n_rows > MAX_NUMBERS:
+        raise AnalysisError(
+            f"The formula has up to {count(n_coefficients, 'coefficient')}, which is too many for "
+            f"{count(n_rows, 'row')}.",
+            advice="Leave out terms, or interactions of columns with many categories.",
+        )
 
 
 def _parts(terms: Iterable[Term], codings: Mapping[Factor, CategoryCoding]) -> list[TermColumns]:

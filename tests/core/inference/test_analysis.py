@@ -175,7 +175,7 @@ def test_what_cannot_be_fitted_is_refused(imputations, formula, family, settings
 
 
 def test_columns_that_do_not_exist_are_refused(imputations):
-    with pytest.raises(ExpressionError, match="There is no column `knid`. Did you mean kind"):
+    with pytest.raises(ExpressionError, match=r"There is no column `knid`\. Did you mean kind"):
         analyze(imputations, "y ~ knid")
     with pytest.raises(ExpressionError, match="There is no column `weight`"):
         analyze(imputations, "y ~ x", weights="weight")
@@ -203,7 +203,12 @@ def test_missing_values_left_are_named(imputations):
         (lambda tables: [], AnalysisError, "no imputations"),
         (lambda tables: [tables[0], tables[1].head(5)], AnalysisError, "numbers of rows: 120 and"),
         (lambda tables: [tables[0], tables[1].drop(columns="n")], ExpressionError, "no column `n`"),
-        (lambda tables: [tables[0], 3], AnalysisError, "not a int"),
+        (
+            lambda tables: [t.assign(**{"7": 1}).rename(columns={"n": 7}) for t in tables],
+            AnalysisError,
+            "Two columns are named 7",
+        ),
+        (lambda tables: [tables[0], 3], AnalysisError, "not int"),
         (lambda tables: [tables[0].head(2)] * 2, AnalysisError, "cannot be estimated from 2 rows"),
         (lambda tables: [tables[0].head(0)] * 2, AnalysisError, "no rows"),
     ],

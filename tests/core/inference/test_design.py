@@ -128,3 +128,11 @@ def test_too_many_and_too_few_categories_are_refused():
 def test_a_category_that_the_imputations_lack_is_refused(table):
     with pytest.raises(AnalysisError, match="has no category 'q' in the imputations"):
         design("kind", table).matrix(NamedTable(table.assign(kind="q"), "the rows"))
+
+
+def test_designs_that_would_take_all_memory_are_refused():
+    many = pd.DataFrame({"x": range(150), "a": [f"n{i}" for i in range(150)]})
+    many["b"] = many["a"]
+
+    with pytest.raises(AnalysisError, match="up to 22,801 coefficients, which is too many for 150"):
+        design("a * b", many)
