@@ -31,6 +31,9 @@ class ImputerInfo:
         Parameters that the name implies.
     draws_samples : bool
         Whether ``sample`` gives several plausible imputations.
+    is_proper : bool
+        Whether these imputations include the uncertainty of the fitted model itself, so that
+        pooled confidence intervals can be taken at their word.
     limits : str
         What limits its use, for example on large tables; empty where nothing does.
     requires : tuple of str
@@ -43,6 +46,7 @@ class ImputerInfo:
     citation: str
     defaults: Mapping[str, Any] = field(default_factory=dict)
     draws_samples: bool = False
+    is_proper: bool = False
     limits: str = ""
     requires: tuple[str, ...] = ()
 
