@@ -213,14 +213,27 @@ def _impute(
         settings["schema"] = reading.roles()
     with fit_progress(quiet) as show, interruptible() as stop, explained(settings):
         imputer = make_imputer(str(imputed_by.method), **settings)
+        _check_method(str(imputed_by.method))
         imputer.fit(frame, callbacks=(show,), cancel=stop)
-        if not imputer.draws_samples():
-            raise AnalysisError(
-                f"{imputed_by.method} gives only one imputation, which cannot be pooled.",
-                advice="Choose another method, or impute the table first and analyze that file.",
-            )
         n_imputations = 20 if imputed_by.imputations is None else imputed_by.imputations
         imputations = imputer.sample(frame, n_imputations, random_state=imputed_by.seed)
         if stop():
             raise Cancelled("Imputation was stopped.")
     return imputations
+
+
+def _check_method(name: str) -> None:
+    """Refuse before the work a method that cannot be pooled, and say what its intervals lack."""
+    from pmae_core.imputers import list_imputers
+
+    (info,) = (info for info in list_imputers() if info.name == name)
+    if not info.draws_samples:
+        raise AnalysisError(
+            f"{name} gives only one imputation, which cannot be pooled.",
+            advice="Choose another method, or impute the table first and analyze that file.",
+        )
+    if not info.is_proper:
+        note(
+            f"imputations by {name} do not include the uncertainty of the fitted model, so "
+            "confidence intervals can be too narrow."
+        )

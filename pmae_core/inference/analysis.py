@@ -114,9 +114,10 @@ class Analysis:
         terms : sequence of str
             Terms of the formula as they are written there, e.g. ``["C(sex)", "age:education"]``.
         """
-        if isinstance(terms, str) or not terms:
+        texts = [] if isinstance(terms, str) else terms
+        wanted = [term for text in texts for term in parse_formula(f"y ~ {text}").terms]
+        if not wanted:
             raise AnalysisError("Name at least one term, in a list.")
-        wanted = [term for text in terms for term in parse_formula(f"y ~ {text}").terms]
         parts = {_plain(part.term): part.term for part in self._model.design.parts}
         for term in wanted:
             if _plain(term) not in parts:
@@ -124,10 +125,7 @@ class Analysis:
                 raise AnalysisError(
                     f"The formula has no term {term}.", advice=f"Its terms are {', '.join(names)}."
                 )
-        return self._test([parts[_plain(term)] for term in wanted])
-
-    def _test(self, terms: Iterable[Term]) -> PooledWald:
-        return _wald(self._fits, self._model, terms)
+        return _wald(self._fits, self._model, [parts[_plain(term)] for term in wanted])
 
     def predict(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Predict the mean outcome of rows, pooled over imputations.

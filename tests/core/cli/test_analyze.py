@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from pmae_core.imputers import list_imputers
 from pmae_core.inference import analyze
 from pmae_core.table import read_table
 from tests.support.shell import one_line, run
@@ -97,6 +98,15 @@ def test_one_imputation_cannot_be_pooled(survey_csv):
     result = run("analyze", "height ~ age", survey_csv, "--method", "knn", "-q", code=1)
 
     assert "knn gives only one imputation" in one_line(result.stderr)
+
+
+def test_what_intervals_lack_is_noted(survey_csv):
+    command = ("analyze", "height ~ age", survey_csv, "--method", "em", "--imputations", 2, "-q")
+    (info,) = (info for info in list_imputers() if info.name == "em")
+
+    is_noted = "intervals can be too narrow" in one_line(run(*command).stderr)
+
+    assert is_noted != info.is_proper
 
 
 def test_missing_values_without_a_method_are_named(survey_csv):
