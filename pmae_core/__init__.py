@@ -20,6 +20,7 @@ _HOME = {
     "ReMaskerImputer": "imputers",
     "Schema": "table",
     "ampute": "amputation",
+    "analyze": "inference",
     "compare": "evaluation",
     "list_datasets": "table",
     "list_imputers": "imputers",

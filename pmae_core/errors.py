@@ -53,6 +53,35 @@ class ScoringError(PMAEError, ValueError):
     """Truth, imputation and missing cells do not fit together."""
 
 
+class ExpressionError(PMAEError, ValueError):
+    """A formula or an expression cannot be read, or not computed from the columns at hand.
+
+    Parameters
+    ----------
+    problem : str
+        What happened, in a sentence for the user.
+    position : int, optional
+        Where in the text, counted from 0.
+    code, advice : str, optional
+        As for every error; the advice says what is allowed instead.
+    """
+
+    def __init__(
+        self,
+        problem: str = "",
+        *,
+        position: int | None = None,
+        code: str | None = None,
+        advice: str = "",
+    ) -> None:
+        super().__init__(problem, code=code, advice=advice)
+        self.position = position
+
+
+class AnalysisError(PMAEError, ValueError):
+    """A model cannot be fitted to the imputations as asked."""
+
+
 class DatasetUnavailableError(PMAEError):
     """A named dataset is neither on disk nor to be downloaded."""
 

@@ -1,4 +1,7 @@
-"""Names that are unique."""
+"""Names: unique ones, and the one that was meant."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 def make_unique(names: list[str]) -> list[str]:
@@ -24,3 +27,16 @@ def make_unique(names: list[str]) -> list[str]:
         seen.add(name)
         unique.append(name)
     return unique
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the name that was probably meant, None if none is similar.
+
+    Examples
+    --------
+    >>> nearest_name("Education", ["age", "education"]), nearest_name("x", ["age"])
+    ('education', None)
+    """
+    by_lower = {one.lower(): one for one in known}
+    found = get_close_matches(name.lower(), list(by_lower), n=1)
+    return by_lower[found[0]] if found else None

@@ -13,7 +13,17 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from pmae_core.cli import ampute, benchmark, compare, datasets, describe, impute, score, serve
+from pmae_core.cli import (
+    ampute,
+    analyze,
+    benchmark,
+    compare,
+    datasets,
+    describe,
+    impute,
+    score,
+    serve,
+)
 from pmae_core.cli.jobs import app as jobs
 from pmae_core.cli.terminal import EXIT_CANCELLED, EXIT_USER_ERROR, note, say, say_error
 from pmae_core.errors import Cancelled, ImputationWarning, PMAEError, TableWarning
@@ -92,6 +102,7 @@ def _global_options(
 
 app.command(help=impute.HELP)(impute.impute)
 app.command(help=ampute.HELP)(ampute.ampute)
+app.command(help=analyze.HELP)(analyze.analyze)
 app.command(help=score.HELP)(score.score)
 app.command(help=describe.HELP)(describe.describe)
 app.command(help=datasets.HELP)(datasets.datasets)

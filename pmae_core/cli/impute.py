@@ -173,7 +173,7 @@ def impute(
         )
     outputs.check()
     frame = reading.read(table)
-    with fit_progress(outputs.quiet) as show, _interruptible() as stop, _explained(settings):
+    with fit_progress(outputs.quiet) as show, interruptible() as stop, explained(settings):
         if model:
             imputer = load_imputer(model)
         else:
@@ -303,7 +303,7 @@ def _write(
 
 
 @contextmanager
-def _explained(settings: Mapping[str, Any]) -> Iterator[None]:
+def explained(settings: Mapping[str, Any]) -> Iterator[None]:
     """Say in a sentence what Python and scikit-learn raise when settings are unusable."""
     try:
         yield
@@ -316,7 +316,7 @@ def _explained(settings: Mapping[str, Any]) -> Iterator[None]:
 
 
 @contextmanager
-def _interruptible() -> Iterator[Callable[[], bool]]:
+def interruptible() -> Iterator[Callable[[], bool]]:
     """Let training end cleanly after the first Ctrl-C; the second stops at once."""
     interrupted = False
 

@@ -30,7 +30,7 @@ CORE_LAYERS = (
     ("gaussian",),
     ("table",),
     ("storage",),
-    ("documents",),
+    ("documents", "expressions"),
     ("errors", "events", "checks", "names", "threads", "words"),
 )
 CORE_RANK = {name: rank for rank, names in enumerate(CORE_LAYERS) for name in names}
@@ -39,7 +39,8 @@ BROWSER_LIBRARIES = {"streamlit", "plotly", "missingno"}
 NETWORK_LIBRARIES = {"torch", "torchvision", "timm"}
 NETWORK_LAYERS = {"imputers", "training", "model"}
 
-WITHOUT_TORCH = (
+SLOW_LIBRARIES = ("torch", "statsmodels")
+WITHOUT_SLOW_LIBRARIES = (
     "pmae_core",
     "pmae_core.table",
     "pmae_core.masking",
@@ -348,13 +349,13 @@ def test_a_cycle_is_found(tmp_path, code, of_types_only):
     assert bool(import_cycles(import_graph(tmp_path, with_types=False))) is not of_types_only
 
 
-def modules_bringing_torch(modules: tuple[str, ...]) -> list[str]:
-    """Import the modules one by one in a new interpreter; name the first that loads torch."""
+def modules_bringing_slow_libraries(modules: tuple[str, ...]) -> list[str]:
+    """Import the modules one by one in a new interpreter; name the first that loads a slow one."""
     code = (
         "import importlib, sys\n"
         "for name in sys.argv[1:]:\n"
         "    importlib.import_module(name)\n"
-        "    if 'torch' in sys.modules:\n"
+        f"    if set({SLOW_LIBRARIES}) & set(sys.modules):\n"
         "        sys.exit(print(name))\n"
     )
     run = subprocess.run(
@@ -369,9 +370,10 @@ def modules_bringing_torch(modules: tuple[str, ...]) -> list[str]:
     return run.stdout.split()
 
 
-def test_light_modules_do_not_import_torch():
-    assert modules_bringing_torch(WITHOUT_TORCH) == []
+def test_light_modules_do_not_import_slow_libraries():
+    assert modules_bringing_slow_libraries(WITHOUT_SLOW_LIBRARIES) == []
 
 
-def test_a_module_that_imports_torch_is_found():
-    assert modules_bringing_torch(("pmae_core.errors", "torch")) == ["torch"]
+@pytest.mark.parametrize("library", SLOW_LIBRARIES)
+def test_a_module_that_imports_a_slow_library_is_found(library):
+    assert modules_bringing_slow_libraries(("pmae_core.errors", library)) == [library]
