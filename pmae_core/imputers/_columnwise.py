@@ -114,7 +114,7 @@ class ColumnwiseImputation:
                         ImputationWarning,
                         stacklevel=4,
                     )
-            yield self.encoder.decode(values, frame)
+            yield self.encoder.decode(values, frame, random=True)
 
 
 def _naming_columns(error: ImputationError, method: str, names: Sequence[Any]) -> ImputationError:

@@ -157,6 +157,7 @@ class AutoImputer(BaseImputer):
             schema=self._schema_of(frame, X), numeric="minmax", min_category_count=1
         ).fit(frame)
         self._warn_of_unlearned(frame)
+        self._warn_of_broken_rules(frame)
         self.left_out_ = {}
         self.imputers_ = {}
         self._comparison = HeldOutComparison(self.encoder_.transform(frame))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pmae_core.errors import ImputationError, SchemaError
 from pmae_core.storage.json_values import from_json_value, to_json_value
-from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.cells import CellKind, cell_kind, impute_cells
 from pmae_core.table.encoded_columns import (
     CategoricalColumn,
     LearnedColumn,
@@ -23,6 +23,7 @@ from pmae_core.table.labels import LabelCells
 from pmae_core.table.learned import NotLearned
 from pmae_core.table.number_cells import NumberCells
 from pmae_core.table.roles import Role, check_role
+from pmae_core.table.rules import ColumnRules
 from pmae_core.table.scaling import NUMERIC_SCALINGS, Scaler, fit_scaler
 from pmae_core.table.schema import ColumnSchema, Schema, check_unique_names
 from pmae_core.table.time_cells import TimeCells
@@ -44,7 +45,7 @@ class TableEncoder:
     Parameters
     ----------
     schema
-        Roles of the columns; inferred from the table if None. Columns of the table that
+        Roles and rules of the columns; inferred from the table if None. Columns of the table that
         the schema does not name stay as they are.
     numeric
         Scaling of numbers to [0, 1]: "rank" (normal scores, exactly invertible, the default),
@@ -102,6 +103,7 @@ class TableEncoder:
         check_unique_names(df)
         schema = Schema.infer(df) if self.schema is None else self.schema
         _check_has_columns(df, schema.names())
+        schema.check_rules(df)
         self.schema_ = schema
         self.not_learned_ = schema.not_learned(df)
         self._learned: list[LearnedColumn] = []
@@ -127,17 +129,20 @@ class TableEncoder:
         """Fit to a table and return it as numbers."""
         return self.fit(df).transform(df)
 
-    def decode(self, values: np.ndarray, df: pd.DataFrame) -> pd.DataFrame:
+    def decode(self, values: np.ndarray, df: pd.DataFrame, *, random: bool = False) -> pd.DataFrame:
         """Return a copy of a table with its missing cells imputed from encoded values.
 
         Parameters
         ----------
         values
             Shape (n, d), as in `EncodedTable.values`; only those of missing cells are used. Numbers
-            are kept inside the observed range and get the precision of their column; codes are
-            rounded.
+            are kept inside the observed range and the declared limits, and get the precision of
+            their column; codes are rounded.
         df
             The table to impute. It is not changed.
+        random
+            The values are one of several random imputations: those beyond a declared limit are
+            reflected at it, so that they do not pile up there. Otherwise they get the limit.
 
         Returns
         -------
@@ -164,7 +169,9 @@ class TableEncoder:
             series = df.iloc[:, position].copy()
             if name in columns:
                 numbers = values[:, places[name]] if name in places else np.zeros(len(df))
-                series = impute_column(series, columns[name], numbers.astype(np.float64))
+                series = impute_column(
+                    series, columns[name], numbers.astype(np.float64), reflect=random
+                )
             imputed.isetitem(position, series)  # type: ignore[arg-type]  # the stubs forget it
         return imputed
 
@@ -243,9 +250,9 @@ class TableEncoder:
             return
         check_role(series, column.role)
         if reason is not None:
-            self._constant.append(_constant_column(series, column.role))
+            self._constant.append(_constant_column(series, column))
         elif column.role in (Role.NUMERICAL, Role.DATETIME):
-            cells = _cells_of(series)
+            cells = _cells_of(series, column.rules)
             numbers = cells.read(series)
             scaler = fit_scaler(numbers[~np.isnan(numbers)], self.numeric)
             self._learned.append(NumericalColumn(series.name, cells, scaler))
@@ -262,15 +269,21 @@ class TableEncoder:
         return int(self.min_category_count)
 
 
-def _cells_of(series: pd.Series) -> NumberCells | TimeCells:
+def _cells_of(series: pd.Series, rules: ColumnRules) -> NumberCells | TimeCells:
     is_time = cell_kind(series) in (CellKind.DATETIME, CellKind.DURATION)
-    return TimeCells.fit(series) if is_time else NumberCells.fit(series)
+    return TimeCells.fit(series) if is_time else rules.applied_to(NumberCells.fit(series))
 
 
-def _constant_column(series: pd.Series, role: Role) -> CategoricalColumn:
+def _constant_column(series: pd.Series, column: ColumnSchema) -> CategoricalColumn:
     """Return a column with one value; infinite numbers beside it are no value."""
-    if role in (Role.NUMERICAL, Role.DATETIME):
-        series = series[~np.isnan(_cells_of(series).read(series))]
+    if column.role in (Role.NUMERICAL, Role.DATETIME):
+        cells = _cells_of(series, column.rules)
+        numbers = cells.read(series)
+        series = series[~np.isnan(numbers)]
+        if column.rules.restricts:
+            # The only value may break the rules; missing cells get the nearest that does not.
+            allowed = cells.write(numbers[~np.isnan(numbers)][:1], series)
+            series = impute_cells(series.iloc[:1], np.array([True]), allowed)
     return CategoricalColumn(series.name, LabelCells.fit(series))
 
 
