@@ -46,7 +46,7 @@ class ColumnwiseImputation:
             columns = self._impute_with(method, names, frame)
             for name in names:
                 imputed[name] = columns[name]
-        return imputed
+        return self.encoder.complete_derived(imputed, frame)
 
     def sample(self, frame: pd.DataFrame, n: int, seed: int) -> list[pd.DataFrame]:
         """Return ``n`` plausible imputations of the table."""
@@ -61,7 +61,7 @@ class ColumnwiseImputation:
             for draw, columns in zip(draws, drawn, strict=True):
                 for name in names:
                     draw[name] = columns[name]
-        return draws
+        return [self.encoder.complete_derived(draw, frame) for draw in draws]
 
     def _start(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the table with constant columns imputed; the methods do the others."""

@@ -11,6 +11,7 @@ import pandas as pd
 from pmae_core.errors import ImputationError, SchemaError
 from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table.cells import CellKind, cell_kind, impute_cells
+from pmae_core.table.derived import DerivedColumn, complete_derived
 from pmae_core.table.encoded_columns import (
     CategoricalColumn,
     LearnedColumn,
@@ -105,6 +106,9 @@ class TableEncoder:
         _check_has_columns(df, schema.names())
         schema.check_rules(df)
         self.schema_ = schema
+        self._derived = [
+            DerivedColumn.fit(df, name, expression) for name, expression in schema.derived.items()
+        ]
         self.not_learned_ = schema.not_learned(df)
         self._learned: list[LearnedColumn] = []
         self._constant: list[CategoricalColumn] = []
@@ -147,7 +151,8 @@ class TableEncoder:
         Returns
         -------
         DataFrame
-            Every observed cell, the index, the order of the columns and the dtypes are as in
+            Missing cells of derived columns are computed; see `complete_derived`. Every
+            observed cell, the index, the order of the columns and the dtypes are as in
             `df`. (A category column that lacks a category it needs gets the learned ones.)
         """
         self._check_fitted()
@@ -173,7 +178,28 @@ class TableEncoder:
                     series, columns[name], numbers.astype(np.float64), reflect=random
                 )
             imputed.isetitem(position, series)  # type: ignore[arg-type]  # the stubs forget it
+        complete_derived(imputed, df, self._derived, self._solvable())
         return imputed
+
+    def complete_derived(self, imputed: pd.DataFrame, df: pd.DataFrame) -> pd.DataFrame:
+        """Return an imputed table whose derived columns are computed from its other columns.
+
+        `decode` does this itself; a table put together from several imputations needs it again.
+
+        Parameters
+        ----------
+        imputed
+            The imputed table.
+        df
+            The table with its missing cells. Only these change.
+        """
+        self._check_fitted()
+        completed = imputed.copy(deep=False)
+        complete_derived(completed, df, self._derived, self._solvable())
+        return completed
+
+    def _solvable(self) -> dict[Any, NumericalColumn]:
+        return {c.name: c for c in self._learned if isinstance(c, NumericalColumn)}
 
     @property
     def scalers_(self) -> tuple[Scaler | None, ...]:
@@ -185,7 +211,12 @@ class TableEncoder:
     def not_imputed_(self) -> dict[Any, NotLearned]:
         """The columns whose missing cells stay missing, with the reason."""
         self._check_fitted()
-        return {name: reason for name, reason in self.not_learned_.items() if not reason.imputed}
+        derived = {column.name for column in self._derived}
+        return {
+            name: reason
+            for name, reason in self.not_learned_.items()
+            if not reason.imputed and name not in derived
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fitted encoder as JSON-able data."""
@@ -197,6 +228,7 @@ class TableEncoder:
             "schema": self.schema_.to_dict(),
             "learned": [column.to_dict() for column in self._learned],
             "constant": [column.to_dict() for column in self._constant],
+            "derived": [column.to_dict() for column in self._derived],
             "not_learned": [
                 [to_json_value(name), reason.value] for name, reason in self.not_learned_.items()
             ],
@@ -220,6 +252,7 @@ class TableEncoder:
             CategoricalColumn(from_json_value(column["name"]), LabelCells.from_dict(column))
             for column in data["constant"]
         ]
+        encoder._derived = [DerivedColumn.from_dict(column) for column in data.get("derived", [])]
         encoder.columns_ = tuple(column.encoded for column in encoder._learned)
         encoder.not_learned_ = {
             from_json_value(name): NotLearned(reason) for name, reason in data["not_learned"]

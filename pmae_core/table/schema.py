@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Container, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import pandas as pd
 
 from pmae_core.errors import SchemaError
+from pmae_core.expressions import Expression
 from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table.cells import CellKind, cell_kind, cell_types
+from pmae_core.table.derived import DerivedColumn, derived_findings, order_expressions
 from pmae_core.table.learned import (
     NotLearned,
     count_numbers,
@@ -207,26 +210,65 @@ class Schema:
         """
         self._check_known(rules, "A rule")
         chosen = {name: ColumnRules.read(given, name) for name, given in rules.items()}
-        return Schema(
+        schema = Schema(
             tuple(replace(column, rules=chosen.get(column.name, column.rules)) for column in self)
         )
+        order_expressions(schema._expression_texts(), schema.names())
+        return schema
 
     @property
     def rules(self) -> dict[Any, dict[str, Any]]:
         """The rules of the columns that have some, as `with_rules` reads them."""
         return {column.name: column.rules.to_dict() for column in self if column.rules}
 
+    @property
+    def derived(self) -> dict[Any, Expression]:
+        """The expressions of the derived columns, each after those that it depends on.
+
+        Examples
+        --------
+        >>> df = pd.DataFrame({"kg": [80.0, 72.0], "m": [2.0, 1.8], "bmi": [20.0, None]})
+        >>> schema = Schema.infer(df, rules={"bmi": {"derived": "kg / m ^ 2"}})
+        >>> {name: str(expression) for name, expression in schema.derived.items()}
+        {'bmi': 'kg / m ** 2'}
+        """
+        return order_expressions(self._expression_texts(), self.names())
+
+    def _expression_texts(self) -> dict[Any, str]:
+        return {c.name: c.rules.derived for c in self if c.rules.derived is not None}
+
+    def only(self, names: Container[Hashable]) -> Schema:
+        """Return the schema of some of the columns.
+
+        A derived column that needs one of the others is a column like any other there.
+        """
+        kept = [column for column in self if column.name in names]
+        computable = {
+            name
+            for name, expression in self.derived.items()
+            if all(used in names for used in expression.columns)
+        }
+        return Schema(
+            tuple(
+                column
+                if column.name in computable
+                else replace(column, rules=replace(column.rules, derived=None))
+                for column in kept
+            )
+        )
+
     def check_rules(self, df: pd.DataFrame) -> None:
         """Raise a SchemaError if rules cannot hold in the columns of a table."""
         for column in self:
             if column.rules:
                 check_rules(df[column.name], column.role, column.rules)
+        for name, expression in self.derived.items():
+            DerivedColumn.fit(df, name, expression)
 
     def rule_findings(self, df: pd.DataFrame) -> list[str]:
         """Return a sentence for each rule that observed cells of a table break."""
-        return [
-            sentence for column in self for sentence in rule_findings(df[column.name], column.rules)
-        ]
+        broken = (rule_findings(df[column.name], column.rules) for column in self)
+        return [*chain.from_iterable(broken), *derived_findings(df, self.derived)]
 
     def _check_known(self, named: Mapping[Any, Any], what: str) -> None:
         known = {column.name for column in self.columns}
@@ -267,6 +309,18 @@ class Schema:
             if df is None or column.name in df.columns
         }
         return {name: reason for name, reason in reasons.items() if reason is not None}
+
+    def not_imputed(self, df: pd.DataFrame | None = None) -> dict[Any, NotLearned]:
+        """Return the columns whose missing cells stay missing, with the reason.
+
+        Those of derived columns are computed, whether the column is learned or not.
+        """
+        derived = self._expression_texts()
+        return {
+            name: reason
+            for name, reason in self.not_learned(df).items()
+            if not reason.imputed and name not in derived
+        }
 
     def learned(self, df: pd.DataFrame | None = None) -> list[Any]:
         """Return the names of the columns that are learned (see `not_learned`)."""
@@ -316,7 +370,9 @@ class Schema:
         """Return the schema that `to_dict` wrote."""
         if not isinstance(data, Mapping) or not isinstance(data.get("columns"), list):
             raise SchemaError('This is not a saved schema: it has no list "columns".')
-        return cls(tuple(ColumnSchema.from_dict(column) for column in data["columns"]))
+        schema = cls(tuple(ColumnSchema.from_dict(column) for column in data["columns"]))
+        order_expressions(schema._expression_texts(), schema.names())
+        return schema
 
     def to_json(self) -> str:
         """Return the schema as JSON text."""
