@@ -110,8 +110,8 @@ def check_rules(series: pd.Series, role: Role, rules: ColumnRules) -> None:
         return
     if role is not Role.NUMERICAL or cell_kind(series) not in (CellKind.NUMBER, CellKind.LABEL):
         raise SchemaError(
-            f"Limits and whole numbers are for numbers, but column {series.name!r} is "
-            f"{'a duration' if role is Role.NUMERICAL else role.value}.",
+            f"Limits and whole numbers are for numbers, but column {series.name!r} "
+            f"{'holds durations' if role is Role.NUMERICAL else f'has the role {role.value}'}.",
             advice="Remove its limits, or give it the role numerical.",
         )
     if rules.whole is False and series.dtype.kind in "iu":

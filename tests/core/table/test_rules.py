@@ -43,8 +43,8 @@ def test_a_rule_for_no_column_is_refused():
 @pytest.mark.parametrize(
     ("column", "rules", "sentence"),
     [
-        (["a", "b"], {"lower": 0}, "'x' is categorical. Remove its limits"),
-        (pd.to_timedelta([1, 2], unit="D"), {"lower": 0}, "'x' is a duration"),
+        (["a", "b"], {"lower": 0}, "'x' has the role categorical. Remove its limits"),
+        (pd.to_timedelta([1, 2], unit="D"), {"lower": 0}, "'x' holds durations"),
         ([1, 5], {"whole": False}, "can hold whole numbers only"),
         ([1.5, 5], {"lower": 0.2, "upper": 0.8, "whole": True}, "No whole number lies within"),
         ([1.0, 5], {"lower": 0.2, "upper": 0.8}, r"within the limits of column 'x' \(0.2 to 0.8\)"),
