@@ -28,7 +28,8 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     A method implements :meth:`_fit_encoded` and :meth:`_impute_encoded` on encoded tables; a
     method that can draw implements :meth:`_draw_encoded` too. Everything that users rely on is
-    here: observed cells, index, columns and dtypes are returned exactly as they came in.
+    here: observed cells, index, columns and dtypes are returned exactly as they came in, and the
+    rules of the schema (limits, whole numbers, derived columns) hold in every imputation.
 
     A class declares in ``_parameter_constraints`` what its parameters may be; ``fit`` refuses
     anything else.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -157,8 +158,7 @@ class TableEncoder:
         """
         self._check_fitted()
         check_unique_names(df)
-        names = [column.name for column in (*self._learned, *self._constant)]
-        _check_has_columns(df, names)
+        _check_has_columns(df, self._needed())
         values = np.asarray(values)
         if values.shape != (len(df), len(self._learned)):
             raise ImputationError(
@@ -197,6 +197,12 @@ class TableEncoder:
         completed = imputed.copy(deep=False)
         complete_derived(completed, df, self._derived, self._solvable())
         return completed
+
+    def _needed(self) -> list[Any]:
+        """Return the names of the columns that imputed cells are for, or computed from."""
+        derived = ((column.name, *column.expression.columns) for column in self._derived)
+        imputed = (column.name for column in (*self._learned, *self._constant))
+        return list(dict.fromkeys([*imputed, *chain.from_iterable(derived)]))
 
     def _solvable(self) -> dict[Any, NumericalColumn]:
         return {c.name: c for c in self._learned if isinstance(c, NumericalColumn)}

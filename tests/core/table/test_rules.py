@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmae_core.errors import SchemaError
@@ -110,6 +110,7 @@ def test_a_constant_that_breaks_its_limit_is_imputed_with_the_limit(dtype):
 
 
 @pytest.mark.parametrize("numeric", NUMERIC_SCALINGS)
+@settings(deadline=None, max_examples=50)
 @given(
     seed=st.integers(0, 999),
     limits=st.tuples(st.floats(-2, 2), st.floats(-2, 2)).map(sorted),
