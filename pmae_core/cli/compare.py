@@ -113,7 +113,6 @@ def compare(
     chosen = read_methods(methods)
     settings = {
         "seeds": range(seeds),
-        "schema": reading.roles() or None,
         "amputation": holdout.amputation(),
         "holdout_share": 0.1 if holdout.share is None else holdout.share,
         "target": target,
@@ -121,6 +120,7 @@ def compare(
         **running.settings(),
     }
     frame = reading.read(table)
+    settings["schema"] = reading.schema_for(frame)
     settings["truth"] = None if holdout.truth is None else InputOptions().read(holdout.truth)
     comparison = _run(frame, chosen, settings, running.quiet)
     _report(comparison, running)

@@ -166,7 +166,8 @@ def impute(
     from pmae_core.imputers import load_imputer
 
     settings = given(schema=reading.roles() or None) | chosen.settings()
-    if model and (chosen.method or settings or outputs.save_model):
+    rules = reading.rules()
+    if model and (chosen.method or settings or rules or outputs.save_model):
         raise typer.BadParameter(
             "A saved model already has its method and settings. Leave out all others.",
             param_hint="--model",
@@ -177,7 +178,8 @@ def impute(
         if model:
             imputer = load_imputer(model)
         else:
-            imputer = _make(chosen.name, {"random_state": seed, **settings}, outputs)
+            schema = given(schema=reading.schema_for(frame))
+            imputer = _make(chosen.name, {"random_state": seed, **settings, **schema}, outputs)
             imputer.fit(frame, callbacks=(show,), cancel=stop)
         imputed = imputer.transform(frame)
         n = outputs.imputations

@@ -246,8 +246,8 @@ def _without_target(
 ) -> tuple[pd.DataFrame, Schema]:
     if target not in table.columns:
         raise ScoringError(f"The table has no column {target!r} to use as the target.")
-    columns = tuple(column for column in schema if column.name != target)
-    return table.drop(columns=target), Schema(columns)
+    features = table.drop(columns=target)
+    return features, schema.only(features.columns)
 
 
 def _specification(task: Task, target: Any) -> dict[str, Any]:

@@ -126,14 +126,10 @@ def pose_problem(
         frame=frame.iloc[kept],
         target=_numbers(label) if task == "regression" else _classes(label),
         task=task,
-        schema=Schema.infer(frame) if schema is None else _part_of(schema, frame),
+        schema=Schema.infer(frame) if schema is None else schema.only(frame.columns),
         truth=truth.iloc[kept] if truth is not None else None,
         kept_rows=kept,
     )
-
-
-def _part_of(schema: Schema, frame: pd.DataFrame) -> Schema:
-    return Schema(tuple(column for column in schema if column.name in frame.columns))
 
 
 def _task_of(target: pd.Series) -> PredictionTask:

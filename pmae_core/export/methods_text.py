@@ -12,6 +12,7 @@ import pandas as pd
 from pmae_core.evaluation import Comparison
 from pmae_core.export.recipe import Recipe
 from pmae_core.imputers import ImputerInfo, imputer_info
+from pmae_core.table import ColumnRules
 from pmae_core.words import count, listed, percent
 
 RUBIN = "Rubin: Multiple Imputation for Nonresponse in Surveys. Wiley, 1987."
@@ -92,6 +93,7 @@ def methods_paragraph(
         parts = (
             _missing(recipe, frame, write),
             _method(recipe, info, write),
+            _rules(recipe, write),
             _imputations(recipe, references),
             _result(recipe, frame, imputed, write),
             _comparison(recipe, comparison, write),
@@ -152,6 +154,19 @@ def _method(recipe: Recipe, info: ImputerInfo, write: Writer) -> Iterator[str]:
         f"Missing values were imputed with {write(info.title)} "
         f"({write(info.name)}) {_cite(1)}{fitted}{software}."
     )
+
+
+def _rules(recipe: Recipe, write: Writer) -> Iterator[str]:
+    rules = {write(name): ColumnRules.read(one, name) for name, one in recipe.rules.items()}
+    limited = [f"{name} ({one.limits_text})" for name, one in rules.items() if one.limits_text]
+    if limited:
+        yield f"Imputed values were kept within limits: {listed(limited, _MOST_COLUMNS)}."
+    whole = [name for name, one in rules.items() if one.whole]
+    if whole:
+        yield f"Imputed values of {listed(whole, _MOST_COLUMNS)} were rounded to whole numbers."
+    derived = [f"{name} = {write(one.derived)}" for name, one in rules.items() if one.derived]
+    if derived:
+        yield f"Missing values of derived columns were computed: {'; '.join(derived)}."
 
 
 def _cite(number: int) -> str:

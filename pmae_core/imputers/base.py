@@ -28,7 +28,8 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     A method implements :meth:`_fit_encoded` and :meth:`_impute_encoded` on encoded tables; a
     method that can draw implements :meth:`_draw_encoded` too. Everything that users rely on is
-    here: observed cells, index, columns and dtypes are returned exactly as they came in.
+    here: observed cells, index, columns and dtypes are returned exactly as they came in, and the
+    rules of the schema (limits, whole numbers, derived columns) hold in every imputation.
 
     A class declares in ``_parameter_constraints`` what its parameters may be; ``fit`` refuses
     anything else.
@@ -88,6 +89,7 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             schema=self._schema_of(frame, X), **self._encoder_options()
         ).fit(frame)
         self._warn_of_unlearned(frame)
+        self._warn_of_broken_rules(frame)
         encoded = self.encoder_.transform(frame)
         if encoded.columns:
             self._fit_encoded(
@@ -138,7 +140,8 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         draws: Iterable[np.ndarray] = (
             self._draw_encoded(encoded, n, rng) if encoded.columns else [encoded.values] * n
         )
-        return [self._like_input(self.encoder_.decode(draw, frame), X) for draw in draws]
+        imputations = (self.encoder_.decode(draw, frame, random=True) for draw in draws)
+        return [self._like_input(imputation, X) for imputation in imputations]
 
     @classmethod
     def draws_samples(cls) -> bool:
@@ -205,6 +208,11 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                     ImputationWarning,
                     stacklevel=3,
                 )
+
+    def _warn_of_broken_rules(self, frame: pd.DataFrame) -> None:
+        """Warn of observed cells that break the rules of their column."""
+        for sentence in self.encoder_.schema_.rule_findings(frame):
+            warnings.warn(sentence, ImputationWarning, stacklevel=3)
 
     def _like_input(self, imputed: pd.DataFrame, X: Any) -> Any:
         if isinstance(X, pd.DataFrame):

@@ -185,7 +185,7 @@ def _incomplete_table(
         return table, None, schema
     table = table.reset_index(drop=True)  # rows that lose every cell are dropped by their number
     features = table.drop(columns=target) if target is not None else table
-    part = Schema(tuple(column for column in schema if column.name in features.columns))
+    part = schema.only(features.columns)
     plan = HoldoutPlan(kind="amputation", amputation=arguments["amputation"])
     made = plan.make(features, part, int(arguments["seeds"][0]))
     if target is None:

@@ -30,6 +30,8 @@ QUICK = ["--steps", "5", "--param", "n_trees=5"]
         ["impute", "a.csv", "-o", "b.csv", "--preset", "best"],
         ["impute", "a.csv", "-o", "b.csv", "--param", "width"],
         ["impute", "a.csv", "-o", "b.csv", "--model", "m", "--steps", "5"],
+        ["impute", "a.csv", "-o", "b.csv", "--model", "m", "--whole", "x"],
+        ["impute", "a.csv", "-o", "b.csv", "--limits", "age=0"],
         ["impute", "a.csv", "-o", "b.csv", "--steps", "5", "--param", "network_params={}"],
     ],
 )
@@ -50,6 +52,9 @@ def test_wrong_usage_exits_with_2(args):
         (["--masking", "magic"], "magic"),
         (["--role", "magic=numerical"], "magic"),
         (["--role", "age=magic"], "magic"),
+        (["--limits", "age=9..1"], "The lower limit 9 of column 'age' is above its upper limit 1."),
+        (["--whole", "magic"], "A rule is given for 'magic'"),
+        (["--derive", "age = 2 *"], "The expression of 'age'"),
     ],
 )
 def test_unusable_settings_are_named(survey_csv, tmp_path, args, reason):
@@ -268,3 +273,14 @@ def test_ctrl_c_stops_cleanly(survey_csv, tmp_path):
     assert "Stopped." in rest
     assert "Traceback" not in rest
     assert not output.exists()
+
+
+def test_limits_whole_numbers_and_derived_columns(tmp_path):
+    frame = pd.DataFrame({"x": [0.5, 1.5, 9.5, None, 3.5], "y": [1.0, 3.0, 19.0, None, 7.0]})
+    write_table(frame, tmp_path / "in.csv")
+    rules = ["--limits", "x=2..", "--whole", "x", "--derive", "y = 2 * x"]
+    output = tmp_path / "out.csv"
+    result = run("impute", tmp_path / "in.csv", "-o", output, "--method", "naive", *rules)
+    assert "2 observed values of 'x' lie outside its limits" in one_line(result.stderr)
+    imputed = read_table(output)
+    assert imputed.loc[3].tolist() == [4, 8]

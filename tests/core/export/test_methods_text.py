@@ -56,6 +56,21 @@ def test_all_that_a_reader_needs(frame):
     assert "1. Dempster" in text.to_markdown()
 
 
+def test_rules_are_reported(frame):
+    rules = {
+        "x": {"lower": 0, "whole": True},
+        "y_1": {"lower": -1, "upper": 2},
+        "noise": {"derived": "x * 2"},
+    }
+    text = methods_paragraph(Recipe(table="t", method="em", rules=rules), frame, frame.fillna(0.0))
+    assert (
+        "Imputed values were kept within limits: x (at least 0) and y_1 (-1 to 2). Imputed values "
+        "of x were rounded to whole numbers. Missing values of derived columns were computed: "
+        "noise = x * 2." in text.plain
+    )
+    assert "noise = x \\* 2" in text.markdown
+
+
 def test_a_single_imputation_comes_with_a_warning(frame):
     text = methods_paragraph(Recipe(table="t", method="em"), frame, frame.fillna(0.0))
 
