@@ -20,8 +20,20 @@ from pmae_core.words import listed
 
 FloatArray = npt.NDArray[np.float64]
 
-LOWER_IS_BETTER = frozenset({"rmse", "mae", "wasserstein"})
-RANKED_METRICS = (*METRICS, "skill")
+LOWER_IS_BETTER = frozenset(
+    {"rmse", "mae", "wasserstein", "crps", "brier", "log_score", "energy_distance", "i_score"}
+)
+# Not the coverage: that of a good method is neither high nor low.
+RANKED_METRICS = (
+    "skill",
+    *METRICS,
+    "distribution_skill",
+    "energy_distance",
+    "crps",
+    "brier",
+    "log_score",
+    "i_score",
+)
 CONFIDENCE = 0.95
 # With fewer seeds it is unknown how much results vary from seed to seed.
 MIN_SEEDS = 3

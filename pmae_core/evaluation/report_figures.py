@@ -36,7 +36,7 @@ _STYLE: dict[Any, Any] = {
 
 
 def accuracy_figure(summary: pd.DataFrame) -> str:
-    """Return bars of imputation accuracy with standard errors, best on top.
+    """Return bars of imputation accuracy with standard errors, best rank on top.
 
     Parameters
     ----------

@@ -72,6 +72,8 @@ def test_everything_is_told(html):
     text = " ".join(page.texts)
     for part in (
         "Leaderboard",
+        "Imputations as a distribution",
+        "1 (point mass)",
         "Accuracy",
         "Column by column",
         "Truth and imputation: stub-linear",
