@@ -13,7 +13,7 @@ DISTRIBUTION = "energy_distance"
 def disagreement(comparison: Comparison) -> tuple[str, str] | None:
     """Return the method best on single cells and the one best in distribution, if they differ.
 
-    They differ only if neither is tied with the best by the other's score.
+    They differ only if the first is not tied with the second in distribution.
 
     Parameters
     ----------
@@ -23,11 +23,9 @@ def disagreement(comparison: Comparison) -> tuple[str, str] | None:
     if DISTRIBUTION not in comparison.rankable():
         return None
     on_cells, in_distribution = comparison.ranks(RANKED_BY), comparison.ranks(DISTRIBUTION)
-    if on_cells.empty or in_distribution.empty:
+    if on_cells.empty or in_distribution["rank"].get(on_cells.index[0], 1) == 1:
         return None
-    closest, alike = str(on_cells.index[0]), str(in_distribution.index[0])
-    is_tied = on_cells["rank"].get(alike) == 1 or in_distribution["rank"].get(closest) == 1
-    return None if is_tied else (closest, alike)
+    return str(on_cells.index[0]), str(in_distribution.index[0])
 
 
 def disagreement_sentence(comparison: Comparison, titles: Mapping[str, str] | None = None) -> str:
@@ -44,7 +42,8 @@ def disagreement_sentence(comparison: Comparison, titles: Mapping[str, str] | No
     if methods is None:
         return ""
     closest, alike = ((titles or {}).get(name, name) for name in methods)
-    return (
-        f"{closest} is closest on single cells; imputations by {alike} resemble the distribution "
-        "of the data more."
-    )
+    is_tied = comparison.ranks(RANKED_BY)["rank"].get(methods[1]) == 1
+    beginning = f"{closest} is closest on single cells"
+    if is_tied:
+        beginning = f"{closest} and {alike} are tied on single cells"
+    return f"{beginning}; imputations by {alike} resemble the distribution of the data more."

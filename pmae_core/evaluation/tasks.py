@@ -75,8 +75,8 @@ class Task:
         How many random imputations to score, of a method that draws them; 0 scores none. Any other
         method is scored by its one imputation, as a point mass.
     i_score : bool
-        Whether to compute the energy-I-Score on the table itself, without held-out cells; it costs
-        one fit for the table and one for each incomplete column.
+        Whether to compute the energy-I-Score on the table itself, with its own missing values or
+        simulated ones; it costs one fit for the table and one for each incomplete column.
     """
 
     method: str
@@ -280,7 +280,7 @@ def _measure(task: Task, callbacks: Sequence[Callback], stop: Callable[[], bool]
     random = score_imputations(truth, imputed.sampled, missing, schema) if imputed.sampled else None
     tables = imputed.sampled or [imputed.single]
     energies = [energy_score(truth, one, missing, schema) for one in tables]
-    i_score, i_score_notes = _i_score(task, stop) if task.i_score else ({}, [])
+    i_score, i_score_notes = _i_score(task, holdout, stop) if task.i_score else ({}, [])
     return {
         "scores": {
             "skill": float(skill.mean()),
@@ -349,11 +349,14 @@ def _sampled(
         return [], [f"Random imputations were not scored: {error}"]
 
 
-def _i_score(task: Task, stop: Callable[[], bool]) -> tuple[dict[str, float], list[str]]:
+def _i_score(
+    task: Task, holdout: Holdout, stop: Callable[[], bool]
+) -> tuple[dict[str, float], list[str]]:
     """Return the energy-I-Score on the table itself, and notes on columns without one."""
+    is_simulated = task.holdout.kind == "amputation"
     try:
         found = energy_i_score(
-            task.table,
+            holdout.incomplete if is_simulated else task.table,
             task.imputer or task.method,
             schema=task.schema,
             params=task.params,

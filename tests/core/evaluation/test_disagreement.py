@@ -31,11 +31,20 @@ def test_the_sentence_names_both_methods():
     )
 
 
+def test_a_method_tied_on_cells_can_be_better_in_distribution():
+    found = disagreement_sentence(
+        comparison({"a": (0.6003, 0.3), "b": (0.6, 0.1), "c": (0.1, 0.9)}), {"b": "B"}
+    )
+    assert found.endswith(
+        " and B are tied on single cells; imputations by B resemble the distribution of the data "
+        "more."
+    )
+
+
 @pytest.mark.parametrize(
     "scores",
     [
         {"a": (0.6, 0.1), "b": (0.4, 0.3)},
-        {"a": (0.6, 0.3), "b": (0.6, 0.1), "c": (0.1, 0.9)},
         {"a": (0.6, 0.1), "b": (0.4, 0.1), "c": (0.1, 0.9)},
     ],
 )

@@ -199,6 +199,12 @@ def test_the_i_score_is_that_of_the_library(incomplete):
     assert found == pytest.approx(expected)
 
 
+def test_the_i_score_of_a_simulation_is_on_its_missing_values(complete):
+    plan = HoldoutPlan(kind="amputation", amputation={"pattern": "general"})
+    result = run_task(task(complete, "stub-mean", holdout=plan, i_score=True))
+    assert result.scores["i_score"] > 0
+
+
 def test_without_missing_values_there_is_no_i_score(complete):
     result = run_task(task(complete, "stub-mean", i_score=True))
     assert result.status == "done"
