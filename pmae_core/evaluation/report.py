@@ -17,9 +17,9 @@ from pmae_core.evaluation.imputation_scores import expected_coverage
 from pmae_core.evaluation.ranking import MIN_SEEDS
 from pmae_core.evaluation.report_figures import (
     MAX_PANELS,
-    accuracy_figure,
     cost_figure,
     forest_figure,
+    ranking_figure,
     truth_figure,
 )
 from pmae_core.words import count, percent
@@ -121,8 +121,8 @@ def comparison_report(
     if summary["rank"].notna().any():
         best = str(summary.index[0])
         parts += [
-            _section("Accuracy", accuracy_figure(summary)),
-            _section("Accuracy and time", cost_figure(summary)),
+            _section("Skill", ranking_figure(summary)),
+            _section("Skill and time", cost_figure(summary)),
             _section("Column by column", _heat_table(comparison, summary), _HEAT_NOTE),
             _section(f"Truth and imputation: {best}", *_truth(comparison, best)),
         ]
