@@ -256,6 +256,22 @@ def _peers(result: dict[str, Any]) -> str:
     )
 
 
+def _ranking(result: dict[str, Any]) -> str:
+    return _table(
+        ["Equal methods", "Seeds", "Variation", "Told apart", "Without adjustment"],
+        (
+            (
+                row["methods"],
+                row["seeds"],
+                row["kind"],
+                f"{100 * row['moderated']:.1f}%",
+                f"{100 * row['uncorrected']:.1f}%",
+            )
+            for row in result["equal"]
+        ),
+    )
+
+
 def _difference(line: dict[str, Any]) -> str:
     error = line["standard_error"]
     return f"{line['difference']:+.1f}" + (f" ± {error:.1f}" if error is not None else "")
@@ -279,4 +295,5 @@ TELLERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "blend_scale": _blend_scale,
     "blend_choices": _blend_choices,
     "peers": _peers,
+    "ranking": _ranking,
 }

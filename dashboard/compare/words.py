@@ -9,12 +9,15 @@ import pandas as pd
 from dashboard.compare.standing import Standing
 from dashboard.text import code, listing, plain
 from pmae_core.evaluation import Comparison
+from pmae_core.evaluation.disagreement import disagreement_sentence
 from pmae_core.evaluation.ranking import MIN_SEEDS
 from pmae_core.words import count, percent
 
+TIED = "(95% interval of the difference includes 0)"
+
 
 def verdict(board: pd.DataFrame, comparison: Comparison, titles: Mapping[str, str]) -> str:
-    """Say who leads, and whether that is more than chance."""
+    """Say which methods lead, and whether point accuracy and distribution disagree."""
     ranked = board[board["rank"].notna()]
     if ranked.empty:
         return "No method gave a result."
@@ -23,16 +26,15 @@ def verdict(board: pd.DataFrame, comparison: Comparison, titles: Mapping[str, st
     if len(ranked) == 1:
         return f"{names[0]} is the only method with a result: there is nothing to compare it with."
     if len(first) == 1:
-        sentence = f"{names[0]} is best, by more than chance explains."
+        sentence = f"{names[0]} is best; no other method is tied with it."
     elif len(first) == len(ranked):
-        sentence = f"All {len(first)} methods are **tied**: their differences may be chance."
+        sentence = f"All {len(first)} methods are **tied** {TIED}."
     else:
         others = " and ".join([", ".join(names[1:-1]), names[-1]] if names[2:] else names[1:])
-        sentence = (
-            f"{names[0]} has the best mean, but {others} may be as good: "
-            "their differences may be chance."
-        )
-    return f"{sentence} {noise_sentence(comparison)}".strip()
+        be = "is" if len(first) == 2 else "are"
+        sentence = f"{names[0]} has the best mean; {others} {be} tied with it {TIED}."
+    disagreement = plain(disagreement_sentence(comparison, titles))
+    return " ".join(filter(None, [sentence, disagreement, noise_sentence(comparison)]))
 
 
 def noise_sentence(comparison: Comparison) -> str:

@@ -24,13 +24,23 @@ _ROW = 30
 
 # Name -> (words for the axis, whether less is better).
 METRIC_WORDS: Mapping[str, tuple[str, bool]] = {
+    "skill": ("skill: share of the mean's error avoided (1 is perfect, 0 is the mean)", False),
+    "distribution_skill": (
+        "distribution skill: error of random observed values avoided (1 is perfect)",
+        False,
+    ),
+    "energy_distance": ("energy distance between imputed and true rows (0 is perfect)", True),
     "imputation_accuracy": ("imputation accuracy (1 is perfect)", False),
     "r2_unclipped": ("R² of numbers (1 is perfect, 0 is the mean)", False),
-    "accuracy": ("share of categories filled rightly", False),
+    "accuracy": ("share of correct categories", False),
+    "balanced_accuracy": ("balanced accuracy of categories (1 is perfect)", False),
     "rmse": ("root mean squared error of numbers (0 is perfect)", True),
     "mae": ("mean absolute error of numbers (0 is perfect)", True),
+    "crps": ("CRPS of numbers, random imputations (0 is perfect)", True),
+    "brier": ("Brier score of categories, random imputations (0 is perfect)", True),
+    "log_score": ("log score of categories, random imputations (lower is better)", True),
     "wasserstein": ("Wasserstein distance of distributions (0 is perfect)", True),
-    "skill": ("share of the mean's error avoided (1 is perfect, 0 is the mean)", False),
+    "i_score": ("energy-I-Score, without held-out cells (lower is better)", True),
 }
 REFERENCE_WORDS = {"complete cases": "complete rows only", "true data": "the truth"}
 

@@ -83,6 +83,22 @@ Budget = Annotated[
 MethodBudget = Annotated[
     str | None, typer.Option(metavar="TIME", help="Time per method and seed: 90s or 10m.")
 ]
+ScoredImputations = Annotated[
+    int,
+    typer.Option(
+        "--imputations",
+        min=0,
+        help="Random imputations scored as a distribution, of methods that draw them; 0: none.",
+    ),
+]
+WithIScore = Annotated[
+    bool,
+    typer.Option(
+        "--i-score",
+        help="Also compute the energy-I-Score, which needs no held-out cells; it costs a fit for "
+        "each incomplete column.",
+    ),
+]
 
 
 def with_examples(sentence: str, *examples: str) -> str:

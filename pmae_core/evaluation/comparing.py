@@ -23,6 +23,9 @@ from pmae_core.storage.json_values import to_json_value
 from pmae_core.table import Schema
 from pmae_core.words import listed
 
+# Enough to rank methods: the scores' expectation does not depend on how many there are.
+IMPUTATIONS = 5
+
 
 def compare(
     table: pd.DataFrame,
@@ -40,6 +43,8 @@ def compare(
     truth: pd.DataFrame | None = None,
     target: Any = None,
     downstream: Downstream | None = None,
+    imputations: int = IMPUTATIONS,
+    i_score: bool = False,
     results_dir: str | Path | None = None,
     retry_failed: bool = False,
     callbacks: Sequence[Callback] = (),
@@ -85,10 +90,19 @@ def compare(
         A column to leave out, such as the label of a later prediction.
     downstream : Downstream, optional
         Labels of the rows, to be predicted from each imputed table as a further score.
+    imputations : int, default 5
+        How many random imputations of each method that draws them are scored as a distribution;
+        see :func:`~pmae_core.evaluation.score_imputations`. A method that gives one imputation is
+        scored as a point mass. 0 scores single imputations only.
+    i_score : bool, default False
+        Also compute the :func:`~pmae_core.evaluation.energy_i_score` of each method on the table
+        itself. It costs one more fit per method and seed for the table, and one for each of its
+        incomplete columns.
     results_dir : path, optional
         Each result is written there at once, in its own file. A later call with the same table,
         roles and hold-out reuses these files, even with more methods or seeds;
-        a different comparison in the same folder is refused.
+        a different comparison in the same folder is refused. A result without the scores that are
+        asked for is computed again.
     retry_failed : bool, default False
         Run tasks again that failed in an earlier call.
     callbacks : sequence of callables
@@ -129,6 +143,8 @@ def compare(
     plan = _plan(holdout, amputation, holdout_share, truth)
     params = _checked_params(methods, method_params or {}, imputers or {})
     _check_counts(methods, seeds, n_jobs, pool)
+    if imputations < 0:
+        raise ScoringError(f"imputations must be at least 0, not {imputations}.")
     cancel = cancel or (lambda: False)
     if n_jobs > 1:
         pool = TaskPool(n_jobs, cancel)
@@ -139,6 +155,7 @@ def compare(
 
     common: dict[str, Any] = {"table": table, "schema": schema, "holdout": plan, "truth": truth}
     common |= {"budget_seconds": method_budget_seconds, "downstream": downstream}
+    common |= {"imputations": imputations, "i_score": i_score}
     tasks = _tasks(seeds, params, imputers or {}, common)
     specification = _specification(tasks[0], target)
     run = ComparisonRun(
@@ -154,6 +171,8 @@ def compare(
         "budget_seconds": budget_seconds,
         "method_budget_seconds": method_budget_seconds,
         "n_jobs": n_jobs,
+        "imputations": imputations,
+        **({"i_score": True} if i_score else {}),
     }
     settings = {**_settings(tasks, imputers or {}), **limits, **specification}
     del settings["schema"]

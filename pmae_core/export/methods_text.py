@@ -203,16 +203,16 @@ def _comparison(recipe: Recipe, comparison: Comparison | None, write: Writer) ->
     if pd.isna(row["rank"]):
         return
     n_seeds = len(comparison.settings["seeds"])
-    error = row["imputation_accuracy_se"]
+    error = row["skill_se"]
     spread = "" if pd.isna(error) else f" ± {error:.3f}"
     n_ranked = int(summary["rank"].notna().sum())
     cells = _HELD_OUT_CELLS[comparison.settings["holdout"]]
-    accuracy = f"{row['imputation_accuracy']:.3f}{spread}"
+    skill = f"{row['skill']:.3f}{spread}"
     yield (
         f"In a comparison of {count(n_ranked, 'method')} over {count(n_seeds, 'seed')} on {cells}, "
-        "the method reached an imputation accuracy (mean over columns of R², negative values "
-        "counted as 0, or of the share of correct categories) of "
-        f"{accuracy}, rank {row['rank']}"
+        "the method reached a skill (mean over columns of the share of the error of imputing the "
+        "mean or the most frequent category that it avoids) of "
+        f"{skill}, rank {row['rank']}"
         f"{_tied(summary['rank'], row['rank'])}."
     )
     winners = comparison.column_winners()

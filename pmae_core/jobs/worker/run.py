@@ -270,6 +270,7 @@ def _on_benchmark_table(spec: JobSpec) -> dict[str, Any]:
         "holdout": "amputation",
         "amputation": {name: params[name] for name in missingness if params[name] is not None},
         **{name: params[name] for name in others},
+        "imputations": 0,
     }
 
 

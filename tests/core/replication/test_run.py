@@ -151,5 +151,5 @@ def test_tasks_run_in_processes_of_their_own_give_the_same(runner, plan_of, tmp_
     runner.tasks_dir, runner.results_dir = tmp_path / "other", tmp_path / "others"
     runner.n_jobs = 2
     there = runner.run(plan).table()
-    names = ["variant", "imputation_accuracy", "energy"]
+    names = ["variant", "imputation_accuracy", "energy_distance"]
     assert here[names].equals(there[names])

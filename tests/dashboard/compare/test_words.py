@@ -23,10 +23,12 @@ def comparison(n_seeds=3, holdout="like-mine"):
 
 
 def test_the_verdict_tells_merit_from_chance():
-    assert "**a** is best, by more than chance" in verdict(board(1, 2), comparison(), TITLES)
-    assert "**b** may be as good" in verdict(board(1, 1, 3), comparison(), TITLES)
-    assert "**b** and **c** may be as good" in verdict(board(1, 1, 1, 4), comparison(), TITLES)
-    assert "All 2 methods are **tied**" in verdict(board(1, 1), comparison(), TITLES)
+    assert "**a** is best; no other method is tied" in verdict(board(1, 2), comparison(), TITLES)
+    interval = "(95% interval of the difference includes 0)"
+    tied = verdict(board(1, 1, 3), comparison(), TITLES)
+    assert f"**b** is tied with it {interval}." in tied
+    assert "**b** and **c** are tied with it" in verdict(board(1, 1, 1, 4), comparison(), TITLES)
+    assert f"All 2 methods are **tied** {interval}" in verdict(board(1, 1), comparison(), TITLES)
     assert "only method" in verdict(board(1), comparison(), TITLES)
     assert "No method gave" in verdict(board(None), comparison(), TITLES)
 
