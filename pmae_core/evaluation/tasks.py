@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pmae_core.errors import Cancelled, PMAEError, ScoringError
+from pmae_core.errors import Cancelled, ImputationWarning, PMAEError, ScoringError
 from pmae_core.evaluation.distribution import energy_score
-from pmae_core.evaluation.downstream import Downstream, downstream_of_imputed
+from pmae_core.evaluation.downstream import Downstream, downstream_of_method
 from pmae_core.evaluation.holdout import Holdout, HoldoutPlan
 from pmae_core.evaluation.memory import PeakMemory
 from pmae_core.evaluation.metrics import (
@@ -29,7 +29,7 @@ from pmae_core.evaluation.metrics import (
 from pmae_core.evaluation.skill import impute_with_mean, skill_over_mean
 from pmae_core.evaluation.sources import reason_of
 from pmae_core.events import Callback, Event
-from pmae_core.imputers import make_imputer
+from pmae_core.imputers import BaseImputer, make_imputer
 from pmae_core.storage.json_values import without_nan
 from pmae_core.table import Role, Schema
 
@@ -66,7 +66,7 @@ class Task:
     budget_seconds : float, optional
         After this time the method is asked to stop.
     downstream : Downstream, optional
-        Labels of the rows, to be predicted from the imputed table as a further score.
+        Labels of the rows, to be predicted from the imputed features as a further score.
     """
 
     method: str
@@ -111,7 +111,8 @@ class TaskResult:
     traceback : str or None
         Where a method failed unexpectedly, for its developers.
     downstream : dict
-        If labels were predicted: the ``metric`` and its value by model.
+        If labels were predicted: the ``metric``, its value by model, and ``how`` rows were
+        imputed.
     """
 
     method: str
@@ -271,10 +272,26 @@ def _measure(task: Task, callbacks: Sequence[Callback], stop: Callable[[], bool]
         "impute_seconds": finished - fitted,
         "peak_memory_mb": peak.megabytes,
         "notes": list(dict.fromkeys(str(one.message) for one in caught))[:MAX_NOTES],
-        "downstream": {}
-        if task.downstream is None
-        else downstream_of_imputed(imputed, task.downstream, task.schema, task.seed),
+        "downstream": _predictions(task, imputer, holdout.incomplete, imputed, stop),
     }
+
+
+def _predictions(
+    task: Task,
+    imputer: BaseImputer,
+    incomplete: pd.DataFrame,
+    imputed: pd.DataFrame,
+    stop: Callable[[], bool],
+) -> dict[str, Any]:
+    """Return the scores of the downstream task, if there is one."""
+    if task.downstream is None:
+        return {}
+    with warnings.catch_warnings():
+        # The same method on fewer rows warns of the same things again.
+        warnings.simplefilter("ignore", ImputationWarning)
+        return downstream_of_method(
+            imputer, incomplete, imputed, task.downstream, task.schema, task.seed, stop
+        )
 
 
 def _scored_cells(holdout: Holdout, by_mean: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
