@@ -79,13 +79,17 @@ def check_leaks(problem: PredictionProblem) -> None:
             f"from it. Leave out {listed(map(repr, same))}, or choose another target."
         )
     if leaks:
-        warnings.warn(
-            f"{listed(map(repr, leaks))} alone "
-            f"{'predicts' if len(leaks) == 1 else 'each predict'} the target almost perfectly. If "
-            "it is only known once the target is, leave it out: scores would be far too high.",
-            LeakageWarning,
-            stacklevel=3,
-        )
+        warnings.warn(_near_perfect_sentence(list(leaks)), LeakageWarning, stacklevel=3)
+
+
+def _near_perfect_sentence(names: list[Any]) -> str:
+    verb, they_are, them = "predicts", "it is", "it"
+    if len(names) > 1:
+        verb, they_are, them = "each predict", "they are", "them"
+    return (
+        f"{listed(map(repr, names))} alone {verb} the target almost perfectly. If {they_are} known "
+        f"only once the target is, leave {them} out: scores would be far too high."
+    )
 
 
 def _leak(column: pd.Series, problem: PredictionProblem) -> Leak | None:
@@ -152,6 +156,8 @@ def _skill(values: np.ndarray, target: np.ndarray, task: str) -> float:
     predicted = cross_val_predict(tree(random_state=0), values[:, None], target, cv=folds)
     if task == "regression":
         unexplained, total = np.mean((target - predicted) ** 2), np.var(target)
+        # A step function follows a line badly where rows are few.
+        unexplained = min(unexplained, total * (1 - np.corrcoef(values, target)[0, 1] ** 2))
     else:
         usual = np.bincount(target).argmax()
         unexplained, total = np.mean(target != predicted), np.mean(target != usual)

@@ -9,10 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from pmae_core.errors import ImputationError
 from pmae_core.evaluation import Comparison
 from pmae_core.export.recipe import Recipe
-from pmae_core.imputers import ImputerInfo, list_imputers
+from pmae_core.imputers import ImputerInfo, imputer_info
 from pmae_core.words import count, listed, percent
 
 RUBIN = "Rubin: Multiple Imputation for Nonresponse in Surveys. Wiley, 1987."
@@ -86,7 +85,7 @@ def methods_paragraph(
     >>> text.plain.split(". ")[0]
     'The table has 4 rows and 2 columns; 1 of its 8 cells (12.5%) was missing, in x (25%)'
     """
-    info = _info(recipe.method)
+    info = imputer_info(recipe.method)
     references = [info.citation, *([RUBIN] if recipe.n_imputations > 1 else [])]
 
     def paragraph(write: Writer) -> str:
@@ -96,7 +95,7 @@ def methods_paragraph(
             _imputations(recipe, references),
             _result(recipe, frame, imputed, write),
             _comparison(recipe, comparison, write),
-            _caveats(recipe),
+            _caveats(recipe, info),
         )
         return " ".join(sentence for part in parts for sentence in part)
 
@@ -112,13 +111,6 @@ def escape_markdown(text: Any) -> str:
     'a\\_b \\*c\\*'
     """
     return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
-
-
-def _info(method: str) -> ImputerInfo:
-    for info in list_imputers():
-        if info.name == method:
-            return info
-    raise ImputationError(f"There is no method {method!r} to describe.")
 
 
 def _missing(recipe: Recipe, frame: pd.DataFrame, write: Writer) -> Iterator[str]:
@@ -222,7 +214,7 @@ def _tied(ranks: pd.Series, own: int) -> str:
     return f", tied with {count(others, 'other')}" if others else ""
 
 
-def _caveats(recipe: Recipe) -> Iterable[str]:
+def _caveats(recipe: Recipe, info: ImputerInfo) -> Iterable[str]:
     yield (
         "Imputation assumes that missing values resemble observed ones in otherwise similar rows "
         "(missing at random, MAR); the data alone cannot show whether this holds."
@@ -231,4 +223,9 @@ def _caveats(recipe: Recipe) -> Iterable[str]:
         yield (
             "A single imputed table does not show the uncertainty of its imputed values: standard "
             "errors computed from it are too small."
+        )
+    elif not info.is_proper:
+        yield (
+            "All imputations come from one fitted model, whose own uncertainty they leave out: "
+            "pooled standard errors are too small."
         )

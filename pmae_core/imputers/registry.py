@@ -31,6 +31,9 @@ class ImputerInfo:
         Parameters that the name implies.
     draws_samples : bool
         Whether ``sample`` gives several plausible imputations.
+    is_proper : bool
+        Whether these imputations include the uncertainty of the fitted model itself, so that
+        intervals pooled from them can have their nominal coverage.
     limits : str
         What limits its use, for example on large tables; empty where nothing does.
     requires : tuple of str
@@ -43,6 +46,7 @@ class ImputerInfo:
     citation: str
     defaults: Mapping[str, Any] = field(default_factory=dict)
     draws_samples: bool = False
+    is_proper: bool = False
     limits: str = ""
     requires: tuple[str, ...] = ()
 
@@ -50,6 +54,18 @@ class ImputerInfo:
     def is_available(self) -> bool:
         """Whether everything the method requires is installed."""
         return all(importlib.util.find_spec(module) is not None for module in self.requires)
+
+    @property
+    def about_imputations(self) -> str:
+        """What its imputations say about uncertainty, in a sentence."""
+        if not self.draws_samples:
+            return "Gives a single imputation, which does not show how uncertain its values are."
+        if self.is_proper:
+            return "Its multiple imputations include the uncertainty of the fitted model."
+        return (
+            "Its multiple imputations come from one fitted model, so intervals pooled from them "
+            "are too narrow."
+        )
 
 
 _REGISTRY: dict[str, tuple[ImputerInfo, type[BaseImputer]]] = {}
@@ -72,6 +88,11 @@ def list_imputers() -> list[ImputerInfo]:
     """Return a description of every method, sorted by name."""
     _discover()
     return [_REGISTRY[name][0] for name in sorted(_REGISTRY)]
+
+
+def imputer_info(name: str) -> ImputerInfo:
+    """Return the description of a method by its name."""
+    return _find(name)[0]
 
 
 def make_imputer(name: str, **params: Any) -> BaseImputer:

@@ -85,6 +85,8 @@ def test_without_results_the_page_says_what_runs_them(open_view, results, view):
 @pytest.mark.parametrize("view", VIEWS)
 def test_with_all_results_nothing_is_lacking(open_view, results, view):
     write_results(results, VIEWS[view], seeds=1)
+    if view == "Downstream":
+        write_results(results, "downstream-split", seeds=1)
     app = open_view(view)
     assert calm(app)
     assert not app.info
