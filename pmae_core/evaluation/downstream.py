@@ -73,7 +73,7 @@ class Downstream:
         How.
     fit_rows : {"training", "all"}, default "training"
         Which rows imputers are fitted to: the training rows of the prediction, or all rows before
-        they are split. The latter is how the paper does it; imputers then see the features of the
+        they are split. The latter is how we read the paper; imputers then see the features of the
         test rows.
     """
 

@@ -284,14 +284,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             in_paper="Table 2 and the appendix",
             make_variants=_all_methods,
             downstream_rows="all",
-            note="As in the paper, tables are imputed whole and split afterwards, so imputers see "
-            "the features of test rows (never their labels). The experiment downstream-split "
-            "splits first.",
+            note="Tables are imputed whole and split afterwards, as we read the paper, which does "
+            "not say so explicitly. So imputers see the features of test rows (never their "
+            "labels). The experiment downstream-split splits first.",
         ),
         Experiment(
             name="downstream-split",
             title="Predicting labels, rows split before imputation",
-            in_paper="nothing, as the paper imputes whole tables",
+            in_paper="nothing",
             make_variants=_all_methods,
             downstream_rows="training",
             note="Imputers are fitted to the training rows only, except those that cannot impute "
