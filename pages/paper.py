@@ -402,7 +402,8 @@ def downstream() -> None:
     st.caption(
         "Each table is imputed whole and then split, as we read the paper, which does not say so "
         "explicitly: a linear model and gradient boosting are trained on 70% of the rows and "
-        "scored on the others; the figure is their mean. Imputers thus see the features of the test rows, which can make scores too high. "
+        "scored on the others; the figure is their mean. Imputers thus "
+        "see the features of the test rows, which can make scores too high. "
         "The paper uses XGBoost, we use scikit-learn's gradient boosting."
     )
     _show_split_first(means, metric)
