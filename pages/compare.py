@@ -65,6 +65,7 @@ from dashboard.widgets.errors import sentence_of
 from dashboard.workspace import OpenTable
 from pmae_core.errors import PMAEError
 from pmae_core.evaluation import expected_coverage
+from pmae_core.inference.stability import NOT_PROPER
 from pmae_core.jobs import JobKind, JobRecord
 from pmae_core.jobs.params import MAX_CONCLUSIONS
 from pmae_core.jobs.worker.consequences import Consequences, read_consequences
@@ -162,7 +163,7 @@ def _show_methods(methods: tuple[str, ...], estimate: Mapping[str, Any] | None) 
         info = infos[name]
         limits = f" *{plain(info.limits)}*" if info.limits else ""
         lines.append(f"- **{plain(info.title)}**{_cost_words(costs.get(name))}: ")
-        lines[-1] += f"{plain(info.explanation)}{limits}"
+        lines[-1] += f"{plain(info.explanation)} {info.about_imputations}{limits}"
     with st.container(border=True):
         st.markdown("\n".join(lines))
 
@@ -648,7 +649,10 @@ def _show_cells(standing: Standing, *, dates: set[str]) -> None:
             caption="How the same cells are spread, in truth and as filled.",
         )
     title = titles().get(method, method)
-    st.markdown(cells_sentence(cells, column, title, categories=categories))
+    about = known_methods()[method].about_imputations if method in known_methods() else ""
+    st.markdown(
+        cells_sentence(cells, column, title, categories=categories, about_imputations=about)
+    )
 
 
 def _choose_column_and_method(columns: list[str], methods: list[str]) -> tuple[str, str]:
@@ -762,12 +766,21 @@ def _show_conclusions(consequences: Consequences) -> None:
             question=f"Does the {plain(estimand)} depend on the method?",
             key=f"comparison-forest-{number}",
             data=rows,
-            caption="Dotted line: complete rows only. Solid line: the truth, where it is known. "
-            "Hollow dots come from one filling, whose interval takes filled cells as "
-            "observed and so is too narrow.",
+            caption="Vertical line: the true data, where they are known. Hollow dots come from a "
+            "single imputation, whose interval treats imputed values as observed and is too "
+            f"narrow. {_interval_caution(done)}",
         )
         st.markdown(conclusion_sentence(rows))
     _show_reasons(conclusions, "conclusions-failed")
+
+
+def _interval_caution(done: pd.DataFrame) -> str:
+    """Say which pooled intervals are too narrow, too."""
+    narrow = done["note"].astype(str).str.contains(NOT_PROPER, regex=False)
+    if not narrow.any():
+        return ""
+    names = ", ".join(plain(name) for name in done.loc[narrow, "method"])
+    return f"Pooled intervals of {names} come from one fitted model and are too narrow as well."
 
 
 def _show_reasons(rows: pd.DataFrame, key: str) -> None:

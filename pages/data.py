@@ -47,8 +47,8 @@ def show() -> None:
     st.title("Data", anchor=False)
     st.markdown(
         "Begin here: open a table with holes, or stay with the sample. Then **Missingness** shows "
-        "what is missing and why, **Compare** which method suits it, and **Impute** fills it. "
-        "If all of this is new to you, begin with **Learn**."
+        "what is missing and what goes with it, **Compare** which method suits it, and **Impute** "
+        "fills it. If all of this is new to you, begin with **Learn**."
     )
     opening, seeing = st.columns([2, 3], gap="large")
     with opening, shown_errors():

@@ -367,12 +367,13 @@ def forest_figure(conclusion: pd.DataFrame, *, revision: str = "forest") -> go.F
     """
     rows = conclusion.reset_index(drop=True)
     words = [REFERENCE_WORDS.get(method, method) for method in rows["method"]]
-    color_of = {"reference": OBSERVED}
+    color_of = {"reference": OBSERVED, "complete cases": OBSERVED}
     traces = []
     for kind, name, symbol in (
-        ("reference", "no filling", "diamond"),
-        ("pooled", "several draws, pooled", "circle"),
-        ("single", "one filling: interval too narrow", "circle-open"),
+        ("reference", "true data", "diamond"),
+        ("complete cases", "complete cases", "diamond-open"),
+        ("pooled", "several imputations, pooled", "circle"),
+        ("single", "one imputation: interval too narrow", "circle-open"),
     ):
         chosen = rows[rows["kind"] == kind]
         if chosen.empty:
@@ -405,12 +406,10 @@ def forest_figure(conclusion: pd.DataFrame, *, revision: str = "forest") -> go.F
             )
         )
     figure = go.Figure(traces)
-    for method, dash in (("true data", "solid"), ("complete cases", "dot")):
-        at = rows.loc[rows["method"] == method, "estimate"]
-        if len(at):
-            figure.add_vline(
-                x=float(at.iloc[0]), line={"color": OBSERVED, "dash": dash, "width": 1}
-            )
+    # Only the truth is a yardstick: complete cases can be biased where methods are not.
+    truth = rows.loc[rows["method"] == "true data", "estimate"]
+    if len(truth):
+        figure.add_vline(x=float(truth.iloc[0]), line={"color": OBSERVED, "width": 1})
     figure.update_layout(
         xaxis={"title": {"text": "estimate with its 95% interval"}},
         yaxis={**name_ticks(words, most=60), "range": [len(rows) - 0.5, -0.5], "zeroline": False},

@@ -14,6 +14,7 @@ from pmae_core.evaluation.comparison import Comparison
 from pmae_core.evaluation.comparison_run import ComparisonRun
 from pmae_core.evaluation.downstream import Downstream
 from pmae_core.evaluation.holdout import HoldoutKind, HoldoutPlan
+from pmae_core.evaluation.leakage import check_leaks
 from pmae_core.evaluation.parallel import Pool, TaskPool
 from pmae_core.evaluation.store import ResultStore, table_digest
 from pmae_core.evaluation.tasks import Task
@@ -89,7 +90,8 @@ def compare(
     target : column name, optional
         A column to leave out, such as the label of a later prediction.
     downstream : Downstream, optional
-        Labels of the rows, to be predicted from each imputed table as a further score.
+        Labels of the rows, to be predicted from the features as a further score. Each method is
+        fitted again, to the training rows of the prediction only.
     imputations : int, default 5
         How many random imputations of each method that draws them are scored as a distribution;
         see :func:`~pmae_core.evaluation.score_imputations`. A method that gives one imputation is
@@ -125,7 +127,8 @@ def compare(
     Raises
     ------
     ScoringError, ImputationError, AmputationError, SchemaError
-        If the comparison cannot start with these settings. A method that fails later is a row.
+        If the comparison cannot start with these settings, or if a feature is a copy or a
+        one-to-one recoding of the labels of `downstream`. A method that fails later is a row.
     Cancelled
         If the user asked to stop; results in `results_dir` are kept.
 
@@ -152,6 +155,8 @@ def compare(
     if target is not None:
         table, schema = _without_target(table, schema, target)
     plan.make(table, schema, seeds[0], truth)  # what cannot work fails before any time is spent
+    if downstream is not None:
+        check_leaks(downstream.pose(table, schema))
 
     common: dict[str, Any] = {"table": table, "schema": schema, "holdout": plan, "truth": truth}
     common |= {"budget_seconds": method_budget_seconds, "downstream": downstream}
@@ -276,6 +281,8 @@ def _specification(task: Task, target: Any) -> dict[str, Any]:
     if task.downstream is not None:
         digest = table_digest(task.downstream.labels.to_frame("label"))
         labels = {"downstream": f"{task.downstream.task} of {digest}"}
+        if task.downstream.fit_rows == "training":
+            labels["downstream"] += ", imputers fitted to the training rows"
     return {
         "table": table_digest(table),
         "n_rows": len(table),

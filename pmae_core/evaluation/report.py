@@ -294,8 +294,11 @@ def _truth(comparison: Comparison, best: str) -> list[str]:
 
 _CONCLUSION_NOTE = (
     '<p class="note">The same estimate from every imputed table, with its 95% confidence interval. '
-    "An interval from a single imputation treats imputed values as observed and is too narrow; "
-    "pooled intervals include the spread between imputations.</p>"
+    "An interval from a single imputation treats imputed values as observed and is too narrow. A "
+    "pooled interval includes the spread between imputations, and is still too narrow where the "
+    "note says that they come from one fitted model. Without the true data no row is the yardstick "
+    "of the others: methods assume that values are missing at random (MAR), and complete cases can "
+    "be biased even then.</p>"
 )
 _DOWNSTREAM_NOTE = (
     '<p class="note">How well a model trained on imputed rows predicts the target in held-out '

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pmae_core.evaluation.sources import COMPLETE_CASES
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -139,7 +141,7 @@ def forest_figure(rows: pd.DataFrame) -> str:
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
         for place, row in enumerate(rows.to_dict("records")):
-            color = INK if row["kind"] == "reference" else BLUE
+            color = INK if row["kind"] in ("reference", COMPLETE_CASES) else BLUE
             axes.plot([row["low"], row["high"]], [place, place], color=color, linewidth=2)
             hollow = "white" if row["kind"] == "single" else color
             axes.plot(row["estimate"], place, "o", color=color, markerfacecolor=hollow)

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pmae_core.errors import Cancelled, PMAEError, ScoringError
+from pmae_core.errors import Cancelled, ImputationWarning, PMAEError, ScoringError
 from pmae_core.evaluation.distribution import energy_score
-from pmae_core.evaluation.downstream import Downstream, downstream_of_imputed
+from pmae_core.evaluation.downstream import Downstream, downstream_of_method
 from pmae_core.evaluation.holdout import Holdout, HoldoutPlan
 from pmae_core.evaluation.i_score import energy_i_score
 from pmae_core.evaluation.imputation_scores import IMPUTATION_METRICS, score_imputations
@@ -70,7 +70,7 @@ class Task:
     budget_seconds : float, optional
         After this time the method is asked to stop.
     downstream : Downstream, optional
-        Labels of the rows, to be predicted from the imputed table as a further score.
+        Labels of the rows, to be predicted from the imputed features as a further score.
     imputations : int
         How many random imputations to score, of a method that draws them; 0 scores none. Any other
         method is scored by its one imputation, as a point mass.
@@ -123,7 +123,8 @@ class TaskResult:
     traceback : str or None
         Where a method failed unexpectedly, for its developers.
     downstream : dict
-        If labels were predicted: the ``metric`` and its value by model.
+        If labels were predicted: the ``metric``, its value by model, and ``how`` rows were
+        imputed.
     imputations : int
         How many random imputations the task asked for.
     n_imputations : int
@@ -262,6 +263,7 @@ def over_budget(seconds: float | None) -> str:
 class _Imputed:
     """What a method made of a table: one imputation, those scored as a distribution, its costs."""
 
+    imputer: BaseImputer
     single: pd.DataFrame
     sampled: list[pd.DataFrame]
     costs: dict[str, float | None]
@@ -295,9 +297,7 @@ def _measure(task: Task, callbacks: Sequence[Callback], stop: Callable[[], bool]
         **imputed.costs,
         "notes": list(dict.fromkeys([*imputed.notes, *i_score_notes]))[:MAX_NOTES],
         "n_imputations": len(imputed.sampled),
-        "downstream": {}
-        if task.downstream is None
-        else downstream_of_imputed(imputed.single, task.downstream, schema, task.seed),
+        "downstream": _predictions(task, imputed.imputer, holdout.incomplete, imputed.single, stop),
     }
 
 
@@ -330,7 +330,8 @@ def _impute(
         "sample_seconds": sample_seconds if task.imputations else None,
         "peak_memory_mb": peak.megabytes,
     }
-    return _Imputed(single, sampled, costs, [*failure, *(str(one.message) for one in caught)])
+    notes = [*failure, *(str(one.message) for one in caught)]
+    return _Imputed(imputer, single, sampled, costs, notes)
 
 
 def _sampled(
@@ -375,6 +376,24 @@ def _overall(random: pd.DataFrame | None) -> dict[str, float]:
     if random is None:
         return dict.fromkeys(IMPUTATION_METRICS, math.nan)
     return {name: float(random[name].astype(float).mean()) for name in IMPUTATION_METRICS}
+
+
+def _predictions(
+    task: Task,
+    imputer: BaseImputer,
+    incomplete: pd.DataFrame,
+    imputed: pd.DataFrame,
+    stop: Callable[[], bool],
+) -> dict[str, Any]:
+    """Return the scores of the downstream task, if there is one."""
+    if task.downstream is None:
+        return {}
+    with warnings.catch_warnings():
+        # The same method on fewer rows warns of the same things again.
+        warnings.simplefilter("ignore", ImputationWarning)
+        return downstream_of_method(
+            imputer, incomplete, imputed, task.downstream, task.schema, task.seed, stop
+        )
 
 
 def _scored_cells(holdout: Holdout, by_mean: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:

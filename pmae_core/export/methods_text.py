@@ -97,7 +97,7 @@ def methods_paragraph(
             _imputations(recipe, references),
             _result(recipe, frame, imputed, write),
             _comparison(recipe, comparison, write),
-            _caveats(recipe),
+            _caveats(recipe, info),
         )
         return " ".join(sentence for part in parts for sentence in part)
 
@@ -229,7 +229,7 @@ def _tied(ranks: pd.Series, own: int) -> str:
     return f", tied with {count(others, 'other')}" if others else ""
 
 
-def _caveats(recipe: Recipe) -> Iterable[str]:
+def _caveats(recipe: Recipe, info: ImputerInfo) -> Iterable[str]:
     yield (
         "Imputation assumes that missing values resemble observed ones in otherwise similar rows "
         "(missing at random, MAR); the data alone cannot show whether this holds."
@@ -238,4 +238,9 @@ def _caveats(recipe: Recipe) -> Iterable[str]:
         yield (
             "A single imputed table does not show the uncertainty of its imputed values: standard "
             "errors computed from it are too small."
+        )
+    elif not info.is_proper:
+        yield (
+            "All imputations come from one fitted model, whose own uncertainty they leave out: "
+            "pooled standard errors are too small."
         )

@@ -119,7 +119,11 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def sample(
         self, X: Any, n: int = 5, *, random_state: int | np.random.RandomState | None = None
     ) -> list[Any]:
-        """Return ``n`` plausible imputations of the table, whose spread shows the uncertainty.
+        """Return ``n`` plausible imputations of the table.
+
+        Their spread shows all of the uncertainty only where the method is proper (see
+        :class:`~pmae_core.imputers.ImputerInfo`). Imputations from one fitted model leave out the
+        uncertainty of that model.
 
         Parameters
         ----------

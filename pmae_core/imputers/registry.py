@@ -33,7 +33,7 @@ class ImputerInfo:
         Whether ``sample`` gives several plausible imputations.
     is_proper : bool
         Whether these imputations include the uncertainty of the fitted model itself, so that
-        pooled confidence intervals can be taken at their word.
+        intervals pooled from them can have their nominal coverage.
     limits : str
         What limits its use, for example on large tables; empty where nothing does.
     requires : tuple of str
@@ -54,6 +54,18 @@ class ImputerInfo:
     def is_available(self) -> bool:
         """Whether everything the method requires is installed."""
         return all(importlib.util.find_spec(module) is not None for module in self.requires)
+
+    @property
+    def about_imputations(self) -> str:
+        """What its imputations say about uncertainty, in a sentence."""
+        if not self.draws_samples:
+            return "Gives a single imputation, which does not show how uncertain its values are."
+        if self.is_proper:
+            return "Its multiple imputations include the uncertainty of the fitted model."
+        return (
+            "Its multiple imputations come from one fitted model, so intervals pooled from them "
+            "are too narrow."
+        )
 
 
 _REGISTRY: dict[str, tuple[ImputerInfo, type[BaseImputer]]] = {}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pmae_core.errors import AmputationError, Cancelled, DatasetUnavailableError, TableError
 from pmae_core.evaluation import BenchmarkTable, Downstream, HoldoutPlan, benchmark_table, compare
@@ -184,7 +184,7 @@ class Runner:
             plan.variants,
             seeds=plan.seeds,
             budget_seconds=plan.budget_seconds,
-            is_downstream=plan.experiment.is_downstream,
+            downstream_rows=plan.experiment.downstream_rows,
             callbacks=(forward,),
         )
 
@@ -196,11 +196,14 @@ class Runner:
         *,
         seeds: int,
         budget_seconds: float | None = None,
-        is_downstream: bool = False,
+        downstream_rows: Literal["all", "training"] | None = None,
         callbacks: Sequence[Callback] = (),
     ) -> Comparison:
         """Run or resume variants of methods on one table with one kind of missingness."""
-        folder = f"{cell.name}-downstream" if is_downstream else cell.name
+        folder, downstream = cell.name, None
+        if downstream_rows is not None:
+            folder += "-downstream" if downstream_rows == "all" else "-downstream-split"
+            downstream = Downstream(table.labels, table.task, downstream_rows)
         return compare(
             table.frame,
             [variant.label for variant in variants],
@@ -214,7 +217,7 @@ class Runner:
             },
             method_params={variant.label: variant.params for variant in variants},
             method_budget_seconds=budget_seconds,
-            downstream=Downstream(table.labels, table.task) if is_downstream else None,
+            downstream=downstream,
             imputations=0,
             results_dir=self.tasks_dir / folder,
             retry_failed=self.retry_failed,
@@ -295,6 +298,7 @@ def _outcome(result: TaskResult) -> Row:
         **row,
         "error": result.downstream["error"] or None,
         "downstream_metric": result.downstream["metric"],
+        "downstream_how": result.downstream.get("how"),
         **scores,
         # The paper's figure: the mean over the models, all of which must have a score.
         "downstream": None if None in scores.values() else sum(scores.values()) / len(scores),

@@ -373,7 +373,7 @@ def test_what_follows_is_shown(fill, table, open_page, add_job, results):
 
     assert "How well is `kind` predicted from each filled table?" in questions(app)
     assert "Does the mean of y depend on the method?" in questions(app)
-    assert "holds whatever the method" in words(app)
+    assert "the only method here" in words(app)
     assert "something was odd" in words(app)
     assert shown(app, "error")["error"].tolist() == ["Too many rows."]
     calm(app.radio(key="compare:model").set_value("boosting").run())

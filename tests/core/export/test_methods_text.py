@@ -1,6 +1,7 @@
 """The paragraph for a paper."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from pmae_core.errors import ImputationError
 from pmae_core.evaluation import compare
 from pmae_core.explain import Condition, StructuralMissingness
 from pmae_core.export import Recipe, escape_markdown, methods_paragraph
+from pmae_core.imputers import imputer_info
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +51,6 @@ def test_all_that_a_reader_needs(frame):
     assert "In addition, 20 imputations were drawn with seed 7;" in text.plain
     assert "Rubin's rules [2]" in text.plain
     assert "missing at random" in text.plain
-    assert "too small" not in text.plain
     assert text.references[0].startswith("Dempster, Laird and Rubin")
     assert text.references[1].startswith("Rubin: Multiple Imputation")
     assert "[2] Rubin: Multiple" in text.to_text()
@@ -69,6 +70,15 @@ def test_rules_are_reported(frame):
         "noise = x * 2." in text.plain
     )
     assert "noise = x \\* 2" in text.markdown
+
+
+@pytest.mark.parametrize("is_proper", [True, False])
+def test_imputations_from_one_model_come_with_a_warning(frame, monkeypatch, is_proper):
+    known = replace(imputer_info("em"), is_proper=is_proper)
+    monkeypatch.setattr("pmae_core.export.methods_text.imputer_info", lambda _: known)
+    recipe = Recipe(table="t", method="em", n_imputations=5)
+    text = methods_paragraph(recipe, frame, frame.fillna(0.0)).plain
+    assert ("pooled standard errors are too small" in text) == (not is_proper)
 
 
 def test_a_single_imputation_comes_with_a_warning(frame):
