@@ -272,6 +272,22 @@ def _ranking(result: dict[str, Any]) -> str:
     )
 
 
+def _coverage(result: dict[str, Any]) -> str:
+    designs = {name: one for name, one in result["designs"].items() if name != "distribution"}
+    methods = dict.fromkeys(name for one in designs.values() for name in one)
+
+    def cell(design: dict[str, Any], method: str) -> str:
+        if method not in design:
+            return ""
+        figures = design[method]
+        return f"{100 * figures['mean_coverage']:.1f}% ({100 * figures['lowest_coverage']:.0f}%)"
+
+    return _table(
+        ["Method", *(f"{name.capitalize()} (lowest of six)" for name in designs)],
+        ([method, *(cell(one, method) for one in designs.values())] for method in methods),
+    )
+
+
 def _difference(line: dict[str, Any]) -> str:
     error = line["standard_error"]
     return f"{line['difference']:+.1f}" + (f" ± {error:.1f}" if error is not None else "")
@@ -296,4 +312,5 @@ TELLERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "blend_choices": _blend_choices,
     "peers": _peers,
     "ranking": _ranking,
+    "coverage": _coverage,
 }

@@ -81,6 +81,12 @@ class PMAEImputer(SavingImputer):
     event with its skill on held-out cells. A fit that is cancelled leaves the last answer:
     ``transform`` uses it.
 
+    Imputations of ``sample`` include what is uncertain about the blend itself. A linear model of
+    its errors on unseen cells corrects its estimates, with coefficients drawn anew for every
+    imputation; the rest of the errors gives the spread, which is larger where less of a row is
+    known. The columns of a row are drawn one after the other, each given those before; in tables
+    with more than 16 incomplete columns some are drawn at once.
+
     Parameters
     ----------
     members : sequence of {"network", "gaussian", "trees"}, optional
