@@ -32,10 +32,10 @@ class EMImputer(BaseImputer):
     """Impute with conditional means of a Gaussian that is fitted by expectation maximization.
 
     Categories are numbers in [0, 1] here and are rounded to the nearest code in the end, as in
-    the paper. New rows are imputed from the fitted Gaussian. ``sample`` fits a second Gaussian, in
-    which each category has a coordinate of its own, and draws the columns one after the other.
-    Every imputation has other coefficients, so that the spread of imputations includes what is
-    uncertain about the Gaussian itself.
+    the paper. New rows are imputed from the fitted Gaussian. ``sample`` fits a second Gaussian, of
+    ranks and of categories with a coordinate of their own, and draws the columns one after the
+    other. Every imputation has other coefficients, so that the spread of imputations includes
+    what is uncertain about the Gaussian itself.
 
     Parameters
     ----------
@@ -109,5 +109,5 @@ class EMImputer(BaseImputer):
         self, encoded: EncodedTable, n: int, rng: np.random.Generator
     ) -> Iterable[np.ndarray]:
         if self._draws is None:
-            self._draws = LinearDraws.fit(self._fitted_table, self.encoder_.scalers_, self._seed)
+            self._draws = LinearDraws.fit(self._fitted_table, self._seed)
         return self._draws.draw(encoded, n, rng)

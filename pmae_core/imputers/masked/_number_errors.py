@@ -79,7 +79,8 @@ class NumberErrors:
         usual = float(np.sqrt(np.mean(np.square(sizes)))) or 1.0
         coefficients, covariance = _solve(design, errors, np.square(usual / sizes))
         rest = errors - design @ coefficients
-        variance = float(np.mean(np.square(rest / sizes))) * usual**2
+        freedom = max(1, len(rest) - design.shape[1])
+        variance = float(np.square(rest / sizes).sum() / freedom) * usual**2
         return cls(
             features,
             coefficients,
@@ -91,9 +92,11 @@ class NumberErrors:
         )
 
     def drawn(self, rng: np.random.Generator) -> NumberErrors:
-        """Return errors with other coefficients, for one imputation."""
-        off = self.root @ rng.standard_normal(len(self.coefficients))
-        return replace(self, coefficients=self.coefficients + off)
+        """Return errors with other coefficients and another spread, for one imputation."""
+        freedom = max(1, len(self.cells) - len(self.coefficients))
+        size = float(np.sqrt(freedom / rng.chisquare(freedom)))
+        off = size * (self.root @ rng.standard_normal(len(self.coefficients)))
+        return replace(self, coefficients=self.coefficients + off, residuals=size * self.residuals)
 
     def draw(
         self,
