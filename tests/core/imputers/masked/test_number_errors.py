@@ -41,7 +41,7 @@ def test_imputations_differ_by_as_much_as_few_cells_leave_open():
         for seed in range(20):
             rng, known = rows(n, seed)
             errors = NumberErrors.fit(rng.normal(size=n), np.zeros(n), known)
-            cells = drawn_cells(errors, np.zeros(4000), np.zeros((4000, 1)), n=15)
+            cells = drawn_cells(errors, np.zeros(4000), np.zeros((4000, 1)), n=15, seed=seed)
             means.append(cells.mean(axis=1).std())
         between[n] = np.mean(means)
     for n, found in between.items():  # the error of a mean of n cells
