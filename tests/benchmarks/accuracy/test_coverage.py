@@ -101,3 +101,22 @@ def test_true_values_have_the_shapes():
     assert figures["growing spread: SD ratio, high x over low x"] > 3
     assert figures["three categories: share of a"] == pytest.approx(0.82, abs=0.1)
     assert all(table.incomplete["v"].isna().any() for table in shape_tables(0))
+
+
+@pytest.mark.parametrize("method", ["mice"])
+def test_intervals_of_proper_imputations_cover(method, monkeypatch):
+    """A short version of the benchmark: 30 tables, six intervals each."""
+    monkeypatch.setattr(coverage, "N_IMPUTATIONS", 5)
+    design = designs()["linear"]
+    runs = [
+        {
+            "design": "linear",
+            "replication": seed,
+            "method": method,
+            **coverage.run_design(design, method, seed),
+        }
+        for seed in range(30)
+    ]
+    found = coverage.summary(runs)["linear"][method]
+    assert found["mean_coverage"] > 0.88
+    assert found["lowest_coverage"] > 0.75

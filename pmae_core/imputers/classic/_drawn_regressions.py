@@ -1,0 +1,168 @@
+"""Regressions whose coefficients are drawn from their posterior distribution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from pmae_core.imputers.classic._mean_matching import Candidates, match
+
+# Share of a feature's sum of squares that is added to it, as in the R package mice.
+_RIDGE = 1e-5
+# Prior standard deviation of logistic coefficients of standardized features: it hardly changes
+# what the data determine, and keeps the rest finite where categories are separated.
+_PRIOR_SPREAD = 2.5
+_MOST_NEWTON_STEPS = 25
+_SMALL_STEP = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Standardizer:
+    """Centers and scales features, and puts a 1 before them."""
+
+    center: np.ndarray
+    factor: np.ndarray
+
+    @classmethod
+    def of(cls, features: np.ndarray) -> Self:
+        """Return the standardizer of features; those that never vary will always be 0."""
+        spread = features.std(axis=0)
+        # Below this, a column of equal numbers has only rounding errors.
+        varies = spread > 1e-9
+        return cls(features.mean(axis=0), np.where(varies, 1 / np.where(varies, spread, 1), 0))
+
+    def apply(self, features: np.ndarray) -> np.ndarray:
+        """Return standardized features after a 1."""
+        scaled = (features - self.center) * self.factor
+        return np.column_stack([np.ones(len(scaled)), scaled])
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnLinear:
+    """A linear regression with coefficients and residual spread drawn from their posterior.
+
+    Attributes
+    ----------
+    standardizer : Standardizer
+        Of the features.
+    coefficients : ndarray
+        Drawn ones.
+    spread : float
+        Drawn standard deviation of the residuals.
+    donors : Candidates or None
+        Observed cells to copy from, with their predictions by the estimated coefficients. Where
+        given, a missing cell is copied; otherwise it is drawn from a normal distribution.
+    """
+
+    standardizer: Standardizer
+    coefficients: np.ndarray
+    spread: float
+    donors: Candidates | None
+
+    @classmethod
+    def fit(
+        cls, features: np.ndarray, target: np.ndarray, rng: np.random.Generator, *, copies: bool
+    ) -> Self:
+        """Draw a regression of a column on features (van Buuren 2018, algorithms 3.1 and 3.3)."""
+        standardizer = Standardizer.of(features)
+        x = standardizer.apply(features)
+        products = x.T @ x
+        factor = np.linalg.cholesky(products + _RIDGE * len(x) * np.eye(len(products)))
+        half = solve_triangular(factor, x.T @ target, lower=True)
+        estimated = solve_triangular(factor.T, half)
+        residual = np.sum((target - x @ estimated) ** 2)
+        spread = float(np.sqrt(residual / rng.chisquare(max(len(x) - x.shape[1], 1))))
+        noise = solve_triangular(factor.T, rng.normal(size=len(estimated)))
+        donors = None
+        if copies:
+            # In random order, so that equal predictions are matched at random.
+            order = rng.permutation(len(x))
+            donors = Candidates.of((x @ estimated)[order], target[order])
+        return cls(standardizer, estimated + spread * noise, spread, donors)
+
+    def draw(self, features: np.ndarray, n_candidates: int, rng: np.random.Generator) -> np.ndarray:
+        """Return a number per row."""
+        wanted = self.standardizer.apply(features) @ self.coefficients
+        if self.donors is None:
+            return wanted + self.spread * rng.normal(size=len(wanted))
+        return self.donors.values[match(self.donors.predictions, wanted, n_candidates, rng)]
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnLogistic:
+    """A multinomial logistic regression with coefficients drawn from their posterior.
+
+    The posterior is taken as normal around its mode. One column of coefficients for every code but
+    the first.
+    """
+
+    standardizer: Standardizer
+    coefficients: np.ndarray
+
+    @classmethod
+    def fit(
+        cls,
+        features: np.ndarray,
+        codes: np.ndarray,
+        n_categories: int,
+        rng: np.random.Generator,
+    ) -> Self:
+        """Draw a regression of a category on features."""
+        standardizer = Standardizer.of(features)
+        x = standardizer.apply(features)
+        is_code = (np.rint(codes)[:, None] == np.arange(1, n_categories)).astype(np.float64)
+        mode, information = _posterior_mode(x, is_code)
+        factor = np.linalg.cholesky(information)
+        noise = solve_triangular(factor.T, rng.normal(size=len(information)))
+        return cls(standardizer, mode + noise.reshape(n_categories - 1, x.shape[1]).T)
+
+    def draw(self, features: np.ndarray, n_candidates: int, rng: np.random.Generator) -> np.ndarray:
+        """Return a code per row, with the probabilities of the drawn coefficients."""
+        chances = _chances(self.standardizer.apply(features) @ self.coefficients)
+        # From the last code to the second; what is left belongs to the first.
+        above = np.cumsum(chances[:, ::-1], axis=1) > rng.random((len(chances), 1))
+        return above.sum(axis=1).astype(np.float64)
+
+
+DrawnModel = DrawnLinear | DrawnLogistic
+
+
+def _chances(scores: np.ndarray) -> np.ndarray:
+    """Return the probability of every code but the first, whose score is 0."""
+    highest = np.maximum(scores.max(axis=1, initial=0), 0)[:, None]
+    weights = np.exp(scores - highest)
+    return np.asarray(weights / (np.exp(-highest) + weights.sum(axis=1, keepdims=True)))
+
+
+def _posterior_mode(x: np.ndarray, is_code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the most likely coefficients, and their information, by Newton's method."""
+    coefficients = np.zeros((x.shape[1], is_code.shape[1]))
+    precision = np.full((x.shape[1], 1), _PRIOR_SPREAD**-2)
+    # The shares of categories are left to the data.
+    precision[0] = 1e-6
+    for _ in range(_MOST_NEWTON_STEPS):
+        chances = _chances(x @ coefficients)
+        information = _information(x, chances, precision)
+        gradient = x.T @ (is_code - chances) - precision * coefficients
+        step = np.linalg.solve(information, gradient.T.ravel()).reshape(gradient.T.shape).T
+        # Long steps overshoot where a category is almost certain.
+        step *= min(1.0, 2 / max(np.abs(step).max(initial=0), 1e-12))
+        coefficients = coefficients + step
+        if np.abs(step).max(initial=0) < _SMALL_STEP:
+            break
+    return coefficients, _information(x, _chances(x @ coefficients), precision)
+
+
+def _information(x: np.ndarray, chances: np.ndarray, precision: np.ndarray) -> np.ndarray:
+    """Return the negative second derivative of the log posterior, code by code."""
+    n_codes, n_features = chances.shape[1], x.shape[1]
+    weighted = (chances[:, :, None] * x[:, None, :]).reshape(len(x), -1)
+    information = -(weighted.T @ weighted)
+    for k in range(n_codes):
+        block = slice(k * n_features, (k + 1) * n_features)
+        information[block, block] += weighted[:, block].T @ x
+        information[block, block] += np.diag(precision[:, 0])
+    return information
