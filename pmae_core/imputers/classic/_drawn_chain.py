@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
 from pmae_core.imputers.classic._common import columns_by_missing
-from pmae_core.imputers.classic._drawn_regressions import DrawnLinear, DrawnLogistic, DrawnModel
 from pmae_core.imputers.classic._features import FeatureLayout, column_relations
 from pmae_core.table import EncodedTable
 
-# As many as in the R package mice.
-_N_CANDIDATES = 5
 # With more coefficients per observed cell, the spread of residuals is hardly known.
 _CELLS_PER_COEFFICIENT = 3
 # A regression of a category takes time with the cube of its coefficients.
 _MOST_LOGISTIC_COEFFICIENTS = 200
+
+
+class DrawnModel(Protocol):
+    """A model of a column, drawn from those that the observed cells allow."""
+
+    def draw(self, features: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return a cell per row."""
+
+
+DrawModel = Callable[[np.ndarray, np.ndarray, np.random.Generator], DrawnModel]
+"""Draws a model from features and a target."""
 
 
 class ChainMaker:
@@ -28,8 +37,9 @@ class ChainMaker:
         The fitted table.
     n_rounds : int
         Rounds per chain.
-    numbers : {"pmm", "normal"}
-        How numbers are drawn.
+    number, category : callable
+        Draw the model of a column from features and the column: numbers, or indicators of all codes
+        but the first.
     n_nearest : int or None
         Most columns that a column is predicted from.
     """
@@ -39,12 +49,14 @@ class ChainMaker:
         encoded: EncodedTable,
         *,
         n_rounds: int,
-        numbers: Literal["pmm", "normal"],
+        number: DrawModel,
+        category: DrawModel,
         n_nearest: int | None,
     ) -> None:
         self.encoded = encoded
         self.n_rounds = n_rounds
-        self.numbers = numbers
+        self.draw_number = number
+        self.draw_category = category
         self.layout = FeatureLayout(encoded.columns)
         self.order = columns_by_missing(encoded.observed)
         self.values = encoded.values.astype(np.float64)
@@ -136,17 +148,16 @@ class Chain:
 
     def draw_model(self, j: int) -> DrawnModel:
         """Draw a model of a column from the rows in which it is observed."""
-        seen, column = self.observed[:, j], self.maker.encoded.columns[j]
-        features = self.features[np.ix_(seen, self.maker.predictors[j])]
-        target = self.values[seen, j]
-        if column.kind == "numerical":
-            return DrawnLinear.fit(features, target, self.rng, copies=self.maker.numbers == "pmm")
-        return DrawnLogistic.fit(features, target, column.n_categories, self.rng)
+        seen, maker = self.observed[:, j], self.maker
+        features = self.features[np.ix_(seen, maker.predictors[j])]
+        if maker.encoded.columns[j].kind == "numerical":
+            return maker.draw_number(features, self.values[seen, j], self.rng)
+        return maker.draw_category(features, self.features[seen, maker.layout.blocks[j]], self.rng)
 
     def impute(self, j: int, model: DrawnModel) -> None:
         """Draw the missing cells of a column again."""
         missing = ~self.observed[:, j]
         features = self.features[np.ix_(missing, self.maker.predictors[j])]
-        self.values[missing, j] = model.draw(features, _N_CANDIDATES, self.rng)
+        self.values[missing, j] = model.draw(features, self.rng)
         block = self.maker.layout.blocks[j]
         self.features[missing, block] = self.maker.layout.of_column(j, self.values[missing, j])

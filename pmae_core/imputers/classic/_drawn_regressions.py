@@ -8,9 +8,11 @@ from typing import Self
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from pmae_core.imputers.classic._mean_matching import Candidates, match
+from pmae_core.imputers.classic._mean_matching import Candidates
 
-# Share of a feature's sum of squares that is added to it, as in the R package mice.
+# Observed cells that a number is copied from, as many as in the R package mice.
+N_CANDIDATES = 5
+# Share of a feature's sum of squares that is added to it, as there.
 _RIDGE = 1e-5
 # Prior standard deviation of logistic coefficients of standardized features: it hardly changes
 # what the data determine, and keeps the rest finite where categories are separated.
@@ -48,25 +50,20 @@ class DrawnLinear:
     ----------
     standardizer : Standardizer
         Of the features.
-    coefficients : ndarray
-        Drawn ones.
+    estimated, drawn : ndarray
+        The most likely coefficients, and drawn ones.
     spread : float
         Drawn standard deviation of the residuals.
-    donors : Candidates or None
-        Observed cells to copy from, with their predictions by the estimated coefficients. Where
-        given, a missing cell is copied; otherwise it is drawn from a normal distribution.
     """
 
     standardizer: Standardizer
-    coefficients: np.ndarray
+    estimated: np.ndarray
+    drawn: np.ndarray
     spread: float
-    donors: Candidates | None
 
     @classmethod
-    def fit(
-        cls, features: np.ndarray, target: np.ndarray, rng: np.random.Generator, *, copies: bool
-    ) -> Self:
-        """Draw a regression of a column on features (van Buuren 2018, algorithms 3.1 and 3.3)."""
+    def fit(cls, features: np.ndarray, target: np.ndarray, rng: np.random.Generator) -> Self:
+        """Draw a regression of a column on features (van Buuren 2018, algorithm 3.1)."""
         standardizer = Standardizer.of(features)
         x = standardizer.apply(features)
         products = x.T @ x
@@ -76,58 +73,79 @@ class DrawnLinear:
         residual = np.sum((target - x @ estimated) ** 2)
         spread = float(np.sqrt(residual / rng.chisquare(max(len(x) - x.shape[1], 1))))
         noise = solve_triangular(factor.T, rng.normal(size=len(estimated)))
-        donors = None
-        if copies:
-            # In random order, so that equal predictions are matched at random.
-            order = rng.permutation(len(x))
-            donors = Candidates.of((x @ estimated)[order], target[order])
-        return cls(standardizer, estimated + spread * noise, spread, donors)
+        return cls(standardizer, estimated, estimated + spread * noise, spread)
 
-    def draw(self, features: np.ndarray, n_candidates: int, rng: np.random.Generator) -> np.ndarray:
+    def predict(self, features: np.ndarray, *, drawn: bool) -> np.ndarray:
+        """Return predictions by the drawn or by the estimated coefficients."""
+        return self.standardizer.apply(features) @ (self.drawn if drawn else self.estimated)
+
+    def draw(self, features: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return a number per row, with a normal residual."""
+        return self.predict(features, drawn=True) + self.spread * rng.normal(size=len(features))
+
+
+@dataclass(frozen=True, eq=False)
+class MatchedLinear:
+    """Copies observed cells to rows with similar predictions, those by drawn coefficients.
+
+    Predictive mean matching of type 1 (van Buuren 2018, algorithm 3.3): the predictions of the
+    cells to copy from are those by the estimated coefficients.
+    """
+
+    regression: DrawnLinear
+    donors: Candidates
+
+    @classmethod
+    def fit(cls, features: np.ndarray, target: np.ndarray, rng: np.random.Generator) -> Self:
+        """Draw a regression of a column on features."""
+        regression = DrawnLinear.fit(features, target, rng)
+        predictions = regression.predict(features, drawn=False)
+        return cls(regression, Candidates.shuffled(predictions, target, rng))
+
+    def draw(self, features: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return a number per row."""
-        wanted = self.standardizer.apply(features) @ self.coefficients
-        if self.donors is None:
-            return wanted + self.spread * rng.normal(size=len(wanted))
-        return self.donors.values[match(self.donors.predictions, wanted, n_candidates, rng)]
+        wanted = self.regression.predict(features, drawn=True)
+        return self.donors.draw(wanted, N_CANDIDATES, rng)
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnLogistic:
     """A multinomial logistic regression with coefficients drawn from their posterior.
 
-    The posterior is taken as normal around its mode. One column of coefficients for every code but
-    the first.
+    The posterior is taken as normal around its mode. There is one column of coefficients for every
+    code but the first.
     """
 
     standardizer: Standardizer
-    coefficients: np.ndarray
+    estimated: np.ndarray
+    drawn: np.ndarray
 
     @classmethod
-    def fit(
-        cls,
-        features: np.ndarray,
-        codes: np.ndarray,
-        n_categories: int,
-        rng: np.random.Generator,
-    ) -> Self:
-        """Draw a regression of a category on features."""
+    def fit(cls, features: np.ndarray, is_code: np.ndarray, rng: np.random.Generator) -> Self:
+        """Draw a regression of a category, as indicators of its codes but the first."""
         standardizer = Standardizer.of(features)
         x = standardizer.apply(features)
-        is_code = (np.rint(codes)[:, None] == np.arange(1, n_categories)).astype(np.float64)
         mode, information = _posterior_mode(x, is_code)
         factor = np.linalg.cholesky(information)
         noise = solve_triangular(factor.T, rng.normal(size=len(information)))
-        return cls(standardizer, mode + noise.reshape(n_categories - 1, x.shape[1]).T)
+        return cls(standardizer, mode, mode + noise.reshape(is_code.shape[1], x.shape[1]).T)
 
-    def draw(self, features: np.ndarray, n_candidates: int, rng: np.random.Generator) -> np.ndarray:
+    def chances(self, features: np.ndarray, *, drawn: bool) -> np.ndarray:
+        """Return the probability of every code but the first, by drawn or estimated ones."""
+        return _chances(
+            self.standardizer.apply(features) @ (self.drawn if drawn else self.estimated)
+        )
+
+    def draw(self, features: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return a code per row, with the probabilities of the drawn coefficients."""
-        chances = _chances(self.standardizer.apply(features) @ self.coefficients)
-        # From the last code to the second; what is left belongs to the first.
-        above = np.cumsum(chances[:, ::-1], axis=1) > rng.random((len(chances), 1))
-        return above.sum(axis=1).astype(np.float64)
+        return draw_codes(self.chances(features, drawn=True), rng)
 
 
-DrawnModel = DrawnLinear | DrawnLogistic
+def draw_codes(chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return a code per row, given the probability of every code but the first."""
+    # From the last code to the second; what is left belongs to the first.
+    above = np.cumsum(chances[:, ::-1], axis=1) > rng.random((len(chances), 1))
+    return above.sum(axis=1).astype(np.float64)
 
 
 def _chances(scores: np.ndarray) -> np.ndarray:

@@ -15,6 +15,11 @@ from sklearn.linear_model import BayesianRidge
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.classic._common import check_two_columns, scalars_with_nan
 from pmae_core.imputers.classic._drawn_chain import ChainMaker
+from pmae_core.imputers.classic._drawn_regressions import (
+    DrawnLinear,
+    DrawnLogistic,
+    MatchedLinear,
+)
 from pmae_core.imputers.parameters import Constraints, Integer, Number, OneOf
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.imputers.run import FitRun, ProgressMeter
@@ -136,7 +141,8 @@ class MICEImputer(BaseImputer):
         maker = ChainMaker(
             self._fitted_table,
             n_rounds=self.max_iter,
-            numbers=self.numbers,
+            number=(MatchedLinear if self.numbers == "pmm" else DrawnLinear).fit,
+            category=DrawnLogistic.fit,
             n_nearest=self.n_nearest_features,
         )
         is_fitted = encoded_digest(encoded) == encoded_digest(self._fitted_table)
