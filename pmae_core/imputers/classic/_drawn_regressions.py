@@ -22,7 +22,7 @@ _SMALL_STEP = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Standardizer:
+class FeatureScaling:
     """Centers and scales features, and puts a 1 before them."""
 
     center: np.ndarray
@@ -30,7 +30,7 @@ class Standardizer:
 
     @classmethod
     def of(cls, features: np.ndarray) -> Self:
-        """Return the standardizer of features; those that never vary will always be 0."""
+        """Return the scaling of features; those that never vary will always be 0."""
         spread = features.std(axis=0)
         # Below this, a column of equal numbers has only rounding errors.
         varies = spread > 1e-9
@@ -48,7 +48,7 @@ class DrawnLinear:
 
     Attributes
     ----------
-    standardizer : Standardizer
+    scaling : FeatureScaling
         Of the features.
     estimated, drawn : ndarray
         The most likely coefficients, and drawn ones.
@@ -56,7 +56,7 @@ class DrawnLinear:
         Drawn standard deviation of the residuals.
     """
 
-    standardizer: Standardizer
+    scaling: FeatureScaling
     estimated: np.ndarray
     drawn: np.ndarray
     spread: float
@@ -64,8 +64,8 @@ class DrawnLinear:
     @classmethod
     def fit(cls, features: np.ndarray, target: np.ndarray, rng: np.random.Generator) -> Self:
         """Draw a regression of a column on features (van Buuren 2018, algorithm 3.1)."""
-        standardizer = Standardizer.of(features)
-        x = standardizer.apply(features)
+        scaling = FeatureScaling.of(features)
+        x = scaling.apply(features)
         products = x.T @ x
         factor = np.linalg.cholesky(products + _RIDGE * len(x) * np.eye(len(products)))
         half = solve_triangular(factor, x.T @ target, lower=True)
@@ -73,11 +73,11 @@ class DrawnLinear:
         residual = np.sum((target - x @ estimated) ** 2)
         spread = float(np.sqrt(residual / rng.chisquare(max(len(x) - x.shape[1], 1))))
         noise = solve_triangular(factor.T, rng.normal(size=len(estimated)))
-        return cls(standardizer, estimated, estimated + spread * noise, spread)
+        return cls(scaling, estimated, estimated + spread * noise, spread)
 
     def predict(self, features: np.ndarray, *, drawn: bool) -> np.ndarray:
         """Return predictions by the drawn or by the estimated coefficients."""
-        return self.standardizer.apply(features) @ (self.drawn if drawn else self.estimated)
+        return self.scaling.apply(features) @ (self.drawn if drawn else self.estimated)
 
     def draw(self, features: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return a number per row, with a normal residual."""
@@ -116,25 +116,23 @@ class DrawnLogistic:
     code but the first.
     """
 
-    standardizer: Standardizer
+    scaling: FeatureScaling
     estimated: np.ndarray
     drawn: np.ndarray
 
     @classmethod
     def fit(cls, features: np.ndarray, is_code: np.ndarray, rng: np.random.Generator) -> Self:
         """Draw a regression of a category, as indicators of its codes but the first."""
-        standardizer = Standardizer.of(features)
-        x = standardizer.apply(features)
+        scaling = FeatureScaling.of(features)
+        x = scaling.apply(features)
         mode, information = _posterior_mode(x, is_code)
         factor = np.linalg.cholesky(information)
         noise = solve_triangular(factor.T, rng.normal(size=len(information)))
-        return cls(standardizer, mode, mode + noise.reshape(is_code.shape[1], x.shape[1]).T)
+        return cls(scaling, mode, mode + noise.reshape(is_code.shape[1], x.shape[1]).T)
 
     def chances(self, features: np.ndarray, *, drawn: bool) -> np.ndarray:
         """Return the probability of every code but the first, by drawn or estimated ones."""
-        return _chances(
-            self.standardizer.apply(features) @ (self.drawn if drawn else self.estimated)
-        )
+        return _chances(self.scaling.apply(features) @ (self.drawn if drawn else self.estimated))
 
     def draw(self, features: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return a code per row, with the probabilities of the drawn coefficients."""

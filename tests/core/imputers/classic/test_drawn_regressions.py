@@ -9,7 +9,7 @@ from pmae_core.imputers.classic._drawn_regressions import DrawnLinear, DrawnLogi
 
 def own_scale(model) -> np.ndarray:
     """Return the coefficients of features that are not standardized."""
-    return (model.drawn[1:].T * model.standardizer.factor).T
+    return (model.drawn[1:].T * model.scaling.factor).T
 
 
 def indicators(codes: np.ndarray, n_categories: int) -> np.ndarray:
