@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchmarks.accuracy import coverage
@@ -92,6 +93,18 @@ def test_without_r_its_methods_are_left_out_with_a_sentence(tmp_path, monkeypatc
     coverage.main(["--methods=r-mice,complete", "--designs=linear", "--replications=1"])
     assert "apt-get install" in capsys.readouterr().out
     assert len(coverage.RUNS.read_text().splitlines()) == 1
+
+
+@pytest.mark.skipif(not coverage.has_r_mice(), reason="needs R with its package mice")
+def test_imputations_of_r_keep_observed_cells_and_columns():
+    _, incomplete = designs()["mixed"].tables(0)
+    imputations = coverage.impute_in_r(incomplete, "pmm", seed=0)
+    assert len(imputations) == coverage.N_IMPUTATIONS
+    for imputed in imputations:
+        assert list(imputed) == list(incomplete)
+        assert not imputed.isna().any(axis=None)
+        # R writes 15 digits.
+        pd.testing.assert_frame_equal(imputed.mask(incomplete.isna()), incomplete, rtol=1e-12)
 
 
 def test_true_values_have_the_shapes():
