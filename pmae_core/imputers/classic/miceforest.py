@@ -42,6 +42,7 @@ _MOST_TREES_OF_RESIDUALS = 20
     "imputing missing data using MICE. American Journal of Epidemiology, 2014; the package "
     "miceforest by Samuel Wilson.",
     draws_samples=True,
+    is_proper=True,
     limits="Grows a forest per column, round and imputation: minutes for a few thousand rows. With "
     "more than 10,000 observed cells, forests learn from a random 10,000 (max_samples).",
 )
