@@ -157,21 +157,6 @@ class GaussianModel:
                 variance[rows[:, None], batch.missing[which]] = own[which]
         return imputed, variance
 
-    def sample(
-        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
-        """Return the table with missing cells drawn jointly given the row's observed cells."""
-        patterns = _Patterns(observed)
-        precision, pull, imputed = self._prepare(values, observed)
-        for batch in patterns.batches():
-            root = _root_of_covariance(precision, batch.missing)
-            for rows, which in batch.rows():
-                shift = _shift(root[which], pull, rows, batch.missing[which])
-                noise = rng.standard_normal((*shift.shape, 1))
-                drawn = shift + np.matmul(root[which].transpose(0, 2, 1), noise)[..., 0]
-                _add_to_missing(imputed, rows, batch.missing[which], drawn)
-        return imputed
-
     def _expect(
         self, values: np.ndarray, patterns: _Patterns, check: Callable[[], None]
     ) -> tuple[np.ndarray, np.ndarray]:

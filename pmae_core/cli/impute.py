@@ -183,7 +183,9 @@ def impute(
             imputer.fit(frame, callbacks=(show,), cancel=stop)
         imputed = imputer.transform(frame)
         n = outputs.imputations
-        imputations = imputer.sample(frame, n, random_state=seed) if n else []
+        imputations = (
+            imputer.sample(frame, n, random_state=seed, callbacks=(show,), cancel=stop) if n else []
+        )
         if stop():
             raise Cancelled("Imputation was stopped.")
 

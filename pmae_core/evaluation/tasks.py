@@ -322,7 +322,7 @@ def _impute(
             fitted = time.perf_counter()
             single = imputer.transform(holdout.incomplete)
         finished = time.perf_counter()
-        sampled, failure = _sampled(imputer, single, holdout, task)
+        sampled, failure = _sampled(imputer, single, holdout, task, stop)
         sample_seconds = time.perf_counter() - finished
     costs = {
         "fit_seconds": fitted - begin,
@@ -335,7 +335,11 @@ def _impute(
 
 
 def _sampled(
-    imputer: BaseImputer, imputed: pd.DataFrame, holdout: Holdout, task: Task
+    imputer: BaseImputer,
+    imputed: pd.DataFrame,
+    holdout: Holdout,
+    task: Task,
+    stop: Callable[[], bool],
 ) -> tuple[list[pd.DataFrame], list[str]]:
     """Return the imputations to score as a distribution, or a note that says why there are none."""
     if not task.imputations:
@@ -343,7 +347,10 @@ def _sampled(
     if not imputer.draws_samples():
         return [imputed], []
     try:
-        return imputer.sample(holdout.incomplete, task.imputations, random_state=task.seed), []
+        found = imputer.sample(
+            holdout.incomplete, task.imputations, random_state=task.seed, cancel=stop
+        )
+        return found, []
     except Cancelled:
         raise
     except PMAEError as error:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pmae_core.errors import ImputationError, ImputationWarning
 from pmae_core.imputers.parameters import Constraints, InstanceOf, Integer, check_parameters
-from pmae_core.imputers.run import FitRun
+from pmae_core.imputers.run import FitRun, ProgressMeter
 from pmae_core.imputers.work import WorkParts, WorkProfile
 from pmae_core.table import EncodedTable, Schema, TableEncoder
 
@@ -117,7 +117,13 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._impute_encoded(encoded)
 
     def sample(
-        self, X: Any, n: int = 5, *, random_state: int | np.random.RandomState | None = None
+        self,
+        X: Any,
+        n: int = 5,
+        *,
+        random_state: int | np.random.RandomState | None = None,
+        callbacks: Sequence[Callback] = (),
+        cancel: Callable[[], bool] | None = None,
     ) -> list[Any]:
         """Return ``n`` plausible imputations of the table.
 
@@ -133,6 +139,10 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             How many imputations.
         random_state : int, RandomState or None
             Seed of the draws; the imputer's own where ``None``.
+        callbacks : sequence of callables
+            Each gets an event after every imputation.
+        cancel : callable, optional
+            Asked between imputations; ``True`` ends with :class:`~pmae_core.errors.Cancelled`.
         """
         check_is_fitted(self, "encoder_")
         if n < 1:
@@ -144,8 +154,14 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         draws: Iterable[np.ndarray] = (
             self._draw_encoded(encoded, n, rng) if encoded.columns else [encoded.values] * n
         )
-        imputations = (self.encoder_.decode(draw, frame, random=True) for draw in draws)
-        return [self._like_input(imputation, X) for imputation in imputations]
+        progress = ProgressMeter(n, "imputation", callbacks, cancel or (lambda: False))
+        progress.check()
+        imputations = []
+        for draw in draws:
+            imputed = self.encoder_.decode(draw, frame, random=True)
+            imputations.append(self._like_input(imputed, X))
+            progress.advance()
+        return imputations
 
     @classmethod
     def draws_samples(cls) -> bool:

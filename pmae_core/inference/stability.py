@@ -191,7 +191,9 @@ class _ImputationMaker:
         imputer = new_imputer(source, params, self.schema, self.seed)
         imputer.fit(self.frame, cancel=self.cancel)
         if imputer.draws_samples():
-            return imputer.sample(self.frame, self.n_imputations, random_state=self.seed)
+            return imputer.sample(
+                self.frame, self.n_imputations, random_state=self.seed, cancel=self.cancel
+            )
         return [imputer.transform(self.frame)]
 
 

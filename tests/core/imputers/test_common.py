@@ -206,7 +206,14 @@ def test_draws_differ_in_missing_cells_only(name, table, imputed_by):
         with pytest.raises(ImputationError, match="draws no samples"):
             imputer.sample(table, 2)
         return
-    first, second = imputer.sample(table, 2, random_state=1)
+    seen = []
+    first, second = imputer.sample(table, 2, random_state=1, callbacks=[seen.append])
+    assert [(event.done, event.total, event.unit) for event in seen] == [
+        (1, 2, "imputation"),
+        (2, 2, "imputation"),
+    ]
+    with pytest.raises(Cancelled):
+        imputer.sample(table, 2, cancel=lambda: True)
     again, _ = imputer.sample(table, 2, random_state=1)
     pd.testing.assert_frame_equal(first, again, check_exact=True)
     assert not first.equals(second)
