@@ -436,7 +436,8 @@ def test_a_shift_of_the_missing_ones(fill, table, open_page, add_filling):
 
     assert "How far may the filled cells be off?" in questions(app)
     assert "confidence interval of the mean of y" in words(app)
-    assert "pooled from 4 draws" in words(app)
+    assert "pooled over 4 imputations by Rubin's rules" in words(app)
+    assert "too narrow" not in words(app)  # those of this method are proper
     before = words(app)
 
     app = calm(app.slider(key="impute:delta").set_value(2.0).run())

@@ -1,5 +1,5 @@
 import pandas as pd
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dashboard.compare.words import (
@@ -84,6 +84,7 @@ def test_methods_are_judged_by_the_truth_where_it_is_known():
     assert "those of naive lie outside the interval of the true data" in conclusion_sentence(far)
 
 
+@settings(deadline=None)
 @given(st.floats(-100, 100), st.floats(0.1, 10))
 def test_complete_cases_never_change_the_verdict(estimate, reach):
     methods = [("em", "pooled", 2.1, 1.6, 2.6), ("naive", "single", 1.0, 0.9, 1.1)]
