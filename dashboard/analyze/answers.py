@@ -158,7 +158,15 @@ def improper_sentence(method: str | None) -> str | None:
 
 
 def caveat(n_warnings: int) -> str:
-    """Return the line below the answer."""
-    if not n_warnings:
-        return "Assumes missingness at random (MAR)."
-    return f"Assumes missingness at random (MAR). {count(n_warnings, 'warning')} in **Checks**."
+    """Return the line beside the choice of details.
+
+    Examples
+    --------
+    >>> caveat(0), caveat(2)
+    ('Assumes MAR.', 'Assumes MAR; 2 warnings in **Checks**.')
+    """
+    return (
+        f"Assumes MAR; {count(n_warnings, 'warning')} in **Checks**."
+        if n_warnings
+        else "Assumes MAR."
+    )

@@ -14,7 +14,7 @@ from pmae_core.inference.analysis import exponentiate
 from pmae_core.inference.analysis_text import p_value_text, short_number
 from pmae_core.words import percent
 
-POOLED, COMPLETE = "imputations", "complete cases"
+POOLED, COMPLETE = "pooled imputations", "complete cases"
 # Standard errors beyond this are of coefficients that the data do not determine.
 _LARGEST_LOG = 50.0
 
@@ -38,22 +38,30 @@ def coefficient_table(analysis: Analysis) -> pd.DataFrame:
     analysis : Analysis
         The regression; odds, rate and hazard ratios are shown where it has them.
     """
-    table, heading = _shown(analysis, analysis.table), _heading(analysis)
-    level = percent(analysis.confidence)
+    table = _shown(analysis, analysis.table)
     shown = pd.DataFrame(
         {
             "Term": table["term"],
-            heading: table["estimate"],
-            f"{level} interval": _intervals(table),
+            estimate_heading(analysis): table["estimate"],
+            interval_heading(analysis): _intervals(table),
             "p": [p_value_text(value) for value in table["p_value"]],
         }
     )
     if analysis.n_imputations > 1:
         shown["Missing information"] = 100 * table["missing_information"]
-        shown["Due to missingness"] = 100 * due_to_missingness(table)
     if analysis.complete_cases is not None:
         shown["Complete cases"] = _estimates(_shown(analysis, analysis.complete_cases))
     return shown
+
+
+def estimate_heading(analysis: Analysis) -> str:
+    """Return what the estimates are called."""
+    return (analysis.effect or "estimate").capitalize()
+
+
+def interval_heading(analysis: Analysis) -> str:
+    """Return what the intervals are called."""
+    return f"{percent(analysis.confidence)} interval"
 
 
 def term_table(analysis: Analysis) -> pd.DataFrame:
@@ -112,10 +120,6 @@ def _forest_rows(
 
 def _shown(analysis: Analysis, table: pd.DataFrame) -> pd.DataFrame:
     return table if analysis.effect is None else exponentiate(table)
-
-
-def _heading(analysis: Analysis) -> str:
-    return (analysis.effect or "estimate").capitalize()
 
 
 def _estimates(table: pd.DataFrame) -> list[str]:

@@ -12,8 +12,7 @@ from dashboard import jobs, session
 from dashboard.analyze import answers, formulas, tables, whatif
 from dashboard.analyze.fits import FittedModel, ModelRequest, fit_model, is_pooled
 from dashboard.analyze.scales import EffectScale
-from dashboard.figures.analyze import MOST_TERMS, forest_figure
-from dashboard.figures.filling import delta_figure
+from dashboard.figures.analyze import MOST_TERMS, forest_figure, shift_figure
 from dashboard.impute.exports import stem_of
 from dashboard.impute.fillings import Filling, load, stale_sentence
 from dashboard.text import code, plain
@@ -47,6 +46,7 @@ Nothing in it is run as code."""
 
 def show_nothing(*, has_unfinished: bool) -> None:
     """Say that there are no imputations of the open table yet."""
+    st.title("Analyze", anchor=False)
     waiting = " A run is under way; this page shows it when it has ended." if has_unfinished else ""
     st.info(
         "There are no imputations of this table yet. Impute it with several imputations (20 are "
@@ -56,7 +56,7 @@ def show_nothing(*, has_unfinished: bool) -> None:
     page_link("impute.py", "Go to Impute", ":material/healing:")
 
 
-def choose_run(runs: Sequence[JobRecord], table: OpenTable) -> JobRecord:
+def _choose_run(runs: Sequence[JobRecord], table: OpenTable) -> JobRecord:
     """Ask which run to analyze, the newest with several imputations at first."""
     by_id = {run.id: run for run in runs}
     several = [run.id for run in runs if (run.result or {}).get("n_imputations", 0) > 1]
@@ -89,49 +89,61 @@ def show_analysis(runs: Sequence[JobRecord], table: OpenTable) -> None:
     table : OpenTable
         The open table.
     """
+    title_place, formula_place = st.columns([1, 3], gap="medium", vertical_alignment="bottom")
+    title_place.title("Analyze", anchor=False)
     with st.container(key="settings-beside"):
-        left, right = st.columns([1, 3], gap="medium")
-    with left:
-        filling = load(choose_run(runs, table), table)
-        request = _choose_model(filling)
-        below = st.container(gap="small")
-    with right, shown_errors():
-        fitted = _fitted(filling, request, below)
+        settings_place, answer_place = st.columns([1, 3], gap="medium")
+    wide_place = st.container()
+    with settings_place:
+        filling = load(_choose_run(runs, table), table)
+        usable = formulas.usable_columns(filling.frame, filling.schema)
+        boxes_place, coefficient_place = st.container(), st.container()
+    with formula_place:
+        text = _choose_formula(filling, usable, boxes_place)
+        complaint_place = st.container()
+    with settings_place:
+        request = _choose_model(filling, text, usable)
+    with answer_place, shown_errors():
+        fitted = _fitted(filling, request, complaint_place)
         if fitted is None:
             st.info("The answer appears here when the model can be fitted.")
             return
-        with below:
+        with coefficient_place:
             name = _choose_coefficient(fitted)
         _show_answer(filling, fitted, name)
-        _show_views(filling, fitted, name)
+        _show_views(filling, fitted, name, wide_place)
 
 
-def _fitted(filling: Filling, request: ModelRequest, below: DeltaGenerator) -> FittedModel | None:
-    """Return the regression; what is wrong with it is said below its settings."""
+def _fitted(filling: Filling, request: ModelRequest, beside: DeltaGenerator) -> FittedModel | None:
+    """Return the regression; what is wrong with it is said beside the formula."""
     if not request.formula.strip():
-        below.info("Pick an outcome, or type a formula.")
+        beside.info("Pick an outcome, or type a formula.")
         return None
     try:
         return fit_model(filling, request)
     except (ExpressionError, AnalysisError) as error:
-        below.error(plain(error), icon=":material/error:")
+        beside.error(plain(error), icon=":material/error:")
         return None
 
 
-def _choose_model(filling: Filling) -> ModelRequest:
-    usable = formulas.usable_columns(filling.frame, filling.schema)
-    formula_name = f"formula_{(filling.record.spec.table or '')[:12]}"
-    text = _current_formula(filling, formula_name)
-    _pick_columns(text, usable, formula_name)
+def _choose_formula(filling: Filling, usable: Sequence[str], boxes_place: DeltaGenerator) -> str:
+    name = f"formula_{(filling.record.spec.table or '')[:12]}"
+    default = formulas.first_formula(filling.frame, filling.schema)
     text = session.remembered(
         st.text_input,
         "Formula",
         section=SECTION,
-        name=formula_name,
-        default=text,
+        name=name,
+        default=default,
         help=FORMULA_HELP,
         placeholder="outcome ~ terms",
     )
+    with boxes_place:
+        _pick_columns(text, usable, name)
+    return str(text)
+
+
+def _choose_model(filling: Filling, text: str, usable: Sequence[str]) -> ModelRequest:
     suggested = formulas.suggested_family(text, filling.frame)
     family = session.remembered(
         st.selectbox,
@@ -149,13 +161,6 @@ def _choose_model(filling: Filling) -> ModelRequest:
     family = suggested if family == SUGGESTED else family
     errors, weights = _choose_options(filling, usable, family)
     return ModelRequest(text, family, errors, weights)
-
-
-def _current_formula(filling: Filling, name: str) -> str:
-    kept = session.workspace().get(SECTION).get(name)
-    if isinstance(kept, str):
-        return kept
-    return formulas.first_formula(filling.frame, filling.schema)
 
 
 def _pick_columns(text: str, usable: Sequence[str], formula_name: str) -> None:
@@ -179,7 +184,7 @@ def _pick_columns(text: str, usable: Sequence[str], formula_name: str) -> None:
             if st.session_state[outcome_key]
             else text
         ),
-        help="What the model explains. It is written into the formula below.",
+        help="What the model explains. It is written into the formula.",
     )
     st.multiselect(
         "Predictors",
@@ -189,7 +194,7 @@ def _pick_columns(text: str, usable: Sequence[str], formula_name: str) -> None:
         on_change=lambda: write(
             formulas.with_predictors(text, st.session_state[predictors_key], usable)
         ),
-        help="They are written into the formula below. Type there for interactions and functions.",
+        help="They are written into the formula. Type there for interactions and functions.",
     )
 
 
@@ -241,14 +246,59 @@ def _choose_coefficient(fitted: FittedModel) -> str:
 
 def _show_answer(filling: Filling, fitted: FittedModel, name: str) -> None:
     st.markdown(answers.answer(fitted, name))
-    if is_pooled(filling):
-        n_warnings = len(answers.warnings(filling, fitted))
-        st.caption(f":material/info: {answers.caveat(n_warnings)}")
-    else:
+    if not is_pooled(filling):
         st.warning(answers.SINGLE, icon=":material/warning:")
         page_link("impute.py", "Go to Impute", ":material/healing:")
+
+
+def _show_views(
+    filling: Filling, fitted: FittedModel, name: str, wide_place: DeltaGenerator
+) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        view = session.remembered(
+            st.segmented_control,
+            "What do you want to see?",
+            section=SECTION,
+            name="view",
+            default=COEFFICIENTS,
+            options=[COEFFICIENTS, WHAT_IF, CHECKS, COPY],
+            required=True,
+            wrap=True,
+            width="content",
+            label_visibility="collapsed",
+        )
+        n_warnings = len(answers.warnings(filling, fitted))
+        st.caption(f":material/info: {answers.caveat(n_warnings)}", width="content")
+    {
+        COEFFICIENTS: lambda: _show_coefficients(fitted, name, wide_place),
+        WHAT_IF: lambda: _show_what_if(filling, fitted, name),
+        CHECKS: lambda: _show_checks(filling, fitted),
+        COPY: lambda: _show_copies(filling, fitted),
+    }[view]()
+
+
+# Coefficients
+
+
+def _show_coefficients(fitted: FittedModel, name: str, wide_place: DeltaGenerator) -> None:
     if fitted.names:
         _show_forest(fitted, name)
+    with wide_place:
+        _show_table(fitted)
+        if fitted.names:
+            _choose_units()
+
+
+def _choose_units() -> None:
+    session.remembered(
+        st.toggle,
+        "Figure per standard deviation",
+        section=SECTION,
+        name="per_spread",
+        default=True,
+        help="Makes coefficients of numbers with different units comparable. The table always has "
+        "them per unit.",
+    )
 
 
 def _show_forest(fitted: FittedModel, name: str) -> None:
@@ -260,7 +310,7 @@ def _show_forest(fitted: FittedModel, name: str) -> None:
         forest_figure(
             data,
             null=1.0 if fitted.analysis.effect else 0.0,
-            title=f"{effect} per standard deviation" if per_spread else effect,
+            title=f"{effect} per<br>standard deviation" if per_spread else effect,
             chosen=name,
         ),
         question=f"What goes with {scale.subject}?",
@@ -281,30 +331,7 @@ def _forest_caption(fitted: FittedModel, per_spread: bool) -> str:
     return " ".join(words)
 
 
-def _show_views(filling: Filling, fitted: FittedModel, name: str) -> None:
-    view = session.remembered(
-        st.segmented_control,
-        "Details",
-        section=SECTION,
-        name="view",
-        default=COEFFICIENTS,
-        options=[COEFFICIENTS, WHAT_IF, CHECKS, COPY],
-        required=True,
-        wrap=True,
-        label_visibility="collapsed",
-    )
-    {
-        COEFFICIENTS: lambda: _show_coefficients(fitted),
-        WHAT_IF: lambda: _show_what_if(filling, fitted, name),
-        CHECKS: lambda: _show_checks(filling, fitted),
-        COPY: lambda: _show_copies(filling, fitted),
-    }[view]()
-
-
-# Details
-
-
-def _show_coefficients(fitted: FittedModel) -> None:
+def _show_table(fitted: FittedModel) -> None:
     analysis = fitted.analysis
     st.dataframe(
         tables.coefficient_table(analysis),
@@ -313,21 +340,20 @@ def _show_coefficients(fitted: FittedModel) -> None:
         key=f"{SECTION}:coefficients",
         alt="The pooled coefficients",
         column_config={
-            "Term": st.column_config.TextColumn(pinned=True),
-            (analysis.effect or "estimate").capitalize(): st.column_config.NumberColumn(
-                format="%.4g"
+            "Term": st.column_config.TextColumn(pinned=True, width=130),
+            tables.interval_heading(analysis): st.column_config.TextColumn(width=140),
+            "p": st.column_config.TextColumn(width=60),
+            tables.estimate_heading(analysis): st.column_config.NumberColumn(
+                format="%.4g", width=80
             ),
-            "Missing information": st.column_config.NumberColumn(
+            "Missing information": st.column_config.ProgressColumn(
                 format="%.1f%%",
-                help="Share of the information about the coefficient that is lost to missing "
-                "values.",
-            ),
-            "Due to missingness": st.column_config.ProgressColumn(
-                format="%.0f%%",
                 min_value=0,
                 max_value=100,
                 color=MISSING,
-                help="Share of the variance of the estimate that differs between imputations.",
+                width=150,
+                help="Fraction of the information about the coefficient that is lost to missing "
+                "values.",
             ),
         },
     )
@@ -341,22 +367,16 @@ def _show_coefficients(fitted: FittedModel) -> None:
             key=f"{SECTION}:terms",
             alt="Tests of terms with several coefficients",
         )
-    session.remembered(
-        st.toggle,
-        "Figure per standard deviation",
-        section=SECTION,
-        name="per_spread",
-        default=True,
-        help="Makes coefficients of numbers with different units comparable. The table always has "
-        "them per unit.",
-    )
+
+
+# Checks and copies
 
 
 def _show_checks(filling: Filling, fitted: FittedModel) -> None:
     for warning in answers.warnings(filling, fitted):
         st.warning(warning, icon=":material/warning:")
-    st.markdown("\n".join(f"- {plain(one)}" for one in fitted.analysis.sentences))
-    st.markdown(f"- {answers.MAR}")
+    known = [*map(plain, fitted.analysis.sentences), answers.MAR]
+    st.markdown("\n".join(f"- {sentence}" for sentence in known))
 
 
 def _show_copies(filling: Filling, fitted: FittedModel) -> None:
@@ -392,8 +412,9 @@ def _show_what_if(filling: Filling, fitted: FittedModel, name: str) -> None:
         return
     left, right = st.columns([1, 2], gap="medium")
     with left:
+        shifts = shifts[: whatif.MOST_SLIDERS]
         varied = _choose_varied(shifts)
-        deltas = {shift: _choose_delta(shift) for shift in shifts[: whatif.MOST_SLIDERS]}
+        deltas = {shift: _choose_delta(shift) for shift in shifts}
     with right:
         if not _may_start(fitted):
             return
@@ -466,9 +487,15 @@ def _show_curve(
         st.error(plain(found.failed or ""))
         return
     scale = EffectScale.of(fitted)
-    unit = {"percent": ", %", "ratio": f" ({fitted.analysis.effect})"}.get(scale.kind, "")
+    effect = {"percent": "change, %", "ratio": fitted.analysis.effect}.get(scale.kind)
     show_figure(
-        delta_figure(found.curve, deltas[varied], f"{name}{unit}", varied.column, axis=varied.axis),
+        shift_figure(
+            found.curve,
+            deltas[varied],
+            words=f"{name}: {effect or 'coefficient'}",
+            column=varied.column,
+            labels={delta: varied.label(delta) for delta in whatif.DELTAS},
+        ),
         question="Where does the conclusion tip?",
         key="analyze-shift",
         data=found.curve.table,

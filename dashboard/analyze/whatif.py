@@ -32,7 +32,7 @@ from pmae_core.words import cell_text
 
 DELTAS = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
 # A curve that takes longer waits for a click.
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 30.0
 MOST_SLIDERS = 6
 
 Deltas = tuple[tuple[str, float], ...]
@@ -80,15 +80,6 @@ class ColumnShift:
         else:
             change = f"{abs(delta * self.unit):.3g} ({abs(delta):.2g} SD) {way}"
         return f"{about} are {change} than imputed"
-
-    @property
-    def axis(self) -> str:
-        """What the axis of shifts says; the column's name is not in it."""
-        if self.kind == "odds":
-            return f"shift of the log odds of {cell_text(self.category)}"
-        if self.kind == "factor":
-            return "shift in standard deviations of the logarithm"
-        return "shift in standard deviations"
 
 
 def column_shifts(filling: Filling, formula: Formula) -> list[ColumnShift]:

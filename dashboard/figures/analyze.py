@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from dashboard.figures.filling import delta_figure
 from dashboard.figures.labels import hover_names
 from dashboard.figures.style import styled
 from dashboard.text import figure_text
 from dashboard.theme import IMPUTED, MISSING, NEUTRAL, OBSERVED
+from pmae_core.inference import DeltaCurve
 
 MOST_TERMS = 20
-_ROW = 40
+_ROW = 33
 _APART = 0.16  # of a row, between an estimate and the one that it is compared with
 _LONGEST = 22
 
@@ -41,7 +45,7 @@ def forest_figure(
     figure = make_subplots(
         cols=2 if has_shares else 1,
         shared_yaxes=True,
-        column_widths=[0.7, 0.3] if has_shares else None,
+        column_widths=[0.68, 0.32] if has_shares else None,
         horizontal_spacing=0.04,
     )
     sources = list(dict.fromkeys(data["source"]))
@@ -56,7 +60,7 @@ def forest_figure(
     if has_shares:
         figure.add_trace(_shares(data[data["source"] == sources[0]], place), row=1, col=2)
     _lay_out(figure, terms, title, chosen, is_ratio=null == 1, has_shares=has_shares)
-    return styled(figure, height=96 + _ROW * max(len(terms), 2))
+    return styled(figure, height=104 + _ROW * max(len(terms), 2))
 
 
 def _intervals(
@@ -127,11 +131,40 @@ def _lay_out(
     if has_shares:
         figure.update_yaxes(showticklabels=False, col=2)
         figure.update_xaxes(
-            title={"text": "variance due to missingness"},
-            range=[0, 118],
-            tickvals=[0, 50, 100],
-            ticksuffix="%",
+            title={"text": "variance due<br>to missingness"},
+            range=[0, 125],
+            tickvals=[0, 100],
+            ticktext=["0%", "100%"],
+            tickangle=0,
             zeroline=False,
             col=2,
         )
     figure.update_layout(showlegend=True, uirevision="forest")
+
+
+def shift_figure(
+    curve: DeltaCurve, delta: float, *, words: str, column: str, labels: Mapping[float, str]
+) -> go.Figure:
+    """Draw a coefficient against the shift of a column's imputed values.
+
+    Parameters
+    ----------
+    curve : DeltaCurve
+        Estimates and intervals.
+    delta : float
+        The shift to mark.
+    words : str
+        What is estimated.
+    column : str
+        The column that is shifted.
+    labels : mapping of float to str
+        What shifts are called, such as "+22%".
+    """
+    figure = delta_figure(curve, delta, words, column, revision="shift")
+    shown = {value: text for value, text in labels.items() if value == round(value)}
+    figure.update_xaxes(
+        title={"text": f"missing {figure_text(column)} against imputed"},
+        tickvals=list(shown),
+        ticktext=[figure_text(text) for text in shown.values()],
+    )
+    return figure.update_layout(height=360)

@@ -184,13 +184,7 @@ def _add_range(figure: go.Figure, shown: pd.DataFrame) -> None:
 
 
 def delta_figure(
-    curve: DeltaCurve,
-    delta: float,
-    words: str,
-    column: str,
-    *,
-    axis: str | None = None,
-    revision: str = "delta",
+    curve: DeltaCurve, delta: float, words: str, column: str, *, revision: str = "delta"
 ) -> go.Figure:
     """Draw an estimate over all shifts, where its conclusion tips, and the chosen shift.
 
@@ -204,8 +198,6 @@ def delta_figure(
         What is estimated, such as "mean of age".
     column : str
         Whose filled cells are shifted.
-    axis : str, optional
-        What the axis of shifts says, where they are not standard deviations.
     """
     table = curve.table
     here = table.loc[(table["delta"] - delta).abs().idxmin()]
@@ -241,8 +233,7 @@ def delta_figure(
     for tipping in (curve.tipping_down, curve.tipping_up):
         if tipping is not None:
             figure.add_vline(x=tipping, line={"color": MISSING, "width": 2, "dash": "dot"})
-    usual = f"filled cells of {figure_text(column)} shifted by, in standard deviations"
-    shift = usual if axis is None else f"{figure_text(column)}: {figure_text(axis, 60)}"
+    shift = f"filled cells of {figure_text(column)} shifted by, in standard deviations"
     figure.update_layout(
         xaxis={"title": {"text": shift}, "zeroline": False},
         yaxis={"title": {"text": figure_text(words, 40)}, "zeroline": False},
