@@ -391,7 +391,7 @@ def _show_copies(filling: Filling, fitted: FittedModel) -> None:
     ):
         with place:
             st.download_button(
-                f"Download as {form}",
+                f"Download as .{ending}",
                 content,
                 file_name=f"{stem_of(filling)}-analysis.{ending}",
                 mime=mime,
@@ -410,7 +410,8 @@ def _show_what_if(filling: Filling, fitted: FittedModel, name: str) -> None:
     if not shifts:
         st.info("No column of the formula has imputed values, so there is nothing to shift.")
         return
-    left, right = st.columns([1, 2], gap="medium")
+    with st.container(key="settings-beside-what-if"):
+        left, right = st.columns([1, 2], gap="medium")
     with left:
         shifts = shifts[: whatif.MOST_SLIDERS]
         varied = _choose_varied(shifts)
@@ -421,7 +422,12 @@ def _show_what_if(filling: Filling, fitted: FittedModel, name: str) -> None:
         with st.spinner("Fitting the model to shifted imputations …"):
             others = {shift: delta for shift, delta in deltas.items() if shift != varied}
             found = whatif.shift_curve(filling, fitted, name, varied, others)
-        _show_curve(found, fitted, name, varied, deltas)
+        st.markdown(f":material/balance: {found.curve.sentence}")
+        with shown_errors():
+            if here := whatif.here_sentence(filling, fitted, name, deltas):
+                st.markdown(here)
+        if not found.curve.table.empty:
+            _show_curve(found, fitted, name, varied, deltas[varied])
 
 
 def _choose_varied(shifts: Sequence[whatif.ColumnShift]) -> whatif.ColumnShift:
@@ -480,18 +486,14 @@ def _show_curve(
     fitted: FittedModel,
     name: str,
     varied: whatif.ColumnShift,
-    deltas: dict[whatif.ColumnShift, float],
+    delta: float,
 ) -> None:
-    st.markdown(f":material/balance: {found.curve.sentence}")
-    if found.curve.table.empty:
-        st.error(plain(found.failed or ""))
-        return
     scale = EffectScale.of(fitted)
     effect = {"percent": "change, %", "ratio": fitted.analysis.effect}.get(scale.kind)
     show_figure(
         shift_figure(
             found.curve,
-            deltas[varied],
+            delta,
             words=f"{name}: {effect or 'coefficient'}",
             column=varied.column,
             labels={delta: varied.label(delta) for delta in whatif.DELTAS},

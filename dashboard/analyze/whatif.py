@@ -28,7 +28,7 @@ from pmae_core.expressions import ColumnName, Formula, FunctionCall
 from pmae_core.inference import DeltaCurve, shifted
 from pmae_core.table.cells import CellKind, cell_kind
 from pmae_core.table.number_cells import NumberCells
-from pmae_core.words import cell_text
+from pmae_core.words import cell_text, listed
 
 DELTAS = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
 # A curve that takes longer waits for a click.
@@ -254,6 +254,26 @@ def _estimate(table: pd.DataFrame, name: str) -> dict[str, Any]:
     }
 
 
+def here_sentence(
+    filling: Filling, fitted: FittedModel, name: str, shifts: Mapping[ColumnShift, float]
+) -> str | None:
+    """Say what a coefficient is with the shifts that are set, as Markdown; None without any.
+
+    Raises
+    ------
+    AnalysisError, ExpressionError, ScoringError
+        If it cannot be fitted; a sentence.
+    """
+    moved = {shift: delta for shift, delta in shifts.items() if delta}
+    if not moved:
+        return None
+    row = row_of(coefficients_at(filling, fitted, moved), name)
+    scale = EffectScale.of(fitted)
+    estimate, low, high = (scale.text(row[key]) for key in ("estimate", "low", "high"))
+    conditions = listed(shift.words(delta) for shift, delta in moved.items())
+    return f"If {conditions}, the estimate is **{estimate}** ({low} to {high})."
+
+
 def conclusion(row: Mapping[str, Any]) -> str:
     """Say on which side of no association an interval lies, "open" if it includes it."""
     if row["low"] <= 0 <= row["high"]:
@@ -267,7 +287,7 @@ def _curve(
     down = _tipping([row for row in reversed(rows) if row["delta"] <= 0])
     up = _tipping([row for row in rows if row["delta"] >= 0])
     scale = EffectScale.of(fitted)
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows, columns=["delta", "estimate", "low", "high", "conclusion"])
     factor = 100 if scale.kind == "percent" else 1
     for key in ("estimate", "low", "high"):
         table[key] = [factor * scale.value(value) for value in table[key]]
@@ -279,8 +299,8 @@ def _tipping(outwards: Sequence[Mapping[str, Any]]) -> float | None:
     """Return where the conclusion first changes, on a line between neighboring shifts."""
     for near, far in pairwise(outwards):
         if far["conclusion"] != near["conclusion"]:
-            is_low = "above" in (near["conclusion"], far["conclusion"])
-            end = "low" if is_low else "high"
+            side = far["conclusion"] if near["conclusion"] == "open" else near["conclusion"]
+            end = "low" if side == "above" else "high"
             share = near[end] / (near[end] - far[end])
             return float(near["delta"] + share * (far["delta"] - near["delta"]))
     return None

@@ -164,6 +164,7 @@ def shift_figure(
     shown = {value: text for value, text in labels.items() if value == round(value)}
     figure.update_xaxes(
         title={"text": f"missing {figure_text(column)} against imputed"},
+        range=[1.08 * min(labels), 1.08 * max(labels)],
         tickvals=list(shown),
         ticktext=[figure_text(text) for text in shown.values()],
     )
