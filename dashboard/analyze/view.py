@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,13 +16,13 @@ from dashboard.analyze.scales import EffectScale
 from dashboard.figures.analyze import MOST_TERMS, forest_figure, shift_figure
 from dashboard.impute.exports import stem_of
 from dashboard.impute.fillings import Filling, load, stale_sentence
-from dashboard.text import code, plain
+from dashboard.text import plain
 from dashboard.theme import MISSING
 from dashboard.widgets import fragment, show_figure, shown_errors
 from dashboard.widgets.links import page_link
 from dashboard.workspace import OpenTable
 from pmae_core.errors import AnalysisError, ExpressionError
-from pmae_core.inference.fitting import FAMILIES, ROBUST_ERRORS
+from pmae_core.inference.fitting import FAMILIES, ROBUST_ERRORS, Family
 from pmae_core.jobs import JobRecord
 from pmae_core.words import count, duration
 
@@ -96,10 +97,10 @@ def show_analysis(runs: Sequence[JobRecord], table: OpenTable) -> None:
     wide_place = st.container()
     with settings_place:
         filling = load(_choose_run(runs, table), table)
-        usable = formulas.usable_columns(filling.frame, filling.schema)
+        usable, first = _columns(filling.key, filling)
         boxes_place, coefficient_place = st.container(), st.container()
     with formula_place:
-        text = _choose_formula(filling, usable, boxes_place)
+        text = _choose_formula(filling, usable, first, boxes_place)
         complaint_place = st.container()
     with settings_place:
         request = _choose_model(filling, text, usable)
@@ -126,15 +127,28 @@ def _fitted(filling: Filling, request: ModelRequest, beside: DeltaGenerator) -> 
         return None
 
 
-def _choose_formula(filling: Filling, usable: Sequence[str], boxes_place: DeltaGenerator) -> str:
+@st.cache_data(max_entries=8, show_spinner=False)
+def _columns(key: tuple[Any, ...], _filling: Filling) -> tuple[list[str], str]:
+    """Return the columns that a formula can use, and a formula to begin with."""
+    table = _filling.frame, _filling.schema
+    return formulas.usable_columns(*table), formulas.first_formula(*table)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _suggested_family(key: tuple[Any, ...], text: str, _filling: Filling) -> Family:
+    return formulas.suggested_family(text, _filling.frame)
+
+
+def _choose_formula(
+    filling: Filling, usable: Sequence[str], first: str, boxes_place: DeltaGenerator
+) -> str:
     name = f"formula_{(filling.record.spec.table or '')[:12]}"
-    default = formulas.first_formula(filling.frame, filling.schema)
     text = session.remembered(
         st.text_input,
         "Formula",
         section=SECTION,
         name=name,
-        default=default,
+        default=first,
         help=FORMULA_HELP,
         placeholder="outcome ~ terms",
     )
@@ -144,7 +158,7 @@ def _choose_formula(filling: Filling, usable: Sequence[str], boxes_place: DeltaG
 
 
 def _choose_model(filling: Filling, text: str, usable: Sequence[str]) -> ModelRequest:
-    suggested = formulas.suggested_family(text, filling.frame)
+    suggested = _suggested_family(filling.key, text, filling)
     family = session.remembered(
         st.selectbox,
         "Regression",
@@ -447,12 +461,12 @@ def _choose_varied(shifts: Sequence[whatif.ColumnShift]) -> whatif.ColumnShift:
 
 
 def _choose_delta(shift: whatif.ColumnShift) -> float:
-    kind = f" {plain(shift.category)}" if shift.kind == "odds" else ""
+    kind = f", odds of {plain(shift.category)}" if shift.kind == "odds" else ""
     known = hashlib.sha256(shift.column.encode()).hexdigest()[:12]
     return float(
         session.remembered(
             st.select_slider,
-            f"Missing {code(shift.column)}{kind}",
+            f"Missing {plain(shift.column)}{kind}",
             section=SECTION,
             name=f"shift_{known}",
             default=0.0,
