@@ -25,6 +25,7 @@ NAVIGATION = {
         ("train.py", "Train", ":material/model_training:"),
         ("compare.py", "Compare", ":material/leaderboard:"),
         ("impute.py", "Impute", ":material/healing:"),
+        ("analyze.py", "Analyze", ":material/query_stats:"),
         ("takeaway.py", "Takeaway", ":material/redeem:"),
     ],
     "Learn": [

@@ -1,0 +1,1 @@
+"""Analyze: the user's own regression on every imputation, pooled."""

@@ -1,0 +1,530 @@
+"""What the page Analyze draws: settings at the left, the answer and its figure at the right."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard import jobs, session
+from dashboard.analyze import answers, formulas, tables, whatif
+from dashboard.analyze.fits import FittedModel, ModelRequest, fit_model, is_pooled
+from dashboard.analyze.scales import EffectScale
+from dashboard.figures.analyze import MOST_TERMS, forest_figure, shift_figure
+from dashboard.impute.exports import stem_of
+from dashboard.impute.fillings import Filling, load, stale_sentence
+from dashboard.text import plain
+from dashboard.theme import MISSING
+from dashboard.widgets import fragment, show_figure, shown_errors
+from dashboard.widgets.links import page_link
+from dashboard.workspace import OpenTable
+from pmae_core.errors import AnalysisError, ExpressionError
+from pmae_core.inference.fitting import FAMILIES, ROBUST_ERRORS, Family
+from pmae_core.jobs import JobRecord
+from pmae_core.words import count, duration
+
+SECTION = "analyze"
+SUGGESTED = "suggested"
+FAMILY_NAMES = {"ols": "Linear", "logistic": "Logistic", "poisson": "Poisson", "cox": "Cox"}
+COEFFICIENTS, WHAT_IF, CHECKS, COPY = "Coefficients", "What if", "Checks", "Copy"
+NO_COLUMN = "None"
+FORMULA_HELP = """Outcome ~ terms, as in R. Enter applies it.
+
+- `log(pay) ~ age + sex`: text and booleans are categories
+- `a:b` is an interaction, `a * b` is `a + b + a:b`
+- `C(code)` makes categories, `I(age ** 2)` is arithmetic
+- `Surv(time, status == 2) ~ age` is for a Cox regression
+- `` `body mass (g)` ``: backticks around unusual names
+
+Nothing in it is run as code."""
+
+
+# Which imputations
+
+
+def show_nothing(*, has_unfinished: bool) -> None:
+    """Say that there are no imputations of the open table yet."""
+    st.title("Analyze", anchor=False)
+    waiting = " A run is under way; this page shows it when it has ended." if has_unfinished else ""
+    st.info(
+        "There are no imputations of this table yet. Impute it with several imputations (20 are "
+        f"a good start), then analyze it here with your own regression.{waiting}",
+        icon=":material/healing:",
+    )
+    page_link("impute.py", "Go to Impute", ":material/healing:")
+
+
+def _choose_run(runs: Sequence[JobRecord], table: OpenTable) -> JobRecord:
+    """Ask which run to analyze, the newest with several imputations at first."""
+    by_id = {run.id: run for run in runs}
+    several = [run.id for run in runs if (run.result or {}).get("n_imputations", 0) > 1]
+    chosen = session.remembered(
+        st.selectbox,
+        "Imputations",
+        section=SECTION,
+        name="run",
+        default=(several or list(by_id))[0],
+        options=list(by_id),
+        format_func=jobs.labels(list(runs)).get,
+        help="The finished runs of this table, the newest first.",
+    )
+    if changed := stale_sentence(by_id[chosen], table):
+        st.warning(changed, icon=":material/history:")
+    return by_id[chosen]
+
+
+# The model
+
+
+@fragment
+def show_analysis(runs: Sequence[JobRecord], table: OpenTable) -> None:
+    """Draw settings and results of a regression on the imputations of a run.
+
+    Parameters
+    ----------
+    runs : sequence of JobRecord
+        The finished runs of the table, the newest first.
+    table : OpenTable
+        The open table.
+    """
+    title_place, formula_place = st.columns([1, 3], gap="medium", vertical_alignment="bottom")
+    title_place.title("Analyze", anchor=False)
+    with st.container(key="settings-beside"):
+        settings_place, answer_place = st.columns([1, 3], gap="medium")
+    wide_place = st.container()
+    with settings_place:
+        filling = load(_choose_run(runs, table), table)
+        usable, first = _columns(filling.key, filling)
+        boxes_place, coefficient_place = st.container(), st.container()
+    with formula_place:
+        text = _choose_formula(filling, usable, first, boxes_place)
+        complaint_place = st.container()
+    with settings_place:
+        request = _choose_model(filling, text, usable)
+    with answer_place, shown_errors():
+        fitted = _fitted(filling, request, complaint_place)
+        if fitted is None:
+            st.info("The answer appears here when the model can be fitted.")
+            return
+        with coefficient_place:
+            name = _choose_coefficient(fitted)
+        _show_answer(filling, fitted, name)
+        _show_views(filling, fitted, name, wide_place)
+
+
+def _fitted(filling: Filling, request: ModelRequest, beside: DeltaGenerator) -> FittedModel | None:
+    """Return the regression; what is wrong with it is said beside the formula."""
+    if not request.formula.strip():
+        beside.info("Pick an outcome, or type a formula.")
+        return None
+    try:
+        return fit_model(filling, request)
+    except (ExpressionError, AnalysisError) as error:
+        beside.error(plain(error), icon=":material/error:")
+        return None
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _columns(key: tuple[Any, ...], _filling: Filling) -> tuple[list[str], str]:
+    """Return the columns that a formula can use, and a formula to begin with."""
+    table = _filling.frame, _filling.schema
+    return formulas.usable_columns(*table), formulas.first_formula(*table)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _suggested_family(key: tuple[Any, ...], text: str, _filling: Filling) -> Family:
+    return formulas.suggested_family(text, _filling.frame)
+
+
+def _choose_formula(
+    filling: Filling, usable: Sequence[str], first: str, boxes_place: DeltaGenerator
+) -> str:
+    name = f"formula_{(filling.record.spec.table or '')[:12]}"
+    text = session.remembered(
+        st.text_input,
+        "Formula",
+        section=SECTION,
+        name=name,
+        default=first,
+        help=FORMULA_HELP,
+        placeholder="outcome ~ terms",
+    )
+    with boxes_place:
+        _pick_columns(text, usable, name)
+    return str(text)
+
+
+def _choose_model(filling: Filling, text: str, usable: Sequence[str]) -> ModelRequest:
+    suggested = _suggested_family(filling.key, text, filling)
+    family = session.remembered(
+        st.selectbox,
+        "Regression",
+        section=SECTION,
+        name="family",
+        default=SUGGESTED,
+        options=[SUGGESTED, *FAMILIES],
+        format_func=lambda one: (
+            f"{FAMILY_NAMES[suggested]} (suggested)" if one == SUGGESTED else FAMILY_NAMES[one]
+        ),
+        help="Linear for numbers, logistic for two categories, Poisson for counts, Cox for times "
+        "until an event. The suggestion follows the outcome.",
+    )
+    family = suggested if family == SUGGESTED else family
+    errors, weights = _choose_options(filling, usable, family)
+    return ModelRequest(text, family, errors, weights)
+
+
+def _pick_columns(text: str, usable: Sequence[str], formula_name: str) -> None:
+    """Draw the boxes, which show the columns of the formula and write into it."""
+    shown = formulas.picked(text, usable)
+    outcome_key, predictors_key = f"{SECTION}:outcome", f"{SECTION}:predictors"
+    st.session_state[outcome_key] = shown.outcome
+    st.session_state[predictors_key] = shown.predictors
+
+    def write(new_text: str) -> None:
+        session.remember(SECTION, **{formula_name: new_text})
+
+    st.selectbox(
+        "Outcome",
+        usable,
+        index=None,
+        key=outcome_key,
+        placeholder="Pick a column",
+        on_change=lambda: write(
+            formulas.with_outcome(text, st.session_state[outcome_key])
+            if st.session_state[outcome_key]
+            else text
+        ),
+        help="What the model explains. It is written into the formula.",
+    )
+    st.multiselect(
+        "Predictors",
+        [name for name in usable if name != shown.outcome],
+        key=predictors_key,
+        placeholder="Pick columns",
+        on_change=lambda: write(
+            formulas.with_predictors(text, st.session_state[predictors_key], usable)
+        ),
+        help="They are written into the formula. Type there for interactions and functions.",
+    )
+
+
+def _choose_options(filling: Filling, usable: Sequence[str], family: str) -> tuple[str, str | None]:
+    with st.expander("Errors and weights", icon=":material/tune:"):
+        numbers = {"nonrobust": "Usual", **{one: f"Robust ({one})" for one in ROBUST_ERRORS}}
+        names = [str(name) for name in filling.frame.columns]
+        options = ["nonrobust"] if family == "cox" else [*numbers, *names]
+        errors = session.remembered(
+            st.selectbox,
+            "Standard errors",
+            section=SECTION,
+            name="errors",
+            default="nonrobust",
+            options=options,
+            format_func=lambda one: numbers.get(one, f"Clustered by {one}"),
+            help="Robust ones hold if the variance differs between rows. Choose a column if its "
+            "rows belong together. A Cox regression has the usual ones alone.",
+        )
+        weights = session.remembered(
+            st.selectbox,
+            "Weights",
+            section=SECTION,
+            name="weights",
+            default=NO_COLUMN,
+            options=[NO_COLUMN, *usable],
+            help="A column of positive weights. With sampling weights, choose robust errors.",
+        )
+    return errors, None if weights == NO_COLUMN else weights
+
+
+def _choose_coefficient(fitted: FittedModel) -> str:
+    names = fitted.names or list(fitted.coefficients)
+    return str(
+        session.remembered(
+            st.selectbox,
+            "Your question is about",
+            section=SECTION,
+            name="coefficient",
+            default=names[0],
+            options=names,
+            help="The coefficient that the answer and **What if** are about.",
+        )
+    )
+
+
+# The answer
+
+
+def _show_answer(filling: Filling, fitted: FittedModel, name: str) -> None:
+    st.markdown(answers.answer(fitted, name))
+    if not is_pooled(filling):
+        st.warning(answers.SINGLE, icon=":material/warning:")
+        page_link("impute.py", "Go to Impute", ":material/healing:")
+
+
+def _show_views(
+    filling: Filling, fitted: FittedModel, name: str, wide_place: DeltaGenerator
+) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        view = session.remembered(
+            st.segmented_control,
+            "What do you want to see?",
+            section=SECTION,
+            name="view",
+            default=COEFFICIENTS,
+            options=[COEFFICIENTS, WHAT_IF, CHECKS, COPY],
+            required=True,
+            wrap=True,
+            width="content",
+            label_visibility="collapsed",
+        )
+        n_warnings = len(answers.warnings(filling, fitted))
+        st.caption(f":material/info: {answers.caveat(n_warnings)}", width="content")
+    {
+        COEFFICIENTS: lambda: _show_coefficients(fitted, name, wide_place),
+        WHAT_IF: lambda: _show_what_if(filling, fitted, name),
+        CHECKS: lambda: _show_checks(filling, fitted),
+        COPY: lambda: _show_copies(filling, fitted),
+    }[view]()
+
+
+# Coefficients
+
+
+def _show_coefficients(fitted: FittedModel, name: str, wide_place: DeltaGenerator) -> None:
+    if fitted.names:
+        _show_forest(fitted, name)
+    with wide_place:
+        _show_table(fitted)
+        if fitted.names:
+            _choose_units()
+
+
+def _choose_units() -> None:
+    session.remembered(
+        st.toggle,
+        "Figure per standard deviation",
+        section=SECTION,
+        name="per_spread",
+        default=True,
+        help="Makes coefficients of numbers with different units comparable. The table always has "
+        "them per unit.",
+    )
+
+
+def _show_forest(fitted: FittedModel, name: str) -> None:
+    per_spread = bool(session.workspace().get(SECTION).get("per_spread", True))
+    data = tables.forest_data(fitted, per_spread=per_spread)
+    scale = EffectScale.of(fitted)
+    effect = fitted.analysis.effect or "coefficient"
+    show_figure(
+        forest_figure(
+            data,
+            null=1.0 if fitted.analysis.effect else 0.0,
+            title=f"{effect} per<br>standard deviation" if per_spread else effect,
+            chosen=name,
+        ),
+        question=f"What goes with {scale.subject}?",
+        key="analyze-forest",
+        data=data,
+        caption=_forest_caption(fitted, per_spread),
+    )
+
+
+def _forest_caption(fitted: FittedModel, per_spread: bool) -> str:
+    words = ["Lines are 95% intervals; the dashed line is no association."]
+    if per_spread:
+        words.append("Numbers are per standard deviation, categories against their reference.")
+    if len(fitted.names) > MOST_TERMS:
+        words.append(
+            f"The first {MOST_TERMS} of {len(fitted.names)} are shown; **Coefficients** has all."
+        )
+    return " ".join(words)
+
+
+def _show_table(fitted: FittedModel) -> None:
+    analysis = fitted.analysis
+    st.dataframe(
+        tables.coefficient_table(analysis),
+        hide_index=True,
+        width="stretch",
+        key=f"{SECTION}:coefficients",
+        alt="The pooled coefficients",
+        column_config={
+            "Term": st.column_config.TextColumn(pinned=True, width=130),
+            tables.interval_heading(analysis): st.column_config.TextColumn(width=140),
+            "p": st.column_config.TextColumn(width=60),
+            tables.estimate_heading(analysis): st.column_config.NumberColumn(
+                format="%.4g", width=80
+            ),
+            "Missing information": st.column_config.ProgressColumn(
+                format="%.1f%%",
+                min_value=0,
+                max_value=100,
+                color=MISSING,
+                width=150,
+                help="Fraction of the information about the coefficient that is lost to missing "
+                "values.",
+            ),
+        },
+    )
+    tests = tables.term_table(analysis)
+    if len(tests):
+        st.markdown("**Terms with several coefficients**, tested together (D1):")
+        st.dataframe(
+            tests,
+            hide_index=True,
+            width="content",
+            key=f"{SECTION}:terms",
+            alt="Tests of terms with several coefficients",
+        )
+
+
+# Checks and copies
+
+
+def _show_checks(filling: Filling, fitted: FittedModel) -> None:
+    for warning in answers.warnings(filling, fitted):
+        st.warning(warning, icon=":material/warning:")
+    known = [*map(plain, fitted.analysis.sentences), answers.MAR]
+    st.markdown("\n".join(f"- {sentence}" for sentence in known))
+
+
+def _show_copies(filling: Filling, fitted: FittedModel) -> None:
+    analysis, ratios = fitted.analysis, fitted.analysis.effect is not None
+    forms = {
+        "Text": (analysis.to_text(exponentiated=ratios), "txt", "text/plain"),
+        "LaTeX": (analysis.to_latex(exponentiated=ratios), "tex", "application/x-tex"),
+        "CSV": (analysis.to_csv(exponentiated=ratios), "csv", "text/csv"),
+    }
+    for place, (form, (content, ending, mime)) in zip(
+        st.tabs(list(forms)), forms.items(), strict=True
+    ):
+        with place:
+            st.download_button(
+                f"Download as .{ending}",
+                content,
+                file_name=f"{stem_of(filling)}-analysis.{ending}",
+                mime=mime,
+                on_click="ignore",
+                key=f"{SECTION}:copy-{ending}",
+                icon=":material/download:",
+            )
+            st.code(content, language="latex" if form == "LaTeX" else None)
+
+
+# What if
+
+
+def _show_what_if(filling: Filling, fitted: FittedModel, name: str) -> None:
+    shifts = whatif.column_shifts(filling, fitted.analysis.formula)
+    if not shifts:
+        st.info("No column of the formula has imputed values, so there is nothing to shift.")
+        return
+    with st.container(key="settings-beside-what-if"):
+        left, right = st.columns([1, 2], gap="medium")
+    with left:
+        shifts = shifts[: whatif.MOST_SLIDERS]
+        varied = _choose_varied(shifts)
+        deltas = {shift: _choose_delta(shift) for shift in shifts}
+    with right:
+        if not _may_start(fitted):
+            return
+        with st.spinner("Fitting the model to shifted imputations …"):
+            others = {shift: delta for shift, delta in deltas.items() if shift != varied}
+            found = whatif.shift_curve(filling, fitted, name, varied, others)
+        st.markdown(f":material/balance: {found.curve.sentence}")
+        with shown_errors():
+            if here := whatif.here_sentence(filling, fitted, name, deltas):
+                st.markdown(here)
+        if not found.curve.table.empty:
+            _show_curve(found, fitted, name, varied, deltas[varied])
+
+
+def _choose_varied(shifts: Sequence[whatif.ColumnShift]) -> whatif.ColumnShift:
+    by_name = {shift.column: shift for shift in shifts}
+    if len(shifts) == 1:
+        return shifts[0]
+    chosen = session.remembered(
+        st.selectbox,
+        "Curve over",
+        section=SECTION,
+        name="varied",
+        default=shifts[0].column,
+        options=list(by_name),
+        help="The column whose imputed values are shifted along the figure.",
+    )
+    return by_name[chosen]
+
+
+def _choose_delta(shift: whatif.ColumnShift) -> float:
+    kind = f", odds of {plain(shift.category)}" if shift.kind == "odds" else ""
+    known = hashlib.sha256(shift.column.encode()).hexdigest()[:12]
+    return float(
+        session.remembered(
+            st.select_slider,
+            f"Missing {plain(shift.column)}{kind}",
+            section=SECTION,
+            name=f"shift_{known}",
+            default=0.0,
+            options=list(whatif.DELTAS),
+            format_func=shift.label,
+            help="How the missing values differ from the imputed ones. Columns whose logarithm "
+            "is in the formula change by a percentage, categories by their odds.",
+        )
+    )
+
+
+def _may_start(fitted: FittedModel) -> bool:
+    """Ask before a curve that takes long."""
+    seconds = len(whatif.DELTAS) * fitted.seconds
+    if seconds <= whatif.PATIENCE_SECONDS:
+        return True
+    st.caption(f"The curve takes about {duration(seconds)} the first time.")
+    return bool(
+        session.remembered(
+            st.toggle,
+            "Compute the curve",
+            section=SECTION,
+            name="what_if_long",
+            default=False,
+        )
+    )
+
+
+def _show_curve(
+    found: whatif.ShiftCurve,
+    fitted: FittedModel,
+    name: str,
+    varied: whatif.ColumnShift,
+    delta: float,
+) -> None:
+    scale = EffectScale.of(fitted)
+    effect = {"percent": "change, %", "ratio": fitted.analysis.effect}.get(scale.kind)
+    show_figure(
+        shift_figure(
+            found.curve,
+            delta,
+            words=f"{name}: {effect or 'coefficient'}",
+            column=varied.column,
+            labels={delta: varied.label(delta) for delta in whatif.DELTAS},
+        ),
+        question="Where does the conclusion tip?",
+        key="analyze-shift",
+        data=found.curve.table,
+        caption=_curve_caption(found, fitted),
+    )
+
+
+def _curve_caption(found: whatif.ShiftCurve, fitted: FittedModel) -> str:
+    words = [
+        f"Each of {len(found.curve.table)} shifts is fitted to "
+        f"{count(fitted.analysis.n_imputations, 'imputation')}; between them the figure is "
+        "interpolated. Values imputed in other columns stay as they are."
+    ]
+    if found.failed:
+        words.append(f"Some shifts cannot be fitted: {plain(found.failed)}")
+    return " ".join(words)

@@ -1,0 +1,124 @@
+"""Answers say no more than the data allow."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from dashboard.analyze import answers
+from dashboard.analyze.fits import ModelRequest, fit_model
+from dashboard.analyze.scales import EffectScale
+from dashboard.text import spoken
+
+
+def answer(filling, formula, family="ols", name="school"):
+    return spoken(answers.answer(fit_model(filling, ModelRequest(formula, family)), name))
+
+
+def test_a_logarithm_is_told_in_percent(filling):
+    said = answer(filling, "log(pay) ~ school + sex")
+
+    assert re.match(
+        r"Each additional unit of school goes with [\d.]+% higher pay \(95% interval [\d.]+% to "
+        r"[\d.]+%\), other predictors being equal; pooled over 5 imputations\. Complete cases "
+        r"\(\d+ of 300 rows\) give [\d.]+% \([\d.]+% to [\d.]+%\)\.$",
+        said,
+    )
+
+
+def test_a_category_is_compared_with_its_reference(filling):
+    said = answer(filling, "log(pay) ~ school + sex", name="sex[Male]")
+
+    assert re.match(r"sex Male goes with [\d.]+% higher pay than Female \(95% interval", said)
+
+
+def test_an_interval_with_no_association_in_it_leaves_the_question_open(filling):
+    said = answer(filling, "pay ~ noise", name="noise")
+
+    assert said.startswith("The data leave open whether each additional unit of noise goes with ")
+    assert "other predictors" not in said
+
+
+@pytest.mark.parametrize(
+    ("formula", "family", "words"),
+    [
+        ("pay ~ school", "ols", r"goes with [\d.]+ higher pay \("),
+        ("rich ~ school", "logistic", r"goes with [\d.]+ times the odds of rich \("),
+        ("rich ~ school", "poisson", r"goes with [\d.]+ times the rate of rich \("),
+        ("Surv(pay, rich) ~ school", "cox", r"times the hazard of rich"),
+        ("pay ** 2 ~ school", "ols", r"goes with [\d.]+ higher pay \*\* 2 \("),
+    ],
+)
+def test_every_family_has_its_words(filling, formula, family, words):
+    assert re.search(words, answer(filling, formula, family))
+
+
+def test_the_odds_name_their_category(filling):
+    said = answer(filling, "sex ~ pay", "logistic", "pay")
+
+    assert "the odds of sex being Male" in said
+
+
+def test_an_interaction_is_a_coefficient_and_no_more(filling):
+    said = answer(filling, "pay ~ school * sex", name="school:sex[Male]")
+
+    assert said.startswith("The coefficient of school:sex[Male] is ")
+    assert "this coefficient alone does not describe them" in said
+
+
+def test_a_comparison_is_told_against_its_opposite(filling):
+    said = answer(filling, "pay ~ I(school > 12)", name="school > 12")
+
+    assert "goes with" in said
+    assert "than otherwise" in said
+
+
+def test_markup_in_names_stays_text(filling):
+    assert "`school`" in answers.answer(fit_model(filling, ModelRequest("pay ~ school")), "school")
+
+
+def test_large_ratios_do_not_overflow():
+    assert EffectScale("ratio", "y").text(1e4) == "inf"
+
+
+# What to know before trusting it
+
+
+def test_imputations_without_the_uncertainty_of_the_model_are_named(filling):
+    fitted = fit_model(filling, ModelRequest("pay ~ school"))
+
+    (said,) = answers.warnings(filling, fitted)
+
+    assert said.startswith("Imputations by Expectation maximization do not include")
+
+
+def test_proper_imputations_need_no_warning(filling, monkeypatch):
+    known = answers.known_methods()
+    proper = {**known, "em": replace(known["em"], is_proper=True)}
+    monkeypatch.setattr(answers, "known_methods", lambda: proper)
+
+    assert answers.warnings(filling, fit_model(filling, ModelRequest("pay ~ school"))) == []
+    assert "Methods that include it: Expectation maximization" in answers.improper_sentence("knn")
+
+
+def test_unknown_methods_are_not_judged():
+    assert answers.improper_sentence(None) is None
+    assert answers.improper_sentence("of another release") is None
+
+
+def test_a_single_imputation_is_warned_of(make_filling):
+    single = make_filling(0)
+
+    assert answers.warnings(single, fit_model(single, ModelRequest("pay ~ school"))) == [
+        answers.SINGLE
+    ]
+
+
+def test_columns_that_the_imputation_did_not_use_are_named(make_filling):
+    run = make_filling(roles={"noise": "ignored"})
+
+    said = answers.warnings(run, fit_model(run, ModelRequest("log(pay) ~ noise * school")))
+
+    assert any("noise was not used by the imputation" in one for one in said)
+    assert any("the interaction noise" in one for one in said)
+    assert any("transforms columns" in one for one in said)

@@ -1,0 +1,67 @@
+"""Tables of the page."""
+
+import numpy as np
+import pytest
+
+from dashboard.analyze import tables
+from dashboard.analyze.fits import ModelRequest, fit_model
+
+
+def test_the_table_has_what_a_reader_looks_for(filling):
+    analysis = fit_model(filling, ModelRequest("pay ~ school + town")).analysis
+
+    shown = tables.coefficient_table(analysis)
+
+    assert list(shown) == [
+        *("Term", "Estimate", "95% interval", "p", "Missing information", "Complete cases"),
+    ]
+    assert shown["Missing information"].between(0, 100).all()
+    assert shown.loc[1, "p"] == "<0.001"
+
+
+def test_a_single_imputation_has_no_missing_information(make_filling):
+    analysis = fit_model(make_filling(0), ModelRequest("pay ~ school")).analysis
+
+    assert "Missing information" not in tables.coefficient_table(analysis)
+
+
+def test_ratios_are_shown_where_there_are_some(filling):
+    analysis = fit_model(filling, ModelRequest("rich ~ school", "logistic")).analysis
+
+    shown = tables.coefficient_table(analysis)
+
+    assert np.allclose(np.log(shown["Odds ratio"]), analysis.table["estimate"])
+
+
+def test_terms_with_several_coefficients_are_tested_together(filling):
+    analysis = fit_model(filling, ModelRequest("pay ~ school + town")).analysis
+
+    assert tables.term_table(analysis)["Term"].tolist() == ["town"]
+    assert tables.term_table(fit_model(filling, ModelRequest("pay ~ school")).analysis).empty
+
+
+@pytest.mark.parametrize("per_spread", [True, False])
+def test_the_figure_has_numbers_per_standard_deviation_if_asked(filling, per_spread):
+    fitted = fit_model(filling, ModelRequest("pay ~ school + sex"))
+
+    data = tables.forest_data(fitted, per_spread=per_spread).set_index(["term", "source"])
+
+    table = fitted.analysis.table.set_index("term")
+    factor = fitted.coefficients["school"].spread if per_spread else 1
+    drawn = data.loc[("school", tables.POOLED), "estimate"]
+    assert drawn == pytest.approx(factor * table.loc["school", "estimate"])
+    male = data.loc[("sex[Male]", tables.POOLED), "estimate"]
+    assert male == pytest.approx(table.loc["sex[Male]", "estimate"])
+    assert "Intercept" not in data.index.get_level_values("term")
+    shares = data.xs(tables.POOLED, level="source")["due_to_missingness"]
+    assert shares.between(0, 1).all()
+    assert data.xs(tables.COMPLETE, level="source")["due_to_missingness"].isna().all()
+
+
+def test_the_share_is_that_of_the_variance_between_imputations(filling):
+    table = fit_model(filling, ModelRequest("pay ~ school")).analysis.table
+
+    between = table["std_error"] ** 2 * tables.due_to_missingness(table)
+
+    within = table["std_error"] ** 2 - between
+    assert np.allclose(between / within, table["relative_increase"])
