@@ -9,6 +9,8 @@ import pytest
 from benchmarks.accuracy import coverage
 from benchmarks.coverage_designs import Quantity, designs
 from benchmarks.distribution_tables import shape_tables
+from pmae_core.imputers.masked._category_errors import CategoryErrors
+from pmae_core.imputers.masked._number_errors import NumberErrors
 
 
 def run(method: str, replication: int, low: float, high: float) -> dict:
@@ -116,10 +118,12 @@ def test_true_values_have_the_shapes():
     assert all(table.incomplete["v"].isna().any() for table in shape_tables(0))
 
 
-@pytest.mark.parametrize("method", ["mice"])
+@pytest.mark.parametrize("method", ["em", "mice", "few-trees"])
 def test_intervals_of_proper_imputations_cover(method, monkeypatch):
     """A short version of the benchmark: 30 tables, six intervals each."""
     monkeypatch.setattr(coverage, "N_IMPUTATIONS", 5)
+    few_trees = ("pmae", {"preset": "fast", "n_trees": 10})
+    monkeypatch.setitem(coverage.VARIANTS, "few-trees", few_trees)
     design = designs()["linear"]
     runs = [
         {
@@ -133,3 +137,17 @@ def test_intervals_of_proper_imputations_cover(method, monkeypatch):
     found = coverage.summary(runs)["linear"][method]
     assert found["mean_coverage"] > 0.88
     assert found["lowest_coverage"] > 0.75
+
+
+def test_a_model_that_is_taken_as_exact_has_narrower_intervals(monkeypatch):
+    design = designs()["linear"]
+
+    def width() -> float:
+        found = [coverage.run_design(design, "em", seed)["estimates"] for seed in range(8)]
+        return sum(high - low for one in found for _, low, high in one.values())
+
+    proper = width()
+    monkeypatch.setattr(CategoryErrors, "drawn", lambda self, rng: self)
+    monkeypatch.setattr(NumberErrors, "drawn", lambda self, rng: self)
+
+    assert width() < 0.95 * proper
