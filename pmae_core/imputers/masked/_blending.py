@@ -46,8 +46,10 @@ MEMBERS = ("network", "gaussian", "trees")
 
 # Cells of a column from which the shares of Gaussians and trees are learned.
 CELLS_FOR_SHARES = 2_000
-# Cells of a column for which a network is asked what it is off by.
-_CELLS_OF_THE_NETWORK = 1_000
+# Cells of all columns, and the most of one, that teach what the blend is off by. The more, the less
+# random imputations differ from each other; the first answer need not wait for all of them.
+_CELLS_FOR_ERRORS = 150_000
+_MOST_CELLS_FOR_ERRORS = 10_000
 # How many times larger than in rows of its training the errors of a network may be.
 _MOST_OVERFITTING = 3.0
 # Held-out cells count like so many more without overfitting.
@@ -147,9 +149,23 @@ class Blending:
         self.blend = replace(self.blend, gaussians=[one.whole for one in self.gaussians])
         return self._answer()
 
+    def learn_from_further_cells(self) -> Blend:
+        """Learn from more cells what the Gaussians are off by; return the blend."""
+        self._ask_gaussians_further()
+        return self._finish(self.blend).blend
+
+    def _ask_gaussians_further(self) -> None:
+        """Add the Gaussians' estimates of examples that the first answer did without."""
+        for members, one in zip(self.on_examples, self.gaussians, strict=False):
+            further = self._gaussian_on_examples(one, slice(CELLS_FOR_SHARES, None))
+            for j, found in further.items():
+                members[j] = np.concatenate([members[j], found])
+
     def add_forests(self, growth: Growth) -> BlendAnswer:
         """Grow the forests of all columns, and make them a member of the blend."""
         encoded = self.encoded
+        if self.blend.gaussians:
+            self._ask_gaussians_further()
         progress = self.run.progress(len(encoded.columns) * growth.n_trees, "tree")
         gaussian = self.gaussians[0] if self.gaussians else None
         columns = list(
@@ -161,7 +177,7 @@ class Blending:
                 self.masks,
                 growth,
                 self.run.seed,
-                most_unseen=CELLS_FOR_SHARES,
+                most_unseen=self._n_examples,
                 advance=progress.advance,
             )
         )
@@ -201,8 +217,10 @@ class Blending:
 
     def _answer(self) -> BlendAnswer:
         """Learn the shares of Gaussians and trees from the examples."""
-        truth = {j: self._truth(rows, j) for j, (rows, _) in enumerate(self._examples)}
-        return self._finish(replace(self.blend, shares=self._learn_shares(self.on_examples, truth)))
+        some = slice(CELLS_FOR_SHARES)
+        truth = {j: self._truth(rows[some], j) for j, (rows, _) in enumerate(self._examples)}
+        parts = [{j: found[some] for j, found in part.items()} for part in self.on_examples]
+        return self._finish(replace(self.blend, shares=self._learn_shares(parts, truth)))
 
     def _learn_shares(
         self,
@@ -258,36 +276,45 @@ class Blending:
         """Return what explains errors in a column's examples, without repeated rows."""
         if j not in self._coordinates:
             rows, kept = self._examples[j]
-            if self.gaussians:
-                self._keep_coordinates(
-                    j,
-                    *self.gaussians[0].expect_unseen_with_spread(
-                        self.encoded.values[rows], kept, self.fold[rows]
-                    ),
-                )
-            else:
-                n_rows = min(len(rows), int(self.encoded.observed[:, j].sum()))
-                self._coordinates[j] = no_coordinates(n_rows)
+            if not self.gaussians:
+                return no_coordinates(self._n_different(j, len(rows)))
+            self._add_coordinates(
+                j,
+                *self.gaussians[0].expect_unseen_with_spread(
+                    self.encoded.values[rows], kept, self.fold[rows]
+                ),
+            )
         return self._coordinates[j]
 
-    def _keep_coordinates(self, j: int, expected: np.ndarray, spread: np.ndarray) -> None:
-        n_rows = min(len(expected), int(self.encoded.observed[:, j].sum()))
+    def _add_coordinates(self, j: int, expected: np.ndarray, spread: np.ndarray) -> None:
+        """Keep what the reference expects of further examples of a column."""
         reference = self.gaussians[0].whole
         places = reference.important_coordinates(j)[:MOST_COORDINATES]
-        own = reference.spread_of_column(spread[:n_rows], j)
-        values = expected[:n_rows, places].astype(np.float32)
-        self._coordinates[j] = RowCoordinates(places, values, own)
+        own = reference.spread_of_column(spread, j)
+        found = RowCoordinates(places, expected[:, places].astype(np.float32), own)
+        if j in self._coordinates:
+            found = self._coordinates[j].followed_by(found)
+        self._coordinates[j] = found.first(self._n_different(j, len(found.values)))
 
-    def _gaussian_on_examples(self, gaussian: FoldedGaussian) -> Estimates:
+    def _n_different(self, j: int, n_examples: int) -> int:
+        """Return how many of a column's first examples are of different rows."""
+        return min(n_examples, int(self.encoded.observed[:, j].sum()))
+
+    def _gaussian_on_examples(
+        self, gaussian: FoldedGaussian, some: slice = slice(CELLS_FOR_SHARES)
+    ) -> Estimates:
         found: Estimates = {}
-        for j, (rows, kept) in enumerate(self._examples):
+        for j, (all_rows, all_kept) in enumerate(self._examples):
+            rows, kept = all_rows[some], all_kept[some]
+            if not len(rows):
+                continue
             self.run.check()
             expected, spread = gaussian.expect_unseen_with_spread(
                 self.encoded.values[rows], kept, self.fold[rows]
             )
             found |= gaussian.whole.estimates_of(expected, _only(j, kept))
             if gaussian is self.gaussians[0]:
-                self._keep_coordinates(j, expected, spread)
+                self._add_coordinates(j, expected, spread)
         return found
 
     def _network_on_examples(self, network: FittedNetwork, on_held_out: Estimates) -> Estimates:
@@ -296,7 +323,8 @@ class Blending:
         true_held_out = self._true_held_out()
         for j, (rows, kept) in enumerate(self._examples):
             self.run.check()
-            rows, kept = rows[:_CELLS_OF_THE_NETWORK], kept[:_CELLS_OF_THE_NETWORK]
+            n_cells = self._n_different(j, len(rows))
+            rows, kept = rows[:n_cells], kept[:n_cells]
             truth = self._truth(rows, j)
             estimate = network.estimate(self.encoded.values[rows], kept, _only(j, kept))[j]
             if j in on_held_out:
@@ -319,11 +347,24 @@ class Blending:
             if cells.any()
         }
 
+    @property
+    def _n_examples(self) -> int:
+        most = _CELLS_FOR_ERRORS // len(self.encoded.columns)
+        return int(np.clip(most, CELLS_FOR_SHARES, _MOST_CELLS_FOR_ERRORS))
+
     @cached_property
     def _examples(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each column the rows and kept cells from which shares are learned."""
+        """For each column the rows and kept cells from which shares and errors are learned.
+
+        Rows are repeated, with other masks, only where there are too few for the shares.
+        """
         return [
-            self.masks.examples(self.encoded.observed, j, self.run.seed, CELLS_FOR_SHARES)
+            self.masks.examples(
+                self.encoded.observed,
+                j,
+                self.run.seed,
+                max(CELLS_FOR_SHARES, self._n_different(j, self._n_examples)),
+            )
             for j in range(len(self.encoded.columns))
         ]
 

@@ -73,6 +73,14 @@ class RowCoordinates:
     values: np.ndarray
     spread: np.ndarray
 
+    def followed_by(self, further: RowCoordinates) -> RowCoordinates:
+        """Return the coordinates of these rows and of further ones."""
+        return RowCoordinates(
+            self.places,
+            np.concatenate([self.values, further.values]),
+            np.concatenate([self.spread, further.spread]),
+        )
+
     def first(self, n_rows: int) -> RowCoordinates:
         """Return the coordinates of the first rows."""
         return RowCoordinates(self.places, self.values[:n_rows], self.spread[:n_rows])

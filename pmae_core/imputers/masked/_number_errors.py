@@ -23,6 +23,8 @@ _MOST_LOG_SPREAD = 2.0
 # Errors are copied from this share of the cells, those with the nearest estimates.
 _SHARE_OF_DONORS = 0.2
 _FEWEST_DONORS, _MOST_DONORS = 10, 100
+# So many cells are kept to copy errors from.
+_MOST_CELLS = 2_000
 # Ends that so many observed cells have are ends indeed, such as no rain.
 _SHARE_AT_AN_END = 0.02
 _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
@@ -70,7 +72,8 @@ class NumberErrors:
         features, design = Features.fit(known, n_features(len(cells), 1))
         order = np.argsort(estimates, kind="stable")
         cells, estimates = cells[order], estimates[order]
-        design = _with_estimate(design[order], estimates, estimates)
+        kept = _kept_cells(cells)
+        design = _with_estimate(design[order], estimates, estimates[kept])
         expected_sizes = _positive(known.spread[order])
         errors = cells - estimates
         coefficients, _ = _solve(design, errors, np.ones(len(errors)))
@@ -86,9 +89,9 @@ class NumberErrors:
             coefficients,
             np.linalg.cholesky(covariance * variance + 1e-12 * np.eye(len(covariance))),
             spread,
-            estimates,
-            rest / sizes,
-            cells,
+            estimates[kept],
+            (rest / sizes)[kept],
+            cells[kept],
         )
 
     def drawn(self, rng: np.random.Generator) -> NumberErrors:
@@ -146,6 +149,12 @@ class NumberErrors:
             "residuals": self.residuals,
             "cells": self.cells,
         }
+
+
+def _kept_cells(cells: np.ndarray) -> np.ndarray:
+    """Return evenly spaced places of cells, and those of the lowest and the highest."""
+    evenly = np.linspace(0, len(cells) - 1, min(len(cells), _MOST_CELLS)).astype(np.intp)
+    return np.unique([*evenly, cells.argmin(), cells.argmax()])
 
 
 def _with_estimate(design: np.ndarray, estimate: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -53,7 +53,8 @@ class LinearDraws:
         run = FitRun(seed=seed, callbacks=(), cancel=lambda: False, checkpoint_dir=None)
         blending = Blending(_scored(encoded, scalers), scalers, Masks(), run, n_threads=1)
         blending.fit_gaussians(on_own_scale=False)
-        return cls(blending.add_gaussians().blend, scalers)
+        blending.add_gaussians()
+        return cls(blending.learn_from_further_cells(), scalers)
 
     def draw(self, encoded: EncodedTable, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """Yield ``n`` random imputations of a table with the same columns."""

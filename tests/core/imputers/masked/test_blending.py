@@ -6,6 +6,7 @@ import pytest
 
 from pmae_core.errors import Cancelled
 from pmae_core.imputers.masked._blending import (
+    CELLS_FOR_SHARES,
     SHARE_HELD_OUT,
     Blending,
 )
@@ -184,6 +185,22 @@ def test_no_row_teaches_errors_twice():
 
     for j in (0, 1, 3):
         assert len(blend.errors[j].cells) == blending.encoded.observed[:, j].sum()
+
+
+def test_further_cells_teach_errors_but_not_shares():
+    _, incomplete = linear_table(5000)
+    blending = blending_of(incomplete)
+    blending.fit_gaussians()
+    first = blending.add_gaussians().blend
+
+    second = blending.learn_from_further_cells()
+
+    np.testing.assert_array_equal(second.shares, first.shares)
+    for j, before in first.errors.items():
+        n_cells = len(blending.on_examples[0][j])
+        assert n_cells == blending.encoded.observed[:, j].sum() > CELLS_FOR_SHARES
+        certain = np.linalg.norm(second.errors[j].root[0]) / np.linalg.norm(before.root[0])
+        assert certain == pytest.approx(np.sqrt(CELLS_FOR_SHARES / n_cells), rel=0.2)
 
 
 def test_a_network_that_overfits_is_taken_to_be_off_by_as_much_as_on_held_out_cells():
