@@ -271,7 +271,7 @@ def here_sentence(
     scale = EffectScale.of(fitted)
     estimate, low, high = (scale.text(row[key]) for key in ("estimate", "low", "high"))
     conditions = listed(shift.words(delta) for shift, delta in moved.items())
-    return f"If {conditions}, the estimate is **{estimate}** ({low} to {high})."
+    return f"If {conditions}, the estimate is {estimate} ({low} to {high})."
 
 
 def conclusion(row: Mapping[str, Any]) -> str:

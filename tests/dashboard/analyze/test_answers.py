@@ -64,6 +64,8 @@ def test_an_interaction_is_a_coefficient_and_no_more(filling):
 
     assert said.startswith("The coefficient of school:sex[Male] is ")
     assert "this coefficient alone does not describe them" in said
+    ratio = answer(filling, "rich ~ school * sex", "logistic", "school:sex[Male]")
+    assert ratio.startswith("The odds ratio of school:sex[Male] is ")
 
 
 def test_a_comparison_is_told_against_its_opposite(filling):
