@@ -19,8 +19,8 @@ MAR = (
     "The data cannot test this; **What if** shows how much depends on it."
 )
 SINGLE = (
-    "A single imputation: the intervals ignore imputation uncertainty and are too narrow. On the "
-    "page **Impute**, choose a method that makes several imputations (20 are a good start)."
+    "A single imputation: the intervals ignore imputation uncertainty and are too narrow. "
+    "Impute with a method that makes several (20 are a good start)."
 )
 
 
@@ -90,7 +90,8 @@ def _complete_sentence(fitted: FittedModel, name: str) -> str:
 
 def _is_told_in_words(coefficient: Coefficient) -> bool:
     """Say whether a coefficient compares rows that differ in one thing alone."""
-    return len(coefficient.term.factors) == 1 and coefficient.is_alone
+    is_level = coefficient.category is not None and coefficient.reference is None
+    return len(coefficient.term.factors) == 1 and coefficient.is_alone and not is_level
 
 
 def _comparison(coefficient: Coefficient) -> tuple[str, str]:
@@ -98,7 +99,7 @@ def _comparison(coefficient: Coefficient) -> tuple[str, str]:
     (factor,) = coefficient.term.factors
     if coefficient.category is not None:
         (column,) = factor.columns
-        than = f" than {plain(coefficient.reference)}" if coefficient.reference else ""
+        than = f" than {plain(coefficient.reference)}"
         return f"{code(column)} {plain(coefficient.category)}", than
     if isinstance(factor, ColumnName | CategoryFactor):
         return f"each additional unit of {code(factor.columns[0])}", ""

@@ -68,6 +68,13 @@ def test_an_interaction_is_a_coefficient_and_no_more(filling):
     assert ratio.startswith("The odds ratio of school:sex[Male] is ")
 
 
+def test_without_an_intercept_a_category_is_compared_with_none(filling):
+    said = answer(filling, "pay ~ 0 + sex", name="sex[Male]")
+
+    assert said.startswith("The coefficient of sex[Male] is ")
+    assert "Female" not in said
+
+
 def test_a_comparison_is_told_against_its_opposite(filling):
     said = answer(filling, "pay ~ I(school > 12)", name="school > 12")
 
