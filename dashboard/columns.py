@@ -1,4 +1,4 @@
-"""The tables of the Data page that users edit: roles of columns, values that mean missing."""
+"""The tables of the Data page that users edit: roles and rules of columns, values for missing."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,9 +10,12 @@ from dashboard.summary import remarks
 from dashboard.text import exact_text, shorten
 from dashboard.workspace import OpenTable
 from pmae_core.table import SentinelSuggestion, declare_missing, suggest_sentinels
+from pmae_core.table.cells import CellKind, cell_kind
 
 COLUMN, ROLE, OBSERVED = "Column", "Role", "Observed"
 REMARKS, DIFFERENT, EXAMPLES = "Remarks", "Different values", "Examples"
+LOWER, UPPER, WHOLE, DERIVED = "Lower limit", "Upper limit", "Whole numbers", "Computed as"
+WHOLE_CHOICES = {"as observed": None, "yes": True, "no": False}
 MISSING, VALUE, CELLS, WHY = "Missing", "Value", "Cells", "Why"
 SUGGESTION_ROWS = 100_000
 BY_HAND = "You declared it."
@@ -65,6 +68,55 @@ def changed_roles(
         if cells.get(ROLE) is not None
     }
     return {name: role for name, role in chosen.items() if current[name] != role}
+
+
+def rule_table(table: OpenTable) -> pd.DataFrame:
+    """Return one row per column of numbers: its limits, whole numbers and expression."""
+    numbers = [c for c in table.schema if cell_kind(table.frame[c.name]) is CellKind.NUMBER]
+    whole = {value: word for word, value in WHOLE_CHOICES.items()}
+    return pd.DataFrame(
+        {
+            COLUMN: [str(c.name) for c in numbers],
+            LOWER: pd.array([c.rules.lower for c in numbers], dtype="Float64"),
+            UPPER: pd.array([c.rules.upper for c in numbers], dtype="Float64"),
+            WHOLE: [whole[c.rules.whole] for c in numbers],
+            DERIVED: pd.array([c.rules.derived for c in numbers], dtype="string"),
+        }
+    )
+
+
+def changed_rules(
+    shown: pd.DataFrame,
+    edits: Mapping[int, Mapping[str, Any]],
+    current: Mapping[str, Mapping[str, Any]],
+) -> dict[str, dict[str, Any]]:
+    """Return the rules of the columns that an editor's edits change.
+
+    Parameters
+    ----------
+    shown
+        The table as `rule_table` made it.
+    edits
+        By row, the cells that were edited.
+    current
+        The rules that columns have now.
+    """
+    keys = {LOWER: "lower", UPPER: "upper", WHOLE: "whole", DERIVED: "derived"}
+    changed = {}
+    for row, cells in edits.items():
+        name = shown[COLUMN].iloc[int(row)]
+        edited = {keys[label]: _rule(label, value) for label, value in cells.items()}
+        rules = {**current.get(name, {}), **edited}
+        declared = {key: value for key, value in rules.items() if value is not None}
+        if declared != dict(current.get(name, {})):
+            changed[name] = declared
+    return changed
+
+
+def _rule(label: str, value: Any) -> Any:
+    if label == WHOLE:
+        return WHOLE_CHOICES.get(value)
+    return value.strip() or None if isinstance(value, str) else value
 
 
 def find_suggestions(frame: pd.DataFrame) -> list[SentinelSuggestion]:

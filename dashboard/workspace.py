@@ -60,17 +60,19 @@ class TableState:
     decimal: str = "."
     thousands: str | None = None
     roles: Mapping[str, str] = field(default_factory=dict)
+    rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # as `Schema.rules`
     sentinels: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # as JSON values
     what: str = ""  # the step that led here, in words
 
     @property
     def digest(self) -> str:
         """Text that changes with everything that a computation on the table depends on."""
-        return _digest([self.cells_digest, dict(self.roles)])
+        rules = [dict(self.rules)] if self.rules else []
+        return _digest([self.cells_digest, dict(self.roles), *rules])
 
     @property
     def cells_digest(self) -> str:
-        """Text that changes with the cells, not with the roles."""
+        """Text that changes with the cells, not with roles and rules."""
         return _digest([self.raw, self.decimal, self.thousands, dict(self.sentinels)])
 
     def declared(self) -> dict[str, tuple[Any, ...]]:
@@ -82,7 +84,8 @@ class TableState:
 class OpenTable:
     """The table that the pages work on: declared values are missing, roles are the user's.
 
-    ``digest`` changes with the content, the sentinels and the roles: the key of all caches.
+    ``digest`` changes with the content, the sentinels, the roles and the rules: the key of all
+    caches.
     ``state`` is what it was loaded from.
     """
 
@@ -265,7 +268,7 @@ class Workspace:
             name=state.name,
             digest=state.digest,
             frame=frame,
-            schema=schema.with_roles(state.roles),
+            schema=schema.with_roles(state.roles).with_rules(state.rules),
             sentinels=state.declared(),
             source=state.source,
             state=state,
@@ -304,15 +307,36 @@ class Workspace:
             _check_roles(frame, roles)
             chosen = {name: Role(role).value for name, role in roles.items()}
             words = ", ".join(f"{name} {role}" for name, role in chosen.items())
-            steps.append(replace(state, roles={**state.roles, **chosen}, what=f"make {words}"))
+            state = replace(state, roles={**state.roles, **chosen}, what=f"make {words}")
+            self._check_rules(state, frame)
+            steps.append(state)
         return steps[-1]
+
+    def set_rules(self, rules: Mapping[str, Mapping[str, Any]]) -> TableState:
+        """Declare limits, whole numbers and expressions of some columns.
+
+        The former rules of these columns are gone. A SchemaError says why one does not fit.
+        """
+        with self._changing_steps() as steps:
+            state = _last(steps)
+            declared = {name: one for name, one in {**state.rules, **rules}.items() if one}
+            words = ", ".join(rules)
+            state = replace(state, rules=declared, what=f"change the rules of {words}")
+            self._check_rules(state, self._derived(state))
+            steps.append(state)
+        return steps[-1]
+
+    def _check_rules(self, state: TableState, frame: pd.DataFrame) -> None:
+        """Raise a SchemaError if the rules of a state do not fit its table."""
+        if state.rules:
+            self.load(state).schema.check_rules(frame)
 
     def set_sentinels(
         self, sentinels: Mapping[str, Sequence[Any]], *, what: str = "change what counts as missing"
     ) -> TableState:
         """Declare which values stand for missing ones, by column; all others count again.
 
-        Roles that do not fit the new cells are taken back.
+        Roles and rules that do not fit the new cells are taken back.
         """
         as_json = {
             name: [to_json_value(value) for value in values]
@@ -323,8 +347,19 @@ class Workspace:
             state = replace(_last(steps), sentinels=as_json, what=what)
             frame = self._derived(state)
             roles = {name: role for name, role in state.roles.items() if _fits(frame, name, role)}
-            steps.append(replace(state, roles=roles))
+            state = replace(state, roles=roles)
+            steps.append(replace(state, rules=self._fitting_rules(state, frame)))
         return steps[-1]
+
+    def _fitting_rules(self, state: TableState, frame: pd.DataFrame) -> dict[str, Any]:
+        """Return those of the rules of a state that fit its table."""
+        rules = dict(state.rules)
+        for name in state.rules:
+            try:
+                self._check_rules(replace(state, rules={name: state.rules[name]}), frame)
+            except SchemaError:
+                del rules[name]
+        return rules
 
     def undo(self) -> str | None:
         """Take the last step back and return it in words; None if there is none."""

@@ -64,11 +64,13 @@ from dashboard.widgets import calm, choose_seed, show_figure, shown_errors
 from dashboard.widgets.errors import sentence_of
 from dashboard.workspace import OpenTable
 from pmae_core.errors import PMAEError
+from pmae_core.evaluation import expected_coverage
+from pmae_core.inference.stability import NOT_PROPER
 from pmae_core.jobs import JobKind, JobRecord
 from pmae_core.jobs.params import MAX_CONCLUSIONS
 from pmae_core.jobs.worker.consequences import Consequences, read_consequences
 from pmae_core.table import Role
-from pmae_core.words import expected_duration
+from pmae_core.words import expected_duration, percent
 
 SECTION = "compare"
 OWN_CELLS = ""
@@ -79,11 +81,16 @@ BUDGETS = {0: "No limit", 60: "1 min", 300: "5 min", 900: "15 min", 3600: "1 h",
 BOARD_COLUMNS = (
     "rank",
     "method",
+    "skill",
     "imputation_accuracy",
-    "r2_unclipped",
     "accuracy",
+    "balanced_accuracy",
     "rmse",
-    "wasserstein",
+    "distribution_skill",
+    "coverage",
+    "energy_distance",
+    "i_score",
+    "n_imputations",
     "seconds",
     "memory_mb",
     "seeds",
@@ -156,7 +163,7 @@ def _show_methods(methods: tuple[str, ...], estimate: Mapping[str, Any] | None) 
         info = infos[name]
         limits = f" *{plain(info.limits)}*" if info.limits else ""
         lines.append(f"- **{plain(info.title)}**{_cost_words(costs.get(name))}: ")
-        lines[-1] += f"{plain(info.explanation)}{limits}"
+        lines[-1] += f"{plain(info.explanation)} {info.about_imputations}{limits}"
     with st.container(border=True):
         st.markdown("\n".join(lines))
 
@@ -498,11 +505,14 @@ def _show_board(standing: Standing) -> None:
         "Rank by",
         section=SECTION,
         name="metric",
-        default="imputation_accuracy",
+        default="skill",
         options=metrics,
-        format_func=lambda name: METRIC_WORDS[name][0].capitalize(),
-        help="Imputation accuracy is the mean over columns of R² (numbers, negative as 0) and of "
-        "the share of right categories.",
+        format_func=lambda name: METRIC_WORDS[name][0][0].upper() + METRIC_WORDS[name][0][1:],
+        help="Skill compares the squared error of numbers, or the share of wrong categories, with "
+        "that of imputing the mean or most frequent category. Distribution skill and energy "
+        "distance judge several random imputations; a method that gives one is scored as a point "
+        "mass. Imputation accuracy is the paper's: R² (negative as 0) or the share of correct "
+        "categories.",
     )
     board = board_data(comparison, metric)
     names = titles()
@@ -516,7 +526,7 @@ def _show_board(standing: Standing) -> None:
         data=board,
         caption="A big dot is the mean of a method, a small stroke one seed. Methods in one band "
         "share a rank: their bar, the 95% interval of the difference to the band's leader on the "
-        "same cells, reaches its dotted line.",
+        "same cells, adjusted for the number of methods, reaches its dotted line.",
     )
     st.markdown(verdict(board, comparison, names))
     _show_board_table(board)
@@ -536,17 +546,41 @@ def _show_board_table(board: pd.DataFrame) -> None:
         column_config={
             "rank": st.column_config.NumberColumn("Rank", width="small"),
             "method": "Method",
-            "imputation_accuracy": _number("Imputation accuracy", "1 is perfect."),
-            "r2_unclipped": _number("R²", "Of numbers: 1 is perfect, 0 the mean."),
-            "accuracy": _number("Categories right", "Share of categories filled rightly."),
+            "skill": _number("Skill", "Share of the mean's error avoided: 1 is perfect."),
+            "imputation_accuracy": _number("Imputation accuracy", "The paper's: 1 is perfect."),
+            "accuracy": _number("Correct categories", "Share of categories imputed exactly."),
+            "balanced_accuracy": _number(
+                "Balanced accuracy", "The same, with every category counting alike."
+            ),
             "rmse": _number("RMSE", "Root mean squared error of scaled numbers: 0 is perfect."),
-            "wasserstein": _number("Wasserstein", "Distance of distributions: 0 is perfect."),
+            "distribution_skill": _number(
+                "Distribution skill", "Error of random observed values avoided: 1 is perfect."
+            ),
+            "coverage": _number("Coverage", _coverage_help(board)),
+            "energy_distance": _number(
+                "Energy distance", "Between imputed and true rows: 0 is perfect."
+            ),
+            "i_score": _number("I-Score", "Without held-out cells: lower is better."),
+            "n_imputations": st.column_config.NumberColumn(
+                "Imputations", format="%d", help="Scored as a distribution; 1 is a point mass."
+            ),
             "seconds": st.column_config.NumberColumn(
                 "Seconds", format="%.2f", help="To fit and fill, median over seeds."
             ),
             "memory_mb": st.column_config.NumberColumn("Memory, MB", format="%.0f"),
             "seeds": "Seeds done",
         },
+    )
+
+
+def _coverage_help(board: pd.DataFrame) -> str:
+    most = board["n_imputations"].max()
+    if pd.isna(most):
+        return ""
+    reached = percent(expected_coverage(int(most)))
+    return (
+        f"How often the interval from {int(most)} imputations includes the true number; perfect "
+        f"ones reach {reached}."
     )
 
 
@@ -615,7 +649,10 @@ def _show_cells(standing: Standing, *, dates: set[str]) -> None:
             caption="How the same cells are spread, in truth and as filled.",
         )
     title = titles().get(method, method)
-    st.markdown(cells_sentence(cells, column, title, categories=categories))
+    about = known_methods()[method].about_imputations if method in known_methods() else ""
+    st.markdown(
+        cells_sentence(cells, column, title, categories=categories, about_imputations=about)
+    )
 
 
 def _choose_column_and_method(columns: list[str], methods: list[str]) -> tuple[str, str]:
@@ -729,12 +766,21 @@ def _show_conclusions(consequences: Consequences) -> None:
             question=f"Does the {plain(estimand)} depend on the method?",
             key=f"comparison-forest-{number}",
             data=rows,
-            caption="Dotted line: complete rows only. Solid line: the truth, where it is known. "
-            "Hollow dots come from one filling, whose interval takes filled cells as "
-            "observed and so is too narrow.",
+            caption="Vertical line: the true data, where they are known. Hollow dots come from a "
+            "single imputation, whose interval treats imputed values as observed and is too "
+            f"narrow. {_interval_caution(done)}",
         )
         st.markdown(conclusion_sentence(rows))
     _show_reasons(conclusions, "conclusions-failed")
+
+
+def _interval_caution(done: pd.DataFrame) -> str:
+    """Say which pooled intervals are too narrow, too."""
+    narrow = done["note"].astype(str).str.contains(NOT_PROPER, regex=False)
+    if not narrow.any():
+        return ""
+    names = ", ".join(plain(name) for name in done.loc[narrow, "method"])
+    return f"Pooled intervals of {names} come from one fitted model and are too narrow as well."
 
 
 def _show_reasons(rows: pd.DataFrame, key: str) -> None:

@@ -47,8 +47,8 @@ def show() -> None:
     st.title("Data", anchor=False)
     st.markdown(
         "Begin here: open a table with holes, or stay with the sample. Then **Missingness** shows "
-        "what is missing and why, **Compare** which method suits it, and **Impute** fills it. "
-        "If all of this is new to you, begin with **Learn**."
+        "what is missing and what goes with it, **Compare** which method suits it, and **Impute** "
+        "fills it. If all of this is new to you, begin with **Learn**."
     )
     opening, seeing = st.columns([2, 3], gap="large")
     with opening, shown_errors():
@@ -62,6 +62,7 @@ def show() -> None:
             show_summary(own, table, suggestions)
         show_preview(table)
         show_roles(table, state)
+        show_rules(table, state)
         show_sentinels(own, table, state, suggestions)
 
 
@@ -307,6 +308,72 @@ def keep_roles(key: str) -> None:
     try:
         if roles:
             session.workspace().set_roles(roles)
+    except Exception:
+        new_editors()
+        raise
+
+
+# Limits and derived columns
+
+
+@st.cache_data(max_entries=8, show_spinner="Checking limits and derived columns …")
+def rule_findings(digest: str, _table: OpenTable) -> list[str]:
+    return _table.schema.rule_findings(_table.frame)
+
+
+def show_rules(table: OpenTable, state: TableState) -> None:
+    key = f"data:rules:{state.cells_digest}:{st.session_state.get('data:editors', 0)}"
+    shown = st.session_state.setdefault(f"{key}:shown", columns.rule_table(table))
+    if shown.empty:
+        return
+    with st.expander("Limits and derived columns", icon=":material/rule:"):
+        st.caption(
+            "Every imputed value keeps these rules; observed values never change. Limits narrow "
+            "the observed range. A derived column is computed from the other columns of its row, "
+            "for example `weight / height**2`; its own limits do not apply to computed values."
+        )
+        show_rule_editor(key, shown)
+    for sentence in rule_findings(table.digest, table) if table.schema.rules else ():
+        st.warning(plain(sentence), icon=":material/rule:")
+
+
+def show_rule_editor(key: str, shown: pd.DataFrame) -> None:
+    st.data_editor(
+        shown,
+        key=key,
+        on_change=keep_rules,
+        args=(key,),
+        alt="The columns of numbers with their limits and expressions",
+        hide_index=True,
+        width="stretch",
+        height=editor_height(shown, most=460),
+        disabled=[columns.COLUMN],
+        column_config={
+            columns.COLUMN: st.column_config.TextColumn(pinned=True),
+            columns.LOWER: st.column_config.NumberColumn(help="No imputed value is lower."),
+            columns.UPPER: st.column_config.NumberColumn(help="No imputed value is higher."),
+            columns.WHOLE: st.column_config.SelectboxColumn(
+                options=list(columns.WHOLE_CHOICES),
+                required=True,
+                help="As observed: imputed values are whole if all observed values are.",
+            ),
+            columns.DERIVED: st.column_config.TextColumn(
+                width="large",
+                help="Column names, numbers, + - * / **, comparisons, abs, exp, log, log10, log2 "
+                "and sqrt. Put names with spaces or signs in backticks.",
+            ),
+        },
+    )
+
+
+@calm
+def keep_rules(key: str) -> None:
+    edits = st.session_state[key]["edited_rows"]
+    current = session.open_table().schema.rules
+    rules = columns.changed_rules(st.session_state[f"{key}:shown"], edits, current)
+    try:
+        if rules:
+            session.workspace().set_rules(rules)
     except Exception:
         new_editors()
         raise

@@ -1,4 +1,4 @@
-"""Impute: fill the holes, see what was filled and how sure it is."""
+"""Impute: fill the holes, see what was filled and how far imputations spread."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _choose_source(table: OpenTable) -> Source:
     info = known_methods()[source.method]
     limits = f" *{plain(info.limits)}*" if info.limits and source.model is None else ""
     beginning = "This model is trained already; it only has to fill. " if source.model else ""
-    st.caption(f"{beginning}{plain(info.explanation)}{limits}")
+    st.caption(f"{beginning}{plain(info.explanation)} {info.about_imputations}{limits}")
     return source
 
 
@@ -130,7 +130,7 @@ def _choose_numbers(source: Source) -> tuple[int, int]:
         )
     with left:
         if not source.draws_samples:
-            st.caption("This method has one answer: there are no draws to show how sure it is.")
+            st.caption("This method gives a single imputation.")
             return 0, seed
         draws = session.remembered(
             st.number_input,
@@ -141,8 +141,8 @@ def _choose_numbers(source: Source) -> tuple[int, int]:
             min_value=0,
             max_value=MOST_DRAWS,
             step=1,
-            help="Several plausible fillings besides the best one. Where they differ much, "
-            "little is known. 0 makes none and is faster.",
+            help="Several plausible imputations besides the best one. Where they differ much, "
+            "little is known; that they agree proves nothing. 0 makes none and is faster.",
         )
     return int(draws), seed
 
@@ -499,7 +499,7 @@ def _biography_caption(filling: Filling, *, has_draws: bool) -> str:
     if has_draws:
         words.append("The bar holds nine in ten draws, its thick part half of them.")
     elif not filling.n_draws:
-        words.append("There are no draws: fill again with some to see how sure it is.")
+        words.append("There is a single imputation: make several to see how far they spread.")
     if len(filling.frame) > cells.DONOR_ROWS:
         words.append(f"Similar rows are looked for among {cells.DONOR_ROWS:,} rows at most.")
     words.append("Fill with another method, and it is added here.")
@@ -601,8 +601,8 @@ def _show_distribution(filling: Filling) -> None:
                 "share of filled": compared.share_missing,
             }
         ),
-        caption="They need not: rows with holes may be others. Filled cells that crowd in one "
-        "place show that little is known about them."
+        caption="They need not: rows with missing values may differ. Imputed values that crowd in "
+        "one place are best guesses, which vary less than real values."
         + (" The first and last bar hold what lies beyond, too." if compared.clipped else ""),
     )
 
@@ -759,11 +759,14 @@ def _curve_caption(filling: Filling) -> str:
         "tips. Only this column moves; what others were filled with stays."
     ]
     if n_pooled:
-        words.append(f"Estimates are pooled from {n_pooled} draws by Rubin's rules.")
+        info = known_methods().get(method_of(filling.record) or "")
+        words.append(f"Estimates are pooled over {n_pooled} imputations by Rubin's rules.")
+        if info is None or not info.is_proper:
+            words.append("They come from one fitted model, so the interval is too narrow.")
     else:
         words.append(
-            "The interval takes filled cells as observed, which is too narrow: fill with draws "
-            "for an honest one."
+            "The interval treats imputed values as observed, so it is too narrow: impute with "
+            "several imputations to include the spread between them."
         )
     return " ".join(words)
 
@@ -802,7 +805,7 @@ def _history_row(run: JobRecord) -> dict[str, Any]:
 st.title("Impute")
 st.markdown(
     "Fill the holes of your table. Every filled cell stays marked, and each has a story: what "
-    "methods say about it, how sure they are, and from which rows they could know."
+    "methods say about it, how far their imputations spread, and which rows are most similar."
 )
 open_table = session.open_table()
 plan_part(open_table)

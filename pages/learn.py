@@ -553,11 +553,12 @@ def _show_trained() -> None:
         return
     show_figure(
         figures.trained_figure(trained.runs),
-        question="Does it matter for the filled cells?",
+        question="Which masking learns faster?",
         key="lesson-masking-trained",
         data=trained.runs,
-        caption=f"Small networks, trained briefly; one line a seed. "
-        f"{' '.join(trained.sentences())} Measured beforehand by "
+        caption=f"Small networks, trained briefly; one line per seed. "
+        f"{' '.join(trained.sentences())} This is speed, not a better end: with longer training "
+        "uniform masking catches up. Measured beforehand by "
         f"{code(trained.command)} with a = {masking.USUAL_A}; the slider does not change it.",
     )
 

@@ -1,4 +1,4 @@
-"""Missingness: how much is missing, where, together with what, why, and what dropping rows does."""
+"""Missingness: how much, where, together with what, what goes with it, and dropping rows."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -192,7 +192,7 @@ def together(table: OpenTable, patterns: MissingPatterns) -> None:
     if len(correlation) < 2:
         st.info(
             "Fewer than two columns have both observed and missing cells, so none can be missing "
-            "together. Look at *Where* and *Why* instead.",
+            "together. Look at *Where* and *Clues* instead.",
             icon=":material/info:",
         )
     else:
@@ -333,11 +333,11 @@ def _patterns_data(patterns: MissingPatterns) -> pd.DataFrame:
     return listed
 
 
-# Why
+# Clues
 
 
 @fragment
-def why(table: OpenTable, patterns: MissingPatterns) -> None:
+def clues(table: OpenTable, patterns: MissingPatterns) -> None:
     partly_missing = set(patterns.columns[patterns.partly_missing])
     options = [name for name in _most_holes_first(patterns) if name in partly_missing]
     if not options:
@@ -561,7 +561,8 @@ def _show_shift(table: OpenTable, needed: tuple[str, ...]) -> None:
         key="missingness-shift",
         data=lambda: shift.rename_axis("column").reset_index(),
         caption="Compared with all observed cells. Grey: what dropping as many rows at random does "
-        "in 19 of 20 cases. A bar far beyond it is a bias that dropping rows would bring."
+        "in 19 of 20 cases. A bar far beyond it is a shift away from "
+        "the observed cells, which may be biased themselves: the true values are not known."
         + _left_out(shift, figures.MOST_EFFECTS),
     )
 
@@ -650,7 +651,7 @@ VIEWS = {
     "Where": where,
     "Together": together,
     "Patterns": which_patterns,
-    "Why": why,
+    "Clues": clues,
     "Dropping rows": dropping,
     "Pictures": pictures,
 }

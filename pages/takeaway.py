@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -11,20 +12,51 @@ from dashboard import jobs, session
 from dashboard.impute import exports
 from dashboard.impute.choose import choose_filling
 from dashboard.impute.fillings import Filling, comparison_of, is_done, load, method_of, title_of
-from dashboard.text import plain
+from dashboard.text import code, plain
 from dashboard.widgets import shown_errors
 from pmae_core.errors import ImputationError
 from pmae_core.evaluation import Comparison
-from pmae_core.export import MethodsText, Recipe, command_line, reproduce_script
+from pmae_core.export import (
+    ImputationFormat,
+    ImputationReading,
+    MethodsText,
+    Recipe,
+    command_line,
+    reproduce_script,
+)
+from pmae_core.imputers import imputer_info
 from pmae_core.jobs import JobRecord
 from pmae_core.jobs.worker.recipes import TABLE_FILE
 from pmae_core.jobs.worker.results import MODEL_FILE
-from pmae_core.words import count
+from pmae_core.words import count, listed
 
 SECTION = "takeaway"
 EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 PARQUET = "application/vnd.apache.parquet"
 BYTES = "application/octet-stream"
+
+
+class Program(NamedTuple):
+    """A program that imputations are written for."""
+
+    title: str
+    language: str | None
+    mime: str
+    help: str
+
+
+PROGRAMS: dict[ImputationFormat, Program] = {
+    "mice": Program(
+        "R", "r", "text/csv", "A long CSV file with .imp and .id, which mice::as.mids reads."
+    ),
+    "stata": Program("Stata", None, BYTES, "A .dta file, which mi import flong reads."),
+    "bundle": Program(
+        "Python",
+        "python",
+        "application/zip",
+        "Parquet tables with all types, and a manifest of method, settings, seed and digests.",
+    ),
+}
 
 
 def show_filling(filling: Filling) -> None:
@@ -45,8 +77,15 @@ def show_filling(filling: Filling) -> None:
         "them, so that no spreadsheet runs them. Numbers stay as they are. Switch it off for "
         "files that programs read. Excel files are always safe.",
     )
+    try:
+        imputer_info(how.method)
+    except ImputationError as error:  # of an earlier version: the table is all there is
+        st.warning(plain(error))
+        show_table_files(filling, how, is_escaped)
+        return
     show_everything(filling, how, comparison, is_escaped)
     show_table_files(filling, how, is_escaped)
+    show_imputations(filling, how)
     show_words(exports.methods_text(filling, how, comparison), is_judged=comparison is not None)
     show_ways(filling, how)
 
@@ -154,6 +193,37 @@ def show_table_files(filling: Filling, how: Recipe, is_escaped: bool) -> None:
             else "; this method leaves no model that could be kept."
         )
     )
+
+
+def show_imputations(filling: Filling, how: Recipe) -> None:
+    if not filling.n_draws:
+        return
+    st.subheader("Imputations for other programs", anchor=False)
+    st.markdown(
+        f"All {count(filling.n_draws, 'imputation')} and the table with its missing values in one "
+        "file. Fit your model to every imputation there and pool the results."
+    )
+    with st.container(horizontal=True, gap="small"):
+        for format, program in PROGRAMS.items():
+            download(
+                f"Imputations for {program.title}",
+                lambda format=format: exports.imputations_file(filling, how, format),
+                name=exports.imputations_name(filling, format),
+                mime=program.mime,
+                help=program.help,
+            )
+    for tab, format in zip(
+        st.tabs([one.title for one in PROGRAMS.values()]), PROGRAMS, strict=True
+    ):
+        with tab, shown_errors():
+            show_reading(exports.imputations_reading(filling, format), format)
+
+
+def show_reading(reading: ImputationReading, format: ImputationFormat) -> None:
+    st.code(reading.code, language=PROGRAMS[format].language)
+    if reading.renamed:
+        pairs = [f"{code(str(name))} is {code(new)}" for name, new in reading.renamed.items()]
+        st.caption(f"Some column names are not allowed there: {listed(pairs)}.")
 
 
 def show_words(text: MethodsText, *, is_judged: bool) -> None:

@@ -104,3 +104,7 @@ class TableWarning(UserWarning):
 
 class ImputationWarning(UserWarning):
     """Part of a table was left as it is, or imputed with less than full information."""
+
+
+class LeakageWarning(UserWarning):
+    """A feature predicts the target so well that it may contain the answer."""

@@ -138,20 +138,24 @@ class GaussianModel:
         imputed, _ = self._expect(values, _Patterns(observed), _nothing)
         return imputed
 
-    def sample(
-        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
-        """Return the table with missing cells drawn jointly given the row's observed cells."""
+    def conditional_moments(
+        self, values: np.ndarray, observed: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what :meth:`conditional_mean` does, and each cell's variance around it.
+
+        The variance of an observed cell is 0.
+        """
         patterns = _Patterns(observed)
         precision, pull, imputed = self._prepare(values, observed)
+        variance = np.zeros(imputed.shape)
         for batch in patterns.batches():
             root = _root_of_covariance(precision, batch.missing)
+            own = np.square(root).sum(axis=1)
             for rows, which in batch.rows():
                 shift = _shift(root[which], pull, rows, batch.missing[which])
-                noise = rng.standard_normal((*shift.shape, 1))
-                drawn = shift + np.matmul(root[which].transpose(0, 2, 1), noise)[..., 0]
-                _add_to_missing(imputed, rows, batch.missing[which], drawn)
-        return imputed
+                _add_to_missing(imputed, rows, batch.missing[which], shift)
+                variance[rows[:, None], batch.missing[which]] = own[which]
+        return imputed, variance
 
     def _expect(
         self, values: np.ndarray, patterns: _Patterns, check: Callable[[], None]

@@ -34,10 +34,11 @@ from dashboard.labs.masking import (  # noqa: E402
 )
 from dashboard.lessons.masking import make_trader, practise  # noqa: E402
 from pmae_core.amputation import ampute  # noqa: E402
+from pmae_core.imputers import list_imputers  # noqa: E402
 from pmae_core.table import ReadingLimits, Schema, load_dataset  # noqa: E402
 from tools import results  # noqa: E402
 
-PLACEHOLDER = re.compile(r"<!-- (figure|reference|result): ([\w.]+) -->|<!-- (limits) -->")
+PLACEHOLDER = re.compile(r"<!-- (figure|reference|result): ([\w.]+) -->|<!-- (limits|methods) -->")
 RESULTS = ROOT / "benchmarks" / "results"
 PLOTLY_SCRIPT = "assets/plotly.min.js"
 PAPER_MASKING = Masking("logit", {"a": 0.05, "b": 0.5})
@@ -66,7 +67,7 @@ def filled_in(found: re.Match[str], url: str = "") -> str:
         return "\n\n".join(f"::: {path}" for path in public_names(name))
     if kind == "result":
         return results.words(name, RESULTS)
-    return limits_table()
+    return limits_table() if kind == "limits" else methods_table()
 
 
 def figure_html(figure: go.Figure, name: str, to_root: str) -> str:
@@ -163,3 +164,9 @@ def limits_table() -> str:
     """Return the limits of reading as a table."""
     rows = [f"| `{field.name}` | {field.default:,} |" for field in fields(ReadingLimits)]
     return "\n".join(["| Limit | Default |", "| --- | ---: |", *rows])
+
+
+def methods_table() -> str:
+    """Return all methods, and what their imputations say about uncertainty, as a table."""
+    rows = [f"| `{one.name}` | {one.title} | {one.about_imputations} |" for one in list_imputers()]
+    return "\n".join(["| Name | Method | Uncertainty |", "| --- | --- | --- |", *rows])

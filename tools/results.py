@@ -150,19 +150,24 @@ def _part_of_nine_tables(part: dict[str, Any]) -> str:
     return f"{run}\n\n{ranks}\n\n{ratios}"
 
 
+_CHOICE_HEADER = ("Setting", "Tables and seeds", "Accuracy × 100", "Difference")
+
+
 def _choices(result: dict[str, Any]) -> str:
+    return _table(_CHOICE_HEADER, map(_choice_cells, result["summary"]))
+
+
+def _blend_choices(result: dict[str, Any]) -> str:
     return _table(
-        ["Setting", "Tables and seeds", "Accuracy × 100", "Difference"],
-        (
-            (
-                line["choice"],
-                line["tables_and_seeds"],
-                f"{line['mean_accuracy']:.1f}",
-                "" if not line["settings"] else _difference(line),
-            )
-            for line in result["summary"]
-        ),
+        [*_CHOICE_HEADER, "Processor seconds"],
+        ([*_choice_cells(line), f"{line['mean_cpu_seconds']:.1f}"] for line in result["summary"]),
     )
+
+
+def _choice_cells(line: dict[str, Any]) -> list[Any]:
+    is_the_same = not line["difference"] and not line["standard_error"]
+    difference = "" if is_the_same else _difference(line)
+    return [line["choice"], line["tables_and_seeds"], f"{line['mean_accuracy']:.1f}", difference]
 
 
 _PARTS_OF_BLEND = {
@@ -235,22 +240,6 @@ def _blend_scale(result: dict[str, Any]) -> str:
     )
 
 
-def _blend_choices(result: dict[str, Any]) -> str:
-    return _table(
-        ["Setting", "Tables and seeds", "Accuracy × 100", "Difference", "Processor seconds"],
-        (
-            (
-                line["choice"],
-                line["tables_and_seeds"],
-                f"{line['mean_accuracy']:.1f}",
-                _difference(line) if line["difference"] or line["standard_error"] else "",
-                f"{line['mean_cpu_seconds']:.1f}",
-            )
-            for line in result["summary"]
-        ),
-    )
-
-
 def _peers(result: dict[str, Any]) -> str:
     return _table(
         ["Method", "Finished", "Failed", "Accuracy × 100 on shared tables", "Processor seconds"],
@@ -264,6 +253,38 @@ def _peers(result: dict[str, Any]) -> str:
             )
             for line in result["summary"]["methods"]
         ),
+    )
+
+
+def _ranking(result: dict[str, Any]) -> str:
+    return _table(
+        ["Equal methods", "Seeds", "Variation", "Told apart", "Without adjustment"],
+        (
+            (
+                row["methods"],
+                row["seeds"],
+                row["kind"],
+                f"{100 * row['moderated']:.1f}%",
+                f"{100 * row['uncorrected']:.1f}%",
+            )
+            for row in result["equal"]
+        ),
+    )
+
+
+def _coverage(result: dict[str, Any]) -> str:
+    designs = {name: one for name, one in result["designs"].items() if name != "distribution"}
+    methods = dict.fromkeys(name for one in designs.values() for name in one)
+
+    def cell(design: dict[str, Any], method: str) -> str:
+        if method not in design:
+            return ""
+        figures = design[method]
+        return f"{100 * figures['mean_coverage']:.1f}% ({100 * figures['lowest_coverage']:.0f}%)"
+
+    return _table(
+        ["Method", *(f"{name.capitalize()} (lowest of six)" for name in designs)],
+        ([method, *(cell(one, method) for one in designs.values())] for method in methods),
     )
 
 
@@ -290,4 +311,6 @@ TELLERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "blend_scale": _blend_scale,
     "blend_choices": _blend_choices,
     "peers": _peers,
+    "ranking": _ranking,
+    "coverage": _coverage,
 }

@@ -23,12 +23,12 @@ from typing import Any
 import pandas as pd
 
 from pmae_core.evaluation import Comparison
-from pmae_core.evaluation.tasks import SCORES, TaskFinished
+from pmae_core.evaluation.tasks import TaskFinished
 from pmae_core.events import Event
 from pmae_core.imputers import list_imputers
 from pmae_core.replication import Runner, Variant
 from pmae_core.replication.printed_figures import NOTES, PATTERNS, REASONS, printed_figure
-from pmae_core.replication.run import Cell
+from pmae_core.replication.run import PAPER_SCORES, Cell
 from pmae_core.replication.variants import AUTOENCODERS
 
 ROOT = Path(__file__).parents[2]
@@ -77,7 +77,7 @@ def tidy_rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield one row per method: ranks, scores, costs, and the paper's figure."""
     imputers = {variant.label: variant.imputer for variant in variants}
-    for label, row in comparison.summary().iterrows():
+    for label, row in comparison.summary("imputation_accuracy").iterrows():
         method = imputers[str(label)]
         ours = 100 * row["imputation_accuracy"]
         printed = printed_figure(method, cell.dataset, cell.pattern)
@@ -95,7 +95,7 @@ def tidy_rows(
             "standard_error_x100": round(100 * row["imputation_accuracy_se"], 2),
             "paper_x100": printed,
             "minus_paper_x100": None if printed is None else round(ours - printed, 2),
-            **{name: round(row[name], 4) for name in SCORES[1:]},
+            **{name: round(row[name], 4) for name in PAPER_SCORES[1:]},
             "fit_seconds": round(row["fit_seconds"], 2),
             "impute_seconds": round(row["impute_seconds"], 2),
             "peak_memory_mb": round(row["peak_memory_mb"], 1),

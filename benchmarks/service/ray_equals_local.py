@@ -36,7 +36,7 @@ METHODS = {
     "naive": {},
 }
 # Times and memory differ between runs; everything else must be equal.
-COSTS = ("fit_seconds", "impute_seconds", "peak_memory_mb")
+COSTS = ("fit_seconds", "impute_seconds", "sample_seconds", "peak_memory_mb")
 # A dead node is detected within seconds, not after half a minute.
 _HEALTH_CHECKS = {
     "health_check_initial_delay_ms": 0,

@@ -126,7 +126,7 @@ def prepare(plan: ComparisonPlan, frame: pd.DataFrame, schema: Schema) -> Prepar
 def _try(holdout: HoldoutPlan, frame: pd.DataFrame, schema: Schema, plan: ComparisonPlan) -> None:
     if plan.target is not None:
         frame = frame.drop(columns=plan.target)
-        schema = Schema(tuple(column for column in schema if column.name != plan.target))
+        schema = schema.only(set(schema.names()) - {plan.target})
     holdout.make(frame, schema, plan.first_seed)
 
 

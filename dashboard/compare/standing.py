@@ -11,8 +11,11 @@ from typing import Any
 import pandas as pd
 
 from pmae_core.errors import ScoringError
-from pmae_core.evaluation import Comparison, TaskResult, rank_methods
+from pmae_core.evaluation import Comparison, TaskResult
+from pmae_core.evaluation.comparison import RANKED_BY
+from pmae_core.evaluation.ranking import LOWER_IS_BETTER
 from pmae_core.evaluation.store import SPECIFICATION
+from pmae_core.evaluation.tasks import SCORES, TABLE_SCORES
 from pmae_core.jobs import JobProgress, JobRecord, JobState
 
 WAITING = "waiting"
@@ -194,12 +197,12 @@ def failures_table(comparison: Comparison) -> pd.DataFrame:
 
 
 def usable_metrics(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
-    """Return those metrics that at least one column has: no accuracy without categories."""
-    per_column = comparison.per_column
-    return [metric for metric in metrics if per_column[metric].notna().any()]
+    """Return those metrics that the results have: no accuracy without categories."""
+    rankable = comparison.rankable()
+    return [metric for metric in metrics if metric in rankable]
 
 
-def board_data(comparison: Comparison, metric: str = "imputation_accuracy") -> pd.DataFrame:
+def board_data(comparison: Comparison, metric: str = RANKED_BY) -> pd.DataFrame:
     """Return one row a method, best first, with what the board and its figure show.
 
     Returns
@@ -214,15 +217,9 @@ def board_data(comparison: Comparison, metric: str = "imputation_accuracy") -> p
     by_method = table.groupby("method")
     n_done = (table["status"] == "done").groupby(table["method"]).sum()
     n_tasks = by_method.size()
-    incomplete = [name for name in n_done.index if n_done[name] < n_tasks[name]]
-    ranks = rank_methods(
-        comparison.per_column,
-        metric=metric,
-        incomplete=incomplete,
-        masks_vary=comparison.masks_vary,
-    )
+    ranks = comparison.ranks(metric)
     # How far behind is positive for worse, whatever the metric; on the axis worse may be right.
-    worse = 1 if metric in ("rmse", "mae", "wasserstein") else -1
+    worse = 1 if metric in LOWER_IS_BETTER else -1
     leaders = ranks.groupby("tie_group")["score"].transform("first")
     ends = pd.DataFrame({end: leaders + worse * ranks[f"behind_{end}"] for end in ("low", "high")})
     is_leader = ~ranks["tie_group"].duplicated()
@@ -239,15 +236,19 @@ def board_data(comparison: Comparison, metric: str = "imputation_accuracy") -> p
         n_tasks=n_tasks.reindex(order, fill_value=0),
         seconds=seconds.reindex(order),
         memory_mb=done["peak_memory_mb"].median().reindex(order),
+        n_imputations=done["n_imputations"].max().replace(0, float("nan")).reindex(order),
     )
-    for name in ("imputation_accuracy", "r2_unclipped", "accuracy", "rmse", "wasserstein"):
+    for name in SCORES:
         board[name] = done[name].mean().reindex(order)
     board.index.name = "method"
     return board.reset_index().astype({"rank": "Int64", "tie_group": "Int64"})
 
 
-def seed_scores(comparison: Comparison, metric: str = "imputation_accuracy") -> pd.DataFrame:
-    """Return the mean over columns of a metric, by method and seed."""
+def seed_scores(comparison: Comparison, metric: str = RANKED_BY) -> pd.DataFrame:
+    """Return a metric by method and seed: of the table, or the mean over columns."""
+    if metric in TABLE_SCORES:
+        table = comparison.table.dropna(subset=metric)
+        return table[["method", "seed", metric]].rename(columns={metric: "score"})
     scores = comparison.per_column.dropna(subset=metric).groupby(["method", "seed"])[metric].mean()
     return scores.rename("score").reset_index()
 

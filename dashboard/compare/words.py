@@ -9,12 +9,15 @@ import pandas as pd
 from dashboard.compare.standing import Standing
 from dashboard.text import code, listing, plain
 from pmae_core.evaluation import Comparison
+from pmae_core.evaluation.disagreement import disagreement_sentence
 from pmae_core.evaluation.ranking import MIN_SEEDS
 from pmae_core.words import count, percent
 
+TIED = "(95% interval of the difference includes 0)"
+
 
 def verdict(board: pd.DataFrame, comparison: Comparison, titles: Mapping[str, str]) -> str:
-    """Say who leads, and whether that is more than chance."""
+    """Say which methods lead, and whether point accuracy and distribution disagree."""
     ranked = board[board["rank"].notna()]
     if ranked.empty:
         return "No method gave a result."
@@ -23,16 +26,15 @@ def verdict(board: pd.DataFrame, comparison: Comparison, titles: Mapping[str, st
     if len(ranked) == 1:
         return f"{names[0]} is the only method with a result: there is nothing to compare it with."
     if len(first) == 1:
-        sentence = f"{names[0]} is best, by more than chance explains."
+        sentence = f"{names[0]} is best; no other method is tied with it."
     elif len(first) == len(ranked):
-        sentence = f"All {len(first)} methods are **tied**: their differences may be chance."
+        sentence = f"All {len(first)} methods are **tied** {TIED}."
     else:
         others = " and ".join([", ".join(names[1:-1]), names[-1]] if names[2:] else names[1:])
-        sentence = (
-            f"{names[0]} has the best mean, but {others} may be as good: "
-            "their differences may be chance."
-        )
-    return f"{sentence} {noise_sentence(comparison)}".strip()
+        be = "is" if len(first) == 2 else "are"
+        sentence = f"{names[0]} has the best mean; {others} {be} tied with it {TIED}."
+    disagreement = plain(disagreement_sentence(comparison, titles))
+    return " ".join(filter(None, [sentence, disagreement, noise_sentence(comparison)]))
 
 
 def noise_sentence(comparison: Comparison) -> str:
@@ -94,8 +96,14 @@ def columns_sentence(winners: pd.DataFrame) -> str:
     )
 
 
-def cells_sentence(cells: pd.DataFrame, column: str, method: str, *, categories: bool) -> str:
-    """Say how near the fillings of a column come to the truth."""
+def cells_sentence(
+    cells: pd.DataFrame, column: str, method: str, *, categories: bool, about_imputations: str = ""
+) -> str:
+    """Say how near the imputed values of a column come to the truth.
+
+    What the method's multiple imputations say of uncertainty is added where single ones vary too
+    little.
+    """
     if cells.empty:
         return f"There is no hidden cell of {code(column)} to show."
     if categories:
@@ -108,39 +116,71 @@ def cells_sentence(cells: pd.DataFrame, column: str, method: str, *, categories:
     if ratio < 0.8:
         return (
             f"The imputed values of {code(column)} vary only {percent(ratio)} as much as the true "
-            "ones: good guesses lie nearer to the mean than real values do. The draws on the page "
-            "Impute vary as real values do."
-        )
+            "ones: best guesses lie closer to the mean than real values do. "
+            f"{about_imputations}"
+        ).strip()
     return f"The imputed values of {code(column)} vary about as much as the true ones."
 
 
+ASSUMPTION = "All methods assume that values are missing at random (MAR)."
+
+
 def conclusion_sentence(rows: pd.DataFrame) -> str:
-    """Say whether a conclusion depends on how the holes are treated."""
+    """Say whether a conclusion depends on the method.
+
+    Methods are compared with the truth where it is known, else with each other. Complete cases
+    are no yardstick: under MAR they can be biased where methods are not.
+    """
     done = rows[rows["status"] == "done"]
-    methods = done[done["kind"] != "reference"]
+    methods = done[~done["method"].isin(["true data", "complete cases"])]
     if methods.empty:
         return "No method gave an estimate."
     estimates = methods["estimate"].astype(float)
-    span = f"from {estimates.min():.4g} to {estimates.max():.4g}"
+    span = f"estimates range from {estimates.min():.4g} to {estimates.max():.4g}"
     signs = {_sign(row.low, row.high) for row in methods.itertuples()}
     is_mean = str(rows["estimand"].iloc[0]).startswith("mean of")
     if not is_mean and len(signs) > 1:
         return (
-            f"**The conclusion depends on the method**: estimates go {span}, and some intervals "
-            "include 0 while others do not (or the sign differs)."
+            f"**The conclusion depends on the method**: {span}, and some intervals include 0 "
+            "while others do not (or the sign differs)."
         )
-    reference = done[done["method"].isin(["true data", "complete cases"])].sort_values("method")
-    if len(reference):
-        row = reference.iloc[-1]
-        inside = estimates.between(float(row["low"]), float(row["high"]))
-        what = "the truth" if row["method"] == "true data" else "the complete rows"
-        if not inside.all():
-            outside = ", ".join(plain(name) for name in methods["method"][~inside])
-            return (
-                f"Estimates go {span}; those of {outside} lie outside the interval of {what}. "
-                "Look there before you rely on it."
-            )
-    return f"**The conclusion holds whatever the method**: estimates go {span}."
+    truth = done[done["method"] == "true data"]
+    if len(truth):
+        return _beside_truth(methods, truth.iloc[0], span)
+    if len(methods) == 1:
+        return (
+            f"The estimate is {estimates.iloc[0]:.4g} with {plain(methods['method'].iloc[0])}, the "
+            "only method here: whether it depends on the method is not known."
+        )
+    apart = _farthest_apart(methods)
+    if apart:
+        return (
+            f"**The methods disagree**: {span}; those of {plain(apart[0])} and {plain(apart[1])} "
+            f"lie outside each other's intervals. {ASSUMPTION} The table does not say which is "
+            "right."
+        )
+    return f"**All methods lead to the same conclusion**: {span}. {ASSUMPTION}"
+
+
+def _beside_truth(methods: pd.DataFrame, truth: pd.Series, span: str) -> str:
+    inside = methods["estimate"].astype(float).between(float(truth["low"]), float(truth["high"]))
+    if inside.all():
+        return f"**The conclusion holds with every method**: {span}, as the true data allow."
+    outside = ", ".join(plain(name) for name in methods["method"][~inside])
+    return (
+        f"{span.capitalize()}; those of {outside} lie outside the interval of the true data. Do "
+        "not rely on them here."
+    )
+
+
+def _farthest_apart(methods: pd.DataFrame) -> tuple[str, str] | None:
+    """Return the methods of the lowest and highest estimate if neither interval has the other."""
+    ordered = methods.astype({"estimate": float, "low": float, "high": float})
+    ordered = ordered.sort_values("estimate", kind="stable")
+    low, high = ordered.iloc[0], ordered.iloc[-1]
+    if low["high"] < high["estimate"] and high["low"] > low["estimate"]:
+        return str(low["method"]), str(high["method"])
+    return None
 
 
 def _sign(low: float, high: float) -> int:

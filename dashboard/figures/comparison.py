@@ -24,13 +24,23 @@ _ROW = 30
 
 # Name -> (words for the axis, whether less is better).
 METRIC_WORDS: Mapping[str, tuple[str, bool]] = {
+    "skill": ("skill: share of the mean's error avoided (1 is perfect, 0 is the mean)", False),
+    "distribution_skill": (
+        "distribution skill: error of random observed values avoided (1 is perfect)",
+        False,
+    ),
+    "energy_distance": ("energy distance between imputed and true rows (0 is perfect)", True),
     "imputation_accuracy": ("imputation accuracy (1 is perfect)", False),
     "r2_unclipped": ("R² of numbers (1 is perfect, 0 is the mean)", False),
-    "accuracy": ("share of categories filled rightly", False),
+    "accuracy": ("share of correct categories", False),
+    "balanced_accuracy": ("balanced accuracy of categories (1 is perfect)", False),
     "rmse": ("root mean squared error of numbers (0 is perfect)", True),
     "mae": ("mean absolute error of numbers (0 is perfect)", True),
+    "crps": ("CRPS of numbers, random imputations (0 is perfect)", True),
+    "brier": ("Brier score of categories, random imputations (0 is perfect)", True),
+    "log_score": ("log score of categories, random imputations (lower is better)", True),
     "wasserstein": ("Wasserstein distance of distributions (0 is perfect)", True),
-    "skill": ("share of the mean's error avoided (1 is perfect, 0 is the mean)", False),
+    "i_score": ("energy-I-Score, without held-out cells (lower is better)", True),
 }
 REFERENCE_WORDS = {"complete cases": "complete rows only", "true data": "the truth"}
 
@@ -357,12 +367,13 @@ def forest_figure(conclusion: pd.DataFrame, *, revision: str = "forest") -> go.F
     """
     rows = conclusion.reset_index(drop=True)
     words = [REFERENCE_WORDS.get(method, method) for method in rows["method"]]
-    color_of = {"reference": OBSERVED}
+    color_of = {"reference": OBSERVED, "complete cases": OBSERVED}
     traces = []
     for kind, name, symbol in (
-        ("reference", "no filling", "diamond"),
-        ("pooled", "several draws, pooled", "circle"),
-        ("single", "one filling: interval too narrow", "circle-open"),
+        ("reference", "true data", "diamond"),
+        ("complete cases", "complete cases", "diamond-open"),
+        ("pooled", "several imputations, pooled", "circle"),
+        ("single", "one imputation: interval too narrow", "circle-open"),
     ):
         chosen = rows[rows["kind"] == kind]
         if chosen.empty:
@@ -395,12 +406,10 @@ def forest_figure(conclusion: pd.DataFrame, *, revision: str = "forest") -> go.F
             )
         )
     figure = go.Figure(traces)
-    for method, dash in (("true data", "solid"), ("complete cases", "dot")):
-        at = rows.loc[rows["method"] == method, "estimate"]
-        if len(at):
-            figure.add_vline(
-                x=float(at.iloc[0]), line={"color": OBSERVED, "dash": dash, "width": 1}
-            )
+    # Only the truth is a yardstick: complete cases can be biased where methods are not.
+    truth = rows.loc[rows["method"] == "true data", "estimate"]
+    if len(truth):
+        figure.add_vline(x=float(truth.iloc[0]), line={"color": OBSERVED, "width": 1})
     figure.update_layout(
         xaxis={"title": {"text": "estimate with its 95% interval"}},
         yaxis={**name_ticks(words, most=60), "range": [len(rows) - 0.5, -0.5], "zeroline": False},

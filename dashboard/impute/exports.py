@@ -18,14 +18,20 @@ from dashboard.theme import IMPUTED
 from pmae_core.errors import TableError
 from pmae_core.evaluation import Comparison
 from pmae_core.export import (
+    IMPUTATION_ENDINGS,
+    ImputationFormat,
+    ImputationReading,
     MethodsText,
     Recipe,
     check_excel_size,
     escape_formulas,
+    imputation_reading,
     methods_paragraph,
     write_bundle,
+    write_imputations,
     write_imputed_excel,
 )
+from pmae_core.imputers import list_imputers
 from pmae_core.jobs.worker.recipes import TABLE_FILE, recipe_of
 from pmae_core.table import write_table
 
@@ -71,6 +77,29 @@ def excel_objection(filling: Filling) -> str | None:
     return None
 
 
+def imputations_name(filling: Filling, format: ImputationFormat) -> str:
+    """Return the name of the downloaded file with all imputations."""
+    return f"{stem_of(filling)}-imputations{IMPUTATION_ENDINGS[format]}"
+
+
+def imputations_reading(filling: Filling, format: ImputationFormat) -> ImputationReading:
+    """Return the code that reads the imputations in the program they are for."""
+    return _reading(filling.key, format, filling)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _reading(
+    key: tuple[Any, ...], format: ImputationFormat, _filling: Filling
+) -> ImputationReading:
+    return imputation_reading(
+        _filling.frame,
+        _filling.n_filled.index[_filling.n_filled > 0],
+        imputations_name(_filling, format),
+        format=format,
+        schema=_filling.schema,
+    )
+
+
 # Files, written when first asked for. That happens outside of any page: the session of a browser
 # is not at hand there, and all that is needed comes with the arguments.
 
@@ -108,6 +137,24 @@ def mask_file(filling: Filling, ending: str) -> bytes:
 def holes_file(filling: Filling) -> bytes:
     """Return the table with its holes, as the script reads it."""
     return _kept(filling, TABLE_FILE, lambda path: write_table(filling.frame, path))
+
+
+def imputations_file(filling: Filling, how: Recipe, format: ImputationFormat) -> bytes:
+    """Return all imputations as one file for R, Stata or Python."""
+    infos = {info.name: info for info in list_imputers()}
+
+    def write(path: Path) -> None:
+        write_imputations(
+            path,
+            filling.frame,
+            _Draws(filling),
+            format=format,
+            schema=filling.schema,
+            recipe=how,
+            is_proper=infos[how.method].is_proper,
+        )
+
+    return _kept(filling, f"imputations{IMPUTATION_ENDINGS[format]}", write)
 
 
 def everything(

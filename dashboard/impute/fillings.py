@@ -110,8 +110,11 @@ def stale_sentence(record: JobRecord, table: OpenTable) -> str | None:
         case Belongs.OTHER_ROLES:
             names = _changed_roles(schema_of(record), table.schema)
             verb = "has" if len(names) == 1 else "have"
+            then = schema_of(record)
+            is_role = any(then.role(name) is not table.schema.role(name) for name in names)
+            what = "another role" if is_role else "other limits or another expression"
             return (
-                f"{listing(names)} {verb} another role now than when this filling was made. It is "
+                f"{listing(names)} {verb} {what} now than when this filling was made. It is "
                 "shown with the roles of then; fill again to use those of now."
             )
         case Belongs.OTHER_CELLS:
@@ -133,8 +136,8 @@ def schema_of(record: JobRecord) -> Schema:
 
 
 def _changed_roles(then: Schema, now: Schema) -> list[Hashable]:
-    roles = {column.name: column.role for column in now}
-    return [column.name for column in then if roles.get(column.name) is not column.role]
+    settings = {column.name: (column.role, column.rules) for column in now}
+    return [c.name for c in then if settings.get(c.name) != (c.role, c.rules)]
 
 
 # What they left on disk

@@ -117,6 +117,6 @@ def stays_empty(schema: Schema) -> dict[str, str]:
     """Return the columns with holes that no method fills, and why, in words."""
     return {
         str(name): reason.clause
-        for name, reason in schema.not_learned().items()
-        if not reason.imputed and schema[name].n_observed < schema[name].n_rows
+        for name, reason in schema.not_imputed().items()
+        if schema[name].n_observed < schema[name].n_rows
     }

@@ -10,7 +10,6 @@ import streamlit as st
 from dashboard.impute.fillings import Filling
 from pmae_core.inference import DeltaCurve, tipping_point
 from pmae_core.inference.delta import DEFAULT_DELTAS
-from pmae_core.table import Schema
 
 # Draws of a large table are many cells: so many are pooled at most, but two if there are two.
 MOST_CELLS = 2_000_000
@@ -43,7 +42,7 @@ def _curve(
     columns = list(conclusion[1:])
     draws = _filling.draws(columns, pooled_draws(_filling))
     frame, filled = _filling.frame[columns], draws or _filling.filled[columns]
-    schema = Schema(tuple(column for column in _filling.schema if column.name in columns))
+    schema = _filling.schema.only(columns)
     return tipping_point(frame, filled, column, conclusion, null=null, schema=schema)
 
 

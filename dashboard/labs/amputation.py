@@ -43,17 +43,18 @@ MECHANISM_WORDS: Mapping[str, tuple[str, str]] = {
     "MAR": (
         "MAR: by what is seen",
         "Missing at random: whether a cell is lost depends on columns that stay complete. What is "
-        "left is no fair sample, but the complete columns tell why.",
+        "left is no fair sample, but the complete columns account for it.",
     ),
     "MNAR": (
         "MNAR: by what is lost, too",
         "Missing not at random: whether a cell is lost depends on values that are lost "
-        "themselves. What is left cannot tell why.",
+        "themselves. The score is a weighted sum of columns, so the more columns there are, the "
+        "less it depends on the own value. Self-masking is the clear MNAR.",
     ),
     "self-masking": (
         "Self-masking: by its own value",
-        "The purest missing not at random: whether a cell is lost depends on its own value alone, "
-        "like a high income that nobody reports.",
+        "The clear case of missing not at random: whether a cell is lost depends on its own "
+        "value alone, like a high income that nobody reports.",
     ),
 }
 

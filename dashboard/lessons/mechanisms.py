@@ -23,8 +23,8 @@ LESSON = Lesson(
     answers={"low": "Too low", "right": "Right, but for luck", "high": "Too high"},
     takeaways=(
         "**MCAR**: what is left is a fair sample. You lose rows, not truth.",
-        "**MAR**: what is left is biased, but the table knows why. A method that uses `age` moves "
-        "the mean back.",
+        "**MAR**: what is left is biased, but observed columns account for it. A method that "
+        "uses `age` moves the mean back.",
         "**MNAR**: what is left is biased, and nothing in the table says how much. A method that "
         "uses `age` goes a part of the way at best.",
         "The direction follows from two signs: who loses cells, and how that goes with the value.",

@@ -77,7 +77,7 @@ class World:
 
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
-    """All that the library can find out about why incomes are missing."""
+    """All that the library can find out about what goes with missing incomes."""
 
     share_missing: float
     little: LittleTest

@@ -227,6 +227,29 @@ def beside_paper(means: pd.DataFrame, metric: str = "imputation_accuracy") -> pd
     return both.assign(difference=both["mean"].astype(float) - both["printed"])
 
 
+def split_beside_whole(whole: pd.DataFrame, split: pd.DataFrame) -> pd.DataFrame:
+    """Compare downstream scores of tables imputed whole with those of rows split first.
+
+    Parameters
+    ----------
+    whole, split : DataFrame
+        Means of the experiments downstream and downstream-split.
+
+    Returns
+    -------
+    DataFrame
+        By ``method`` the means over the cells that both have: ``whole``, ``split`` and
+        ``difference`` (split minus whole), best first; ``n_cells`` of each.
+    """
+    cell = ["dataset", "pattern", "mechanism", "n_rows", "variant", "method"]
+    both = whole[[*cell, "mean"]].merge(split[[*cell, "mean"]], on=cell, suffixes=("_a", "_b"))
+    means = both.groupby("method").agg(
+        whole=("mean_a", "mean"), split=("mean_b", "mean"), n_cells=("mean_a", "size")
+    )
+    means = means.assign(difference=means["split"] - means["whole"])
+    return means.sort_values("split", ascending=False).reset_index()
+
+
 def mean_ranks(both: pd.DataFrame) -> pd.DataFrame:
     """Return mean ranks by pattern, ours and printed, among the same methods in the same cells.
 

@@ -71,7 +71,8 @@ def ampute(
         - MCAR: on nothing;
         - MAR: only on columns that stay observed;
         - MNAR: on all columns, but under "monotone" only on those that lose cells (the paper's
-          rule);
+          rule). The score is a weighted sum, so with more columns it depends less on the value
+          that is lost; self-masking is the clear MNAR;
         - self-masking: for each column on its own value alone.
     coupling : {"nested", "independent"}, optional
         How the missing cells of one row are related:

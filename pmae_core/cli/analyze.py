@@ -216,7 +216,9 @@ def _impute(
         _check_method(str(imputed_by.method))
         imputer.fit(frame, callbacks=(show,), cancel=stop)
         n_imputations = 20 if imputed_by.imputations is None else imputed_by.imputations
-        imputations = imputer.sample(frame, n_imputations, random_state=imputed_by.seed)
+        imputations = imputer.sample(
+            frame, n_imputations, random_state=imputed_by.seed, callbacks=(show,), cancel=stop
+        )
         if stop():
             raise Cancelled("Imputation was stopped.")
     return imputations

@@ -26,7 +26,13 @@ from pmae_core.cli import (
 )
 from pmae_core.cli.jobs import app as jobs
 from pmae_core.cli.terminal import EXIT_CANCELLED, EXIT_USER_ERROR, note, say, say_error
-from pmae_core.errors import Cancelled, ImputationWarning, PMAEError, TableWarning
+from pmae_core.errors import (
+    Cancelled,
+    ImputationWarning,
+    LeakageWarning,
+    PMAEError,
+    TableWarning,
+)
 
 
 class _SentenceGroup(TyperGroup):
@@ -47,6 +53,9 @@ class _SentenceGroup(TyperGroup):
             raise typer.Exit(EXIT_USER_ERROR) from error
 
 
+_OWN_WARNINGS = (TableWarning, ImputationWarning, LeakageWarning)
+
+
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
     """Show the library's own warnings as notes; leave all others as they are."""
@@ -54,12 +63,12 @@ def _warnings_as_notes() -> Iterator[None]:
         show_other = warnings.showwarning
 
         def show(message: Any, category: type[Warning], *args: Any, **kwargs: Any) -> None:
-            if issubclass(category, TableWarning | ImputationWarning):
+            if issubclass(category, _OWN_WARNINGS):
                 note(str(message))
             else:
                 show_other(message, category, *args, **kwargs)
 
-        for category in (TableWarning, ImputationWarning):
+        for category in _OWN_WARNINGS:
             warnings.simplefilter("always", category)
         warnings.showwarning = show
         yield

@@ -41,8 +41,8 @@ _NO_EFFECT_ON_RESULTS = ("results_dir", "tasks_dir", "jobs", "engine", "retry_fa
 HELP = with_examples(
     "Run experiments of the paper and write their results as JSON and CSV.\n\n"
     "Experiments: table2 (all methods), table3 (masking functions), table4 (from ReMasker to "
-    "PMAE), grid (a and b), mechanisms, downstream, mixing; or: all. Missingness is nested and, "
-    "except in mechanisms, MNAR.\n\n"
+    "PMAE), grid (a and b), mechanisms, downstream, downstream-split (imputers never see test "
+    "rows), mixing; or: all. Missingness is nested and, except in mechanisms, MNAR.\n\n"
     "Every finished task is saved, and the same command resumes where it stopped. Results are "
     "merged with existing ones. A task that fails becomes a row with its reason.",
     "pmae benchmark table2 --datasets diabetes,wine --patterns general --jobs 2",

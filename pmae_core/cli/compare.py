@@ -20,8 +20,10 @@ from pmae_core.cli.options import (
     MethodParams,
     Methods,
     QuietUntilEnd,
+    ScoredImputations,
     Seeds,
     Target,
+    WithIScore,
     read_method_params,
     read_methods,
     read_seconds,
@@ -36,8 +38,8 @@ from pmae_core.cli.terminal import (
     say,
     text_table,
 )
-from pmae_core.errors import ImputationError
-from pmae_core.words import listed
+from pmae_core.errors import ImputationError, ScoringError
+from pmae_core.words import listed, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,16 +57,21 @@ HELP = with_examples(
     "command resumes where it stopped.",
     "pmae compare survey.csv --methods pmae,knn,em --seeds 3 --budget 10m --output compared",
     "pmae compare complete.csv --methods naive,em --pattern general --mechanism MNAR",
+    "pmae compare survey.csv --methods pmae,mice --imputations 10 --rank-by distribution_skill",
     "pmae compare survey.csv --methods em,pmae-mix --param pmae-mix.steps=400 --jobs 2",
 )
 _SUMMARY_SCORES = {
+    "skill": "Skill",
     "imputation_accuracy": "Imputation accuracy",
-    "r2_unclipped": "R²",
     "accuracy": "Accuracy",
+    "balanced_accuracy": "Balanced",
     "rmse": "RMSE",
-    "energy": "Energy",
+    "distribution_skill": "Distribution skill",
+    "coverage": "Coverage",
+    "energy_distance": "Energy",
+    "i_score": "I-Score",
 }
-_RESULT_HEADERS = ("Method", "Seed", "Imputation accuracy", "Seconds", "")
+_RESULT_HEADERS = ("Method", "Seed", "Skill", "Seconds", "")
 _MOST_LIVE_ROWS = 30
 
 
@@ -73,6 +80,11 @@ class ComparisonOptions(NamedTuple):
 
     budget: Budget = None
     method_budget: MethodBudget = None
+    imputations: ScoredImputations = 5
+    i_score: WithIScore = False
+    rank_by: Annotated[
+        str, typer.Option(help="The score that ranks the methods, such as distribution_skill.")
+    ] = "skill"
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder for results.csv, report.html and other files."),
@@ -94,6 +106,8 @@ class ComparisonOptions(NamedTuple):
             "results_dir": None if self.output is None else self.output / "tasks",
             "retry_failed": self.retry_failed,
             "n_jobs": self.jobs,
+            "imputations": self.imputations,
+            "i_score": self.i_score,
         }
 
 
@@ -111,9 +125,9 @@ def compare(
 ) -> None:
     """Compare methods on a table."""
     chosen = read_methods(methods)
+    _check_rank_by(running)
     settings = {
         "seeds": range(seeds),
-        "schema": reading.roles() or None,
         "amputation": holdout.amputation(),
         "holdout_share": 0.1 if holdout.share is None else holdout.share,
         "target": target,
@@ -121,9 +135,26 @@ def compare(
         **running.settings(),
     }
     frame = reading.read(table)
+    settings["schema"] = reading.schema_for(frame)
     settings["truth"] = None if holdout.truth is None else InputOptions().read(holdout.truth)
     comparison = _run(frame, chosen, settings, running.quiet)
     _report(comparison, running)
+
+
+def _check_rank_by(running: ComparisonOptions) -> None:
+    """Refuse a score that no method can have, before any time is spent."""
+    from pmae_core.evaluation.imputation_scores import IMPUTATION_METRICS
+    from pmae_core.evaluation.ranking import RANKED_METRICS
+
+    if running.rank_by not in RANKED_METRICS:
+        raise ScoringError(
+            f"Methods cannot be ranked by {running.rank_by!r}. Choose "
+            f"{listed(RANKED_METRICS, most=len(RANKED_METRICS), last='or')}."
+        )
+    if running.rank_by in IMPUTATION_METRICS and not running.imputations:
+        raise ScoringError(f"To rank by {running.rank_by}, --imputations must be positive.")
+    if running.rank_by == "i_score" and not running.i_score:
+        raise ScoringError("To rank by i_score, add --i-score.")
 
 
 def _run(
@@ -144,7 +175,7 @@ def _report(comparison: Comparison, running: ComparisonOptions) -> None:
     if running.as_json:
         print_json_text(comparison.to_json())
     else:
-        _print_summary(comparison)
+        _print_summary(comparison, running.rank_by)
     if running.output is not None and not running.quiet:
         say(f"Wrote {running.output / 'report.html'} and the results beside it.")
     if not any(task.status == "done" for task in comparison.tasks):
@@ -203,28 +234,50 @@ def _result_cells(result: TaskResult) -> list[str]:
     if result.status != "done":
         return [result.method, f"seed {result.seed}", "", "", result.error or result.status]
     seconds = (result.fit_seconds or 0.0) + (result.impute_seconds or 0.0)
-    accuracy = figure(result.scores["imputation_accuracy"])
-    return [result.method, f"seed {result.seed}", accuracy, f"{seconds:.1f} s", ""]
+    skill = figure(result.scores.get("skill", math.nan))
+    return [result.method, f"seed {result.seed}", skill, f"{seconds:.1f} s", ""]
 
 
 # ---------------------------------------------------------------- at the end
 
 
-def _print_summary(comparison: Comparison) -> None:
-    rows = [_summary_cells(str(name), row) for name, row in comparison.summary().iterrows()]
-    headers = ["Rank", "Method", *_SUMMARY_SCORES.values(), "Seconds", "Memory, MB", "Remark"]
+def _print_summary(comparison: Comparison, rank_by: str) -> None:
+    from pmae_core.evaluation.disagreement import disagreement_sentence
+
+    summary = comparison.summary(rank_by)
+    shown = {rank_by: rank_by} | _SUMMARY_SCORES
+    shown = {name: title for name, title in shown.items() if summary[name].notna().any()}
+    rows = [_summary_cells(str(name), row, list(shown)) for name, row in summary.iterrows()]
+    headers = ["Rank", "Method", *shown.values(), "Seconds", "Memory, MB", "Remark"]
     print_table(headers, rows, figures={0, *range(2, len(headers) - 1)})
+    _print_notes(comparison, summary)
+    sentence = disagreement_sentence(comparison)
+    if sentence:
+        print_text(sentence)
+
+
+def _print_notes(comparison: Comparison, summary: pd.DataFrame) -> None:
+    from pmae_core.evaluation.imputation_scores import expected_coverage
+
+    n_imputations = int(summary["n_imputations"].max())
+    if n_imputations > 1:
+        single = list(summary.index[summary["n_imputations"] == 1])
+        masses = f" Scored as point masses: {listed(single, most=len(single))}." if single else ""
+        print_text(
+            f"Coverage is that of intervals from {n_imputations} imputations; perfect ones reach "
+            f"{percent(expected_coverage(n_imputations))}.{masses}"
+        )
     winners = comparison.column_winners()["best"]
     hopeless = [column for column, best in winners.items() if best is None]
     if hopeless:
         print_text(f"No method beats the mean in {listed(hopeless, most=len(hopeless))}.")
 
 
-def _summary_cells(method: str, row: pd.Series) -> list[str]:
-    rank = str(row["rank"]) if row["n_done"] else ""
-    figures = [figure(row[name]) for name in _SUMMARY_SCORES]
-    standard_error = row["imputation_accuracy_se"]
-    if figures[0] and not math.isnan(standard_error):
+def _summary_cells(method: str, row: pd.Series, scores: Sequence[str]) -> list[str]:
+    rank = str(row["rank"]).replace("<NA>", "")
+    figures = [figure(row[name]) for name in scores]
+    standard_error = row[f"{scores[0]}_se"] if scores else math.nan
+    if figures and figures[0] and not math.isnan(standard_error):
         figures[0] += f" ± {standard_error:.3f}"
     seconds = figure(row["fit_seconds"] + row["impute_seconds"], 1)
     memory = figure(row["peak_memory_mb"], 0)

@@ -33,10 +33,13 @@ def describe(table: InputTable, reading: InputOptions, as_json: AsJson = False) 
     summary = summarize_missingness(frame)
     suggestions = suggest_sentinels(frame)
     if as_json:
-        print_json(_as_data(schema, summary, suggestions))
+        findings = {"rule_findings": schema.rule_findings(frame)}
+        print_json(_as_data(schema, summary, suggestions) | findings)
         return
     _print_columns(schema)
     print_text(summary.sentence())
+    for sentence in schema.rule_findings(frame):
+        note(sentence)
     for hint in suggestions:
         where = f"in {hint.column} ({count(hint.count, 'time')})"
         note(f"{hint.value!r} {where} may mean missing. {hint.reason}")

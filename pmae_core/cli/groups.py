@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 import typer
 
 from pmae_core.cli.options import (
+    ColumnLimits,
     CouplingName,
+    DerivedColumns,
     MechanismName,
     PatternName,
     Roles,
     Sentinels,
+    WholeColumns,
     given,
     read_roles,
+    read_rules,
 )
 
 if TYPE_CHECKING:
@@ -87,6 +91,9 @@ class InputOptions(NamedTuple):
 
     sentinel: Sentinels = None
     role: Roles = None
+    limits: ColumnLimits = None
+    whole: WholeColumns = None
+    derive: DerivedColumns = None
 
     def read(self, path: Path) -> pd.DataFrame:
         """Read a table, its sentinels as missing values."""
@@ -98,12 +105,24 @@ class InputOptions(NamedTuple):
         """Return the roles that the user gave."""
         return read_roles(self.role)
 
+    def rules(self) -> dict[str, dict[str, Any]]:
+        """Return the rules of columns that the user gave."""
+        return read_rules(self.limits, self.whole, self.derive)
+
+    def schema_for(self, frame: pd.DataFrame) -> Schema | dict[str, str] | None:
+        """Return what the user said about the columns of a table; None for nothing."""
+        from pmae_core.table import Schema
+
+        if not self.rules():
+            return self.roles() or None
+        return Schema.infer(frame, roles=self.roles(), rules=self.rules())
+
     def read_with_schema(self, path: Path) -> tuple[pd.DataFrame, Schema]:
         """Read a table and infer the roles that the user did not give."""
         from pmae_core.table import Schema
 
         frame = self.read(path)
-        return frame, Schema.infer(frame, roles=self.roles())
+        return frame, Schema.infer(frame, roles=self.roles(), rules=self.rules())
 
 
 class HoldoutOptions(NamedTuple):

@@ -30,6 +30,7 @@ from pmae_core.words import count, listed
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pmae_core.export import Recipe
     from pmae_core.imputers import BaseImputer, PMAEImputer
 
 DEFAULT_METHOD = "pmae"
@@ -39,6 +40,7 @@ HELP = with_examples(
     "pmae impute survey.xlsx -o imputed.parquet --preset fast --sentinel -999",
     "pmae impute survey.csv -o imputed.csv --role zip=categorical --mask-out was_imputed.csv",
     "pmae impute survey.csv -o imputed.csv --imputations 5 --save-model model",
+    "pmae impute survey.csv -o imputed.csv --imputations 20 --imputations-out for_stata.dta",
     "pmae impute new_rows.csv -o imputed.csv --model model",
 )
 
@@ -104,6 +106,13 @@ class ImputationOutputs(NamedTuple):
             min=0, help="Also write this many plausible imputations, as OUTPUT-1, OUTPUT-2, ..."
         ),
     ] = 0
+    imputations_out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the imputations into this one file instead: .csv for R's mice, .dta for "
+            "Stata, .zip for Python. The code that reads it is written beside it."
+        ),
+    ] = None
     mask_out: Annotated[
         Path | None, typer.Option(help="Write a table that is true where a cell was imputed.")
     ] = None
@@ -112,21 +121,30 @@ class ImputationOutputs(NamedTuple):
     quiet: Quiet = False
 
     def imputation_paths(self) -> list[Path]:
-        """Return where each of several imputations goes."""
+        """Return where each of several imputations goes, if they are not in one file."""
+        if self.imputations_out:
+            return []
         numbers = range(1, self.imputations + 1)
         return [self.output.with_stem(f"{self.output.stem}-{number}") for number in numbers]
 
     def check(self) -> None:
         """Refuse at once what could not be written later."""
+        if self.imputations_out and not self.imputations:
+            raise typer.BadParameter(
+                "Say how many imputations to write with --imputations.",
+                param_hint="--imputations-out",
+            )
         tables = [self.output, self.mask_out, *self.imputation_paths()]
-        check_outputs(tables, others=[self.save_model], force=self.force)
+        others = [self.save_model]
+        if self.imputations_out:
+            others += [self.imputations_out, _code_path(self.imputations_out)]
+        check_outputs(tables, others=others, force=self.force)
 
     def check_abilities(self, name: str, imputer: BaseImputer) -> None:
         """Refuse before the work what the method cannot do after it."""
-        from pmae_core.imputers import list_imputers
+        from pmae_core.imputers import imputer_info
 
-        by_name = {info.name: info for info in list_imputers()}
-        if self.imputations and not by_name[name].draws_samples:
+        if self.imputations and not imputer_info(name).draws_samples:
             raise ImputationError(f"{name} gives only one imputation. Leave out --imputations.")
         if self.save_model and not hasattr(imputer, "save"):
             raise ImputationError(f"{name} has no model to save. Leave out --save-model.")
@@ -148,7 +166,8 @@ def impute(
     from pmae_core.imputers import load_imputer
 
     settings = given(schema=reading.roles() or None) | chosen.settings()
-    if model and (chosen.method or settings or outputs.save_model):
+    rules = reading.rules()
+    if model and (chosen.method or settings or rules or outputs.save_model):
         raise typer.BadParameter(
             "A saved model already has its method and settings. Leave out all others.",
             param_hint="--model",
@@ -159,17 +178,31 @@ def impute(
         if model:
             imputer = load_imputer(model)
         else:
-            imputer = _make(chosen.name, {"random_state": seed, **settings}, outputs)
+            schema = given(schema=reading.schema_for(frame))
+            imputer = _make(chosen.name, {"random_state": seed, **settings, **schema}, outputs)
             imputer.fit(frame, callbacks=(show,), cancel=stop)
         imputed = imputer.transform(frame)
         n = outputs.imputations
-        imputations = imputer.sample(frame, n, random_state=seed) if n else []
+        imputations = (
+            imputer.sample(frame, n, random_state=seed, callbacks=(show,), cancel=stop) if n else []
+        )
         if stop():
             raise Cancelled("Imputation was stopped.")
 
     if outputs.save_model:
         imputer.save(outputs.save_model)
+    if outputs.imputations_out:
+        recipe = _recipe(imputer, table, model, seed, outputs, reading)
+        _write_in_one_file(outputs.imputations_out, frame, imputations, recipe, outputs.quiet)
+        imputations = []
     _write(frame, imputed, imputations, outputs)
+
+
+def _code_path(imputations: Path) -> Path:
+    """Return where the code goes that reads a file of imputations."""
+    from pmae_core.export import CODE_ENDINGS, imputation_format
+
+    return imputations.with_suffix(CODE_ENDINGS[imputation_format(imputations)])
 
 
 def _make(name: str, settings: Mapping[str, Any], outputs: ImputationOutputs) -> BaseImputer:
@@ -196,6 +229,64 @@ def _check_network(imputer: PMAEImputer, network_params: Mapping[str, Any]) -> N
 
 def _options(settings: Mapping[str, Any]) -> str:
     return listed([f"--{name}" for name in settings])
+
+
+def _recipe(
+    imputer: BaseImputer,
+    table: Path,
+    model: Path | None,
+    seed: int,
+    outputs: ImputationOutputs,
+    reading: InputOptions,
+) -> Recipe:
+    from pmae_core.export import Recipe
+    from pmae_core.imputers.registry import registered_as
+
+    method, params = registered_as(imputer)
+    trained_with = imputer.random_state if model else None
+    return Recipe(
+        table=table.name,
+        method=method,
+        params=params,
+        sentinels=tuple(reading.sentinel or ()),
+        roles=reading.roles(),
+        seed=seed,
+        model=model.name if model else None,
+        model_seed=trained_with if isinstance(trained_with, int) else None,
+        n_imputations=outputs.imputations,
+        output=outputs.output.name,
+    )
+
+
+def _write_in_one_file(
+    path: Path,
+    frame: pd.DataFrame,
+    imputations: Sequence[pd.DataFrame],
+    recipe: Recipe,
+    quiet: bool,
+) -> None:
+    from pmae_core.export import write_imputations
+    from pmae_core.imputers import list_imputers
+    from pmae_core.storage.files import write_whole
+    from pmae_core.table import Schema
+
+    infos = {info.name: info for info in list_imputers()}
+    reading = write_imputations(
+        path,
+        frame,
+        imputations,
+        schema=Schema.infer(frame, recipe.roles),
+        recipe=recipe,
+        is_proper=infos[recipe.method].is_proper,
+    )
+    code_path = _code_path(path)
+    write_whole(code_path, reading.code)
+    if quiet:
+        return
+    say(f"Wrote {count(len(imputations), 'imputation')} to {path}; {code_path} reads them.")
+    if reading.renamed:
+        pairs = [f"{name} as {new}" for name, new in reading.renamed.items()]
+        say(f"Some columns have other names there: {listed(pairs)}.")
 
 
 def _write(

@@ -40,6 +40,26 @@ Roles = Annotated[
         help="Role of a column: numerical, categorical, boolean, datetime, identifier or ignored.",
     ),
 ]
+ColumnLimits = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limits",
+        metavar="COLUMN=LOW..HIGH",
+        help="Limits of imputed values, such as age=0..120 or price=0.. for one side.",
+    ),
+]
+WholeColumns = Annotated[
+    list[str] | None,
+    typer.Option("--whole", metavar="COLUMN", help="A column to impute with whole numbers."),
+]
+DerivedColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--derive",
+        metavar="COLUMN=EXPRESSION",
+        help="A column that is computed from others, such as 'bmi = weight / height**2'.",
+    ),
+]
 Params = Annotated[
     list[str] | None,
     typer.Option("--param", metavar="NAME=VALUE", help="Another setting of the method."),
@@ -62,6 +82,22 @@ Budget = Annotated[
 ]
 MethodBudget = Annotated[
     str | None, typer.Option(metavar="TIME", help="Time per method and seed: 90s or 10m.")
+]
+ScoredImputations = Annotated[
+    int,
+    typer.Option(
+        "--imputations",
+        min=0,
+        help="Random imputations scored as a distribution, of methods that draw them; 0: none.",
+    ),
+]
+WithIScore = Annotated[
+    bool,
+    typer.Option(
+        "--i-score",
+        help="Also compute the energy-I-Score, which needs no held-out cells; it costs a fit for "
+        "each incomplete column.",
+    ),
 ]
 
 
@@ -87,6 +123,43 @@ def read_roles(texts: Sequence[str] | None) -> dict[str, str]:
             )
         roles[column] = role
     return roles
+
+
+def read_rules(
+    limits: Sequence[str] | None, whole: Sequence[str] | None, derived: Sequence[str] | None
+) -> dict[str, dict[str, Any]]:
+    """Return the rules of columns that three options declare.
+
+    Examples
+    --------
+    >>> read_rules(["age=0..120", "price=0.."], ["age"], ["bmi = weight / height**2"])
+    {'age': {'lower': 0.0, 'upper': 120.0, 'whole': True}, 'price': {'lower': 0.0}, \
+'bmi': {'derived': 'weight / height**2'}}
+    """
+    rules: dict[str, dict[str, Any]] = {}
+    for text in limits or ():
+        column, _, ends = text.rpartition("=")
+        low, dots, high = ends.partition("..")
+        try:
+            given_ends = {"lower": low, "upper": high}.items()
+            numbers = {which: float(number) for which, number in given_ends if number.strip()}
+        except ValueError:
+            numbers = {}
+        if not (column and dots and numbers):
+            raise typer.BadParameter(
+                f"{text!r} is not of the form COLUMN=LOW..HIGH.", param_hint="--limits"
+            )
+        rules.setdefault(column, {}).update(numbers)
+    for column in whole or ():
+        rules.setdefault(column, {})["whole"] = True
+    for text in derived or ():
+        column, equals, expression = (part.strip() for part in text.partition("="))
+        if not (column and equals and expression):
+            raise typer.BadParameter(
+                f"{text!r} is not of the form COLUMN=EXPRESSION.", param_hint="--derive"
+            )
+        rules.setdefault(column, {})["derived"] = expression
+    return rules
 
 
 def read_params(texts: Sequence[str] | None) -> dict[str, Any]:

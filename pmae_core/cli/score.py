@@ -28,11 +28,19 @@ _METRIC_TITLES = {
     "r2": "R², negative as 0",
     "r2_unclipped": "R²",
     "accuracy": "Accuracy",
+    "balanced_accuracy": "Balanced accuracy",
     "rmse": "RMSE",
     "mae": "MAE",
     "wasserstein": "Wasserstein",
 }
-_COLUMN_METRICS = ("imputation_accuracy", "r2_unclipped", "rmse", "mae", "wasserstein")
+_COLUMN_METRICS = (
+    "imputation_accuracy",
+    "balanced_accuracy",
+    "r2_unclipped",
+    "rmse",
+    "mae",
+    "wasserstein",
+)
 
 
 def score(

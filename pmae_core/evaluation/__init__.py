@@ -5,6 +5,12 @@ from pmae_core.evaluation.comparison import Comparison
 from pmae_core.evaluation.distribution import energy_score
 from pmae_core.evaluation.downstream import Downstream, downstream_scores
 from pmae_core.evaluation.holdout import Holdout, HoldoutPlan
+from pmae_core.evaluation.i_score import IScore, energy_i_score
+from pmae_core.evaluation.imputation_scores import (
+    IMPUTATION_METRICS,
+    expected_coverage,
+    score_imputations,
+)
 from pmae_core.evaluation.metrics import METRICS, ImputationScore, score_imputation
 from pmae_core.evaluation.protocol import (
     BenchmarkTable,
@@ -25,12 +31,14 @@ from pmae_core.evaluation.tasks import (
 )
 
 __all__ = [
+    "IMPUTATION_METRICS",
     "METRICS",
     "BenchmarkTable",
     "Comparison",
     "Downstream",
     "Holdout",
     "HoldoutPlan",
+    "IScore",
     "ImputationScore",
     "ReleasedMask",
     "Task",
@@ -43,11 +51,14 @@ __all__ = [
     "compare",
     "comparison_report",
     "downstream_scores",
+    "energy_i_score",
     "energy_score",
+    "expected_coverage",
     "prepare_benchmark_table",
     "rank_methods",
     "released_diabetes",
     "run_task",
     "score_imputation",
+    "score_imputations",
     "write_comparison",
 ]

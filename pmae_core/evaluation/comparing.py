@@ -14,6 +14,7 @@ from pmae_core.evaluation.comparison import Comparison
 from pmae_core.evaluation.comparison_run import ComparisonRun
 from pmae_core.evaluation.downstream import Downstream
 from pmae_core.evaluation.holdout import HoldoutKind, HoldoutPlan
+from pmae_core.evaluation.leakage import check_leaks
 from pmae_core.evaluation.parallel import Pool, TaskPool
 from pmae_core.evaluation.store import ResultStore, table_digest
 from pmae_core.evaluation.tasks import Task
@@ -22,6 +23,9 @@ from pmae_core.imputers import make_imputer
 from pmae_core.storage.json_values import to_json_value
 from pmae_core.table import Schema
 from pmae_core.words import listed
+
+# Enough to rank methods: the scores' expectation does not depend on how many there are.
+IMPUTATIONS = 5
 
 
 def compare(
@@ -40,6 +44,8 @@ def compare(
     truth: pd.DataFrame | None = None,
     target: Any = None,
     downstream: Downstream | None = None,
+    imputations: int = IMPUTATIONS,
+    i_score: bool = False,
     results_dir: str | Path | None = None,
     retry_failed: bool = False,
     callbacks: Sequence[Callback] = (),
@@ -84,11 +90,21 @@ def compare(
     target : column name, optional
         A column to leave out, such as the label of a later prediction.
     downstream : Downstream, optional
-        Labels of the rows, to be predicted from each imputed table as a further score.
+        Labels of the rows, to be predicted from the features as a further score. Each method is
+        fitted again, to the training rows of the prediction only.
+    imputations : int, default 5
+        How many random imputations of each method that draws them are scored as a distribution;
+        see :func:`~pmae_core.evaluation.score_imputations`. A method that gives one imputation is
+        scored as a point mass. 0 scores single imputations only.
+    i_score : bool, default False
+        Also compute the :func:`~pmae_core.evaluation.energy_i_score` of each method on the table
+        itself. It costs one more fit per method and seed for the table, and one for each of its
+        incomplete columns.
     results_dir : path, optional
         Each result is written there at once, in its own file. A later call with the same table,
         roles and hold-out reuses these files, even with more methods or seeds;
-        a different comparison in the same folder is refused.
+        a different comparison in the same folder is refused. A result without the scores that are
+        asked for is computed again.
     retry_failed : bool, default False
         Run tasks again that failed in an earlier call.
     callbacks : sequence of callables
@@ -111,7 +127,8 @@ def compare(
     Raises
     ------
     ScoringError, ImputationError, AmputationError, SchemaError
-        If the comparison cannot start with these settings. A method that fails later is a row.
+        If the comparison cannot start with these settings, or if a feature is a copy or a
+        one-to-one recoding of the labels of `downstream`. A method that fails later is a row.
     Cancelled
         If the user asked to stop; results in `results_dir` are kept.
 
@@ -129,6 +146,8 @@ def compare(
     plan = _plan(holdout, amputation, holdout_share, truth)
     params = _checked_params(methods, method_params or {}, imputers or {})
     _check_counts(methods, seeds, n_jobs, pool)
+    if imputations < 0:
+        raise ScoringError(f"imputations must be at least 0, not {imputations}.")
     cancel = cancel or (lambda: False)
     if n_jobs > 1:
         pool = TaskPool(n_jobs, cancel)
@@ -136,9 +155,12 @@ def compare(
     if target is not None:
         table, schema = _without_target(table, schema, target)
     plan.make(table, schema, seeds[0], truth)  # what cannot work fails before any time is spent
+    if downstream is not None:
+        check_leaks(downstream.pose(table, schema))
 
     common: dict[str, Any] = {"table": table, "schema": schema, "holdout": plan, "truth": truth}
     common |= {"budget_seconds": method_budget_seconds, "downstream": downstream}
+    common |= {"imputations": imputations, "i_score": i_score}
     tasks = _tasks(seeds, params, imputers or {}, common)
     specification = _specification(tasks[0], target)
     run = ComparisonRun(
@@ -154,6 +176,8 @@ def compare(
         "budget_seconds": budget_seconds,
         "method_budget_seconds": method_budget_seconds,
         "n_jobs": n_jobs,
+        "imputations": imputations,
+        **({"i_score": True} if i_score else {}),
     }
     settings = {**_settings(tasks, imputers or {}), **limits, **specification}
     del settings["schema"]
@@ -246,8 +270,8 @@ def _without_target(
 ) -> tuple[pd.DataFrame, Schema]:
     if target not in table.columns:
         raise ScoringError(f"The table has no column {target!r} to use as the target.")
-    columns = tuple(column for column in schema if column.name != target)
-    return table.drop(columns=target), Schema(columns)
+    features = table.drop(columns=target)
+    return features, schema.only(features.columns)
 
 
 def _specification(task: Task, target: Any) -> dict[str, Any]:
@@ -257,6 +281,8 @@ def _specification(task: Task, target: Any) -> dict[str, Any]:
     if task.downstream is not None:
         digest = table_digest(task.downstream.labels.to_frame("label"))
         labels = {"downstream": f"{task.downstream.task} of {digest}"}
+        if task.downstream.fit_rows == "training":
+            labels["downstream"] += ", imputers fitted to the training rows"
     return {
         "table": table_digest(table),
         "n_rows": len(table),

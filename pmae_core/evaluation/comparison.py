@@ -10,11 +10,13 @@ from typing import Any
 import pandas as pd
 
 from pmae_core.errors import ScoringError
+from pmae_core.evaluation.imputation_scores import IMPUTATION_METRICS
 from pmae_core.evaluation.metrics import METRICS
-from pmae_core.evaluation.ranking import column_winners, rank_methods
-from pmae_core.evaluation.tasks import SCORES, TaskResult
+from pmae_core.evaluation.ranking import RANKED_METRICS, column_winners, rank_methods
+from pmae_core.evaluation.tasks import SCORES, TABLE_SCORES, TaskResult
 from pmae_core.words import listed
 
+RANKED_BY = "skill"
 COSTS = ("fit_seconds", "impute_seconds", "peak_memory_mb")
 
 
@@ -52,57 +54,88 @@ class Comparison:
                 "seed": task.seed,
                 "status": task.status,
                 "error": task.error,
-                **{name: task.scores.get(name) for name in SCORES},
+                "n_imputations": task.n_imputations,
+                **{name: _score(task, name) for name in SCORES},
                 **{name: getattr(task, name) for name in COSTS},
             }
             for task in self.tasks
         ]
         figures = dict.fromkeys((*SCORES, *COSTS), float)
-        columns = ["method", "seed", "status", "error", *figures]
+        columns = ["method", "seed", "status", "error", "n_imputations", *figures]
         return pd.DataFrame(rows, columns=columns).astype(figures)
 
     @property
     def per_column(self) -> pd.DataFrame:
-        """One row per method, seed and scored column: metrics, and skill over the mean."""
+        """One row per method, seed and scored column: metrics, skill, scores of imputations."""
         rows = [
             {"method": task.method, "seed": task.seed, **column}
             for task in self.tasks
             for column in task.per_column
         ]
-        figures = dict.fromkeys((*METRICS, "skill"), float)
+        figures = dict.fromkeys(("skill", *METRICS, *IMPUTATION_METRICS), float)
         columns = ["method", "seed", "column", "role", "n_missing", "n_scored", *figures]
         return pd.DataFrame(rows, columns=columns).astype(figures)
 
-    def summary(self, metric: str = "imputation_accuracy") -> pd.DataFrame:
+    def ranks(self, metric: str = RANKED_BY) -> pd.DataFrame:
+        """Rank the methods that have the metric; see :func:`~pmae_core.evaluation.rank_methods`.
+
+        Parameters
+        ----------
+        metric : str, default "skill"
+            One of ``RANKED_METRICS``. Those of whole tables, such as the energy distance, have one
+            value per seed; the others are means over columns.
+        """
+        table = self.table
+        n_done = (table["status"] == "done").groupby(table["method"]).sum()
+        n_tasks = table.groupby("method").size()
+        tables = table[table["status"] == "done"].assign(column="")
+        scores = tables if metric in TABLE_SCORES else self.per_column
+        return rank_methods(
+            scores,
+            metric=metric,
+            incomplete=[str(method) for method in n_done.index[n_done < n_tasks]],
+            masks_vary=self.masks_vary,
+        )
+
+    def rankable(self) -> list[str]:
+        """Return the metrics that methods can be ranked by: those with a value for any of them."""
+        columns, table = self.per_column, self.table
+        return [
+            metric
+            for metric in RANKED_METRICS
+            if (table if metric in TABLE_SCORES else columns)[metric].notna().any()
+        ]
+
+    def summary(self, metric: str = RANKED_BY) -> pd.DataFrame:
         """Return one row per method, best first: means, standard errors, ranks with ties.
 
         Parameters
         ----------
-        metric : str, default "imputation_accuracy"
-            The metric to rank by; see :func:`~pmae_core.evaluation.ranking.rank_methods`.
+        metric : str, default "skill"
+            The metric to rank by; see :meth:`ranks`.
 
         Returns
         -------
         DataFrame
             By method: ``rank`` (missing where there is no result), ``tie_group``, how far
             ``behind`` the best of the group, each score with its standard error over seeds
-            (``_se``), the medians of seconds and memory, ``n_done`` of ``n_tasks``, and a
-            ``remark`` that says why results are missing.
+            (``_se``), the medians of seconds and memory, ``n_done`` of ``n_tasks``, how many
+            ``n_imputations`` of a cell were scored (1: a point mass), and a ``remark`` that says
+            why results are missing.
         """
         table = self.table
         done = table[table["status"] == "done"]
         n_done = done.groupby("method").size().reindex(self.methods, fill_value=0)
         n_tasks = table.groupby("method").size().reindex(self.methods)
-        ranks = rank_methods(
-            self.per_column,
-            metric=metric,
-            incomplete=[method for method in self.methods if n_done[method] < n_tasks[method]],
-            masks_vary=self.masks_vary,
-        ).drop(columns="score")
+        ranks = self.ranks(metric).drop(columns="score")
         without_rank = [method for method in self.methods if method not in ranks.index]
-        summary = ranks.join(_means_and_costs(done), how="left")
-        summary = summary.reindex([*ranks.index, *without_rank]).assign(
-            n_done=n_done, n_tasks=n_tasks, remark=pd.Series(self._remarks(), dtype=object)
+        order = [*ranks.index, *without_rank]
+        summary = ranks.reindex(order).join(_means_and_costs(done), how="left")
+        summary = summary.assign(
+            n_done=n_done,
+            n_tasks=n_tasks,
+            n_imputations=table.groupby("method")["n_imputations"].max(),
+            remark=pd.Series(self._remarks(), dtype=object),
         )
         summary.index.name = "method"
         return summary.astype({"rank": "Int64", "tie_group": "Int64"})
@@ -150,6 +183,13 @@ class Comparison:
 
 def _seeds(seeds: list[int]) -> str:
     return f"{'Seed' if len(seeds) == 1 else 'Seeds'} {listed(seeds, most=len(seeds))}"
+
+
+def _score(task: TaskResult, name: str) -> float | None:
+    """Return a score of a task; results of earlier versions have the skill by column only."""
+    if name == "skill" and name not in task.scores and task.per_column:
+        return float(pd.Series([row["skill"] for row in task.per_column], dtype=float).mean())
+    return task.scores.get(name)
 
 
 def _means_and_costs(done: pd.DataFrame) -> pd.DataFrame:

@@ -92,6 +92,8 @@ class ComparisonRun:
         result = self.store.load(task.method, task.seed, _identity(task))
         if result is None or (result.status == "failed" and self.retry_failed):
             return None
+        if result.status == "done" and not _scored_as_asked(result, task):
+            return None
         if result.status == "stopped" and _more_time(task.budget_seconds, result.budget_seconds):
             return None
         return result
@@ -122,6 +124,13 @@ def _identity(task: Task) -> dict[str, Any]:
     """Return the settings that a result on disk must share with the task."""
     named = {} if task.imputer in (None, task.method) else {"imputer": task.imputer}
     return {**named, **task.params}
+
+
+def _scored_as_asked(result: TaskResult, task: Task) -> bool:
+    """Say whether a result on disk has the scores of random imputations that the task asks for."""
+    has_i_score = "i_score" in result.scores
+    same_number = result.imputations == task.imputations
+    return (same_number or not task.imputations) and (has_i_score or not task.i_score)
 
 
 def _more_time(now: float | None, then: float | None) -> bool:

@@ -51,11 +51,11 @@ def energy_score(
 
     Notes
     -----
-    Rows are whole rows, cells that were observed included. Numbers and dates are scaled by the
-    minimum and maximum of the true column, categories are one-hot and scaled so that two
-    different ones are at distance 1. A cell whose true value is unknown counts as its column's
-    mean (no category for a categorical one) on both sides. Identifiers, ignored and empty columns
-    do not count.
+    Rows are whole rows, cells that were observed included. Numbers and dates count as their rank
+    among the true values of the column, scaled to 0 and 1, so that neither units nor outliers
+    matter; categories are one-hot and scaled so that two different ones are at distance 1. A cell
+    whose true value is unknown counts as the middle rank (no category for a categorical one) on
+    both sides. Identifiers, ignored and empty columns do not count.
     """
     schema = Schema.infer(truth) if schema is None else schema
     rows = np.flatnonzero(missing.to_numpy(dtype=bool).any(axis=1))
@@ -98,14 +98,15 @@ def _numbers(
 ) -> tuple[FloatArray, FloatArray]:
     true_numbers, imputed_numbers = comparable_numbers(truth, imputed)
     known = np.isfinite(true_numbers)
-    low, high = true_numbers[known].min(), true_numbers[known].max()
-    scale = high - low if high > low else 1.0
-    middle = true_numbers[known].mean()
+    in_order = np.sort(true_numbers[known])
 
-    def scaled(numbers: FloatArray) -> FloatArray:
-        return ((np.where(known, numbers, middle) - low) / scale)[rows, None]
+    def ranks(numbers: FloatArray) -> FloatArray:
+        # Equal values share the middle of their ranks, as does a value between two others.
+        below = np.searchsorted(in_order, numbers[rows], side="left")
+        up_to = np.searchsorted(in_order, numbers[rows], side="right")
+        return np.where(known[rows], (below + up_to) / (2 * len(in_order)), 0.5)[:, None]
 
-    return scaled(true_numbers), scaled(imputed_numbers)
+    return ranks(true_numbers), ranks(imputed_numbers)
 
 
 def _one_hot(

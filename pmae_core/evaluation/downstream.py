@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 from pmae_core.errors import Cancelled, ImputationError, ScoringError
+from pmae_core.evaluation.leakage import check_leaks
 from pmae_core.evaluation.prediction import (
     PredictionProblem,
     PredictionTask,
@@ -43,7 +45,12 @@ FEWEST_TEST_ROWS = 5
 
 INDUCTIVE = "fitted to the features of the training rows only"
 TRANSDUCTIVE = (
-    "fitted to the features of all rows, never to the target, because it cannot impute new rows"
+    "fitted to the features of all rows, never to the target, because it cannot impute new rows; "
+    "its scores can be too high"
+)
+BEFORE_THE_SPLIT = (
+    "fitted to the features of all rows, never to the target, before the rows were split; scores "
+    "can be too high"
 )
 BEFOREHAND = "imputed beforehand; the rows it was fitted to are not known here"
 COMPLETE_ONLY = "trained and tested on complete rows only, so the test rows differ"
@@ -64,42 +71,67 @@ class Downstream:
         What to predict, by the table's index.
     task : {"regression", "classification"}
         How.
+    fit_rows : {"training", "all"}, default "training"
+        Which rows imputers are fitted to: the training rows of the prediction, or all rows before
+        they are split. The latter is how we read the paper; imputers then see the features of the
+        test rows.
     """
 
     labels: pd.Series
     task: PredictionTask
+    fit_rows: Literal["training", "all"] = "training"
+
+    def pose(self, frame: pd.DataFrame, schema: Schema) -> PredictionProblem:
+        """Return the problem of predicting the labels of the rows of a table."""
+        return pose_problem(frame, self.labels.loc[frame.index], None, schema, self.task)
 
 
-def downstream_of_imputed(
-    imputed: pd.DataFrame, downstream: Downstream, schema: Schema, seed: int
+def downstream_of_method(
+    imputer: BaseImputer,
+    incomplete: pd.DataFrame,
+    imputed: pd.DataFrame,
+    downstream: Downstream,
+    schema: Schema,
+    seed: int,
+    cancel: Callable[[], bool],
 ) -> dict[str, Any]:
-    """Return the scores of predictions from one imputed table.
+    """Return the scores of predictions from a table that one method imputes.
 
     Parameters
     ----------
-    imputed : DataFrame
-        Features without missing values; labels are matched by the index.
+    imputer : BaseImputer
+        The method, with its roles and seed. It is fitted again where ``downstream.fit_rows`` is
+        "training".
+    incomplete, imputed : DataFrame
+        The features with their missing values, and as the method imputed them when it was fitted
+        to all rows.
     downstream : Downstream
-        What to predict.
+        What to predict. Labels are matched by the index.
     schema : Schema
         Roles of the features.
     seed : int
         Seed of the split and the models.
+    cancel : callable
+        Returns ``True`` to stop.
 
     Returns
     -------
     dict
-        ``metric`` ("r2" or "auroc"), the score of each model (nan if it failed), and
-        ``error``, which says why.
+        ``metric`` ("r2" or "auroc"), the score of each model (nan if it failed), ``how`` the rows
+        were imputed, and ``error``, which says why a model failed.
     """
-    labels = downstream.labels.loc[imputed.index]
-    problem = pose_problem(imputed, labels, None, schema, downstream.task)
-    impute = partial(_take, problem.frame, problem.split(seed, TEST_SHARE), BEFOREHAND)
+    problem = downstream.pose(incomplete, schema)
+    split = problem.split(seed, TEST_SHARE)
+    if downstream.fit_rows == "all":
+        impute = partial(_take, imputed.iloc[problem.kept_rows], split, BEFORE_THE_SPLIT)
+    else:
+        impute = partial(_impute, problem.frame, split, clone(imputer), cancel)
     rows = _rows({}, problem, impute, MODELS, seed)
     errors = dict.fromkeys(row["error"] for row in rows if row["error"])
     return {
         "metric": problem.metric,
         **{row["model"]: row["score"] for row in rows},
+        "how": rows[0]["how"],
         "error": " ".join(errors),
     }
 
@@ -122,7 +154,9 @@ def downstream_scores(
     """Train models on imputed tables and score their predictions of a target.
 
     For each seed the rows are split once for all methods. Imputers never see the target, and
-    those that can impute new rows never see the test rows. The column ``how`` says which.
+    those that can impute new rows never see the test rows. The column ``how`` says which. A target
+    that is left among the features is refused (see
+    :func:`~pmae_core.evaluation.leakage.find_leaks`).
 
     Parameters
     ----------
@@ -164,19 +198,26 @@ def downstream_scores(
     Raises
     ------
     ScoringError
-        If nothing can be scored. If only one method fails, its rows have an ``error``.
+        If nothing can be scored, or if a feature is a copy or a one-to-one recoding of the
+        target. If only one method fails, its rows have an ``error``.
+
+    Warns
+    -----
+    LeakageWarning
+        If a single feature predicts the target almost perfectly.
 
     Examples
     --------
-    >>> x = np.arange(60.0)
-    >>> features = pd.DataFrame({"x": x, "z": x[::-1]}).mask(np.arange(60)[:, None] % 7 == [0, 3])
-    >>> scores = downstream_scores(features, pd.Series(3 * x), ["naive"], seeds=[0])
+    >>> x, z = np.random.default_rng(0).normal(size=(2, 60))
+    >>> features = pd.DataFrame({"x": x, "z": z}).mask(np.arange(60)[:, None] % 7 == [0, 3])
+    >>> scores = downstream_scores(features, pd.Series(x + z), ["naive"], seeds=[0])
     >>> scores[["method", "model", "metric"]].values.tolist()[:2]
     [['naive', 'linear', 'r2'], ['naive', 'boosting', 'r2']]
     """
     problem = pose_problem(frame, target, truth, schema, task)
     sources = name_imputations(methods, frame)
     _check_settings(sources, seeds, test_share, models)
+    check_leaks(problem)
     n_references = 1 + (truth is not None)
     progress = ProgressMeter(
         len(seeds) * (len(sources) + n_references),

@@ -22,6 +22,7 @@ METRICS = (
     "r2",
     "r2_unclipped",
     "accuracy",
+    "balanced_accuracy",
     "rmse",
     "mae",
     "wasserstein",
@@ -105,7 +106,9 @@ def score_imputation(
     - ``rmse``, ``mae`` and ``wasserstein`` (distance between the distributions of true and
       imputed values) are for the same columns, after scaling both by the minimum and maximum
       of the whole *true* column, so that columns can be averaged.
-    - Categorical and boolean columns have ``accuracy``, the share of cells imputed exactly.
+    - Categorical and boolean columns have ``accuracy``, the share of cells imputed exactly, and
+      ``balanced_accuracy``, the mean of that share over the true categories: always imputing the
+      most frequent of k categories scores 1/k, however rare the others are.
     - ``imputation_accuracy`` of a column is its ``r2`` or its ``accuracy``.
     - Missing cells whose true value is unknown (or infinite) are not scored. Columns without
       missing cells, identifiers and ignored columns are skipped.
@@ -123,19 +126,12 @@ def score_imputation(
     _check_fit(truth, imputed, missing_frame)
     schema = Schema.infer(truth) if schema is None else schema
 
-    not_learned = schema.not_learned(truth)
+    cells, skipped = scored_cells(truth, missing_frame, schema)
     rows: dict[Any, dict[str, Any]] = {}
-    skipped: dict[str, str] = {}
     still_missing: list[str] = []
-    for name in missing_frame.columns:
-        cells = missing_frame[name].to_numpy(dtype=bool)
-        scored = cells & has_true_value(truth[name])
+    for name, scored in cells.items():
         role = schema.role(name)
-        reason = _reason_to_skip(not_learned.get(name), cells, scored)
-        if reason is not None:
-            skipped[name] = reason
-            continue
-        counts = {"n_missing": int(cells.sum()), "n_scored": int(scored.sum())}
+        counts = {"n_missing": int(missing_frame[name].sum()), "n_scored": int(scored.sum())}
         score_column = _score_numbers if role in NUMBERS else _score_categories
         try:
             values = score_column(truth[name], imputed[name], scored)
@@ -154,6 +150,32 @@ def score_imputation(
     per_column = per_column.reindex(columns=["role", "n_missing", "n_scored", *METRICS])
     overall = {metric: float(per_column[metric].astype(float).mean()) for metric in METRICS}
     return ImputationScore(overall, per_column, skipped)
+
+
+def scored_cells(
+    truth: pd.DataFrame, missing: pd.DataFrame, schema: Schema
+) -> tuple[dict[Any, BoolArray], dict[str, str]]:
+    """Return which cells of each column are scored, and the columns left out with the reason.
+
+    Parameters
+    ----------
+    truth, missing : DataFrame
+        The complete table, and where cells were missing.
+    schema : Schema
+        Roles of the columns.
+    """
+    not_learned = schema.not_learned(truth)
+    cells: dict[Any, BoolArray] = {}
+    skipped: dict[str, str] = {}
+    for name in missing.columns:
+        removed = missing[name].to_numpy(dtype=bool)
+        scored = removed & has_true_value(truth[name])
+        reason = _reason_to_skip(not_learned.get(name), removed, scored)
+        if reason is None:
+            cells[name] = scored
+        else:
+            skipped[name] = reason
+    return cells, skipped
 
 
 class _StillMissing(Exception):
@@ -210,9 +232,16 @@ def _score_categories(truth: pd.Series, imputed: pd.Series, scored: BoolArray) -
     if imputed[scored].isna().any():
         raise _StillMissing
     # As objects, so that categories, strings and nullable dtypes compare by value.
-    hits = truth[scored].to_numpy(dtype=object) == imputed[scored].to_numpy(dtype=object)
+    true_labels = truth[scored].to_numpy(dtype=object)
+    hits = true_labels == imputed[scored].to_numpy(dtype=object)
     accuracy = float(np.mean(hits))
-    return {"imputation_accuracy": accuracy, "accuracy": accuracy}
+    categories = pd.factorize(true_labels)[0]
+    by_category = np.bincount(categories, weights=hits) / np.bincount(categories)
+    return {
+        "imputation_accuracy": accuracy,
+        "accuracy": accuracy,
+        "balanced_accuracy": float(by_category.mean()),
+    }
 
 
 def _score_numbers(truth: pd.Series, imputed: pd.Series, scored: BoolArray) -> dict[str, float]:

@@ -34,6 +34,8 @@ class PredictionProblem:
     ----------
     frame : DataFrame
         The features with their missing values, in rows whose target is observed.
+    labels : Series
+        What to predict, as it was given.
     target : array
         Numbers to predict, or codes of classes.
     task : {"regression", "classification"}
@@ -47,6 +49,7 @@ class PredictionProblem:
     """
 
     frame: pd.DataFrame
+    labels: pd.Series
     target: np.ndarray
     task: PredictionTask
     schema: Schema
@@ -124,16 +127,13 @@ def pose_problem(
     task = task or _task_of(label)
     return PredictionProblem(
         frame=frame.iloc[kept],
+        labels=label,
         target=_numbers(label) if task == "regression" else _classes(label),
         task=task,
-        schema=Schema.infer(frame) if schema is None else _part_of(schema, frame),
+        schema=Schema.infer(frame) if schema is None else schema.only(frame.columns),
         truth=truth.iloc[kept] if truth is not None else None,
         kept_rows=kept,
     )
-
-
-def _part_of(schema: Schema, frame: pd.DataFrame) -> Schema:
-    return Schema(tuple(column for column in schema if column.name in frame.columns))
 
 
 def _task_of(target: pd.Series) -> PredictionTask:

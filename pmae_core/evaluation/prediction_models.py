@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation.prediction import PredictionProblem, PredictionTask, RowSplit
-from pmae_core.table import EncodedTable, Schema, TableEncoder
+from pmae_core.table import EncodedTable, TableEncoder
 from pmae_core.words import listed
 
 MODELS = ("linear", "boosting")
@@ -42,7 +42,7 @@ class PredictionFeatures:
         if missing.any():
             names = listed([name for name in usable if missing[name]])
             raise ScoringError(f"Cells are still missing in {names}.")
-        schema = Schema(tuple(column for column in problem.schema if column.name in usable))
+        schema = problem.schema.only(usable)
         encoder = TableEncoder(schema=schema, numeric="standard").fit(train)
         if not encoder.columns_:
             raise ScoringError("No feature varies, so there is nothing to predict from.")

@@ -12,15 +12,17 @@ from typing import Any
 import pandas as pd
 
 from pmae_core.evaluation.comparison import Comparison
+from pmae_core.evaluation.disagreement import disagreement_sentence
+from pmae_core.evaluation.imputation_scores import expected_coverage
 from pmae_core.evaluation.ranking import MIN_SEEDS
 from pmae_core.evaluation.report_figures import (
     MAX_PANELS,
-    accuracy_figure,
     cost_figure,
     forest_figure,
+    ranking_figure,
     truth_figure,
 )
-from pmae_core.words import count
+from pmae_core.words import count, percent
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; background: #fff;
@@ -38,13 +40,25 @@ th { text-align: right; border-bottom: 2px solid #555; }
 code { overflow-wrap: anywhere; }
 """
 _SCORE_TITLES = {
+    "skill": "Skill",
     "imputation_accuracy": "Imputation accuracy",
     "r2_unclipped": "R²",
     "accuracy": "Accuracy",
+    "balanced_accuracy": "Balanced accuracy",
     "rmse": "RMSE",
     "mae": "MAE",
     "wasserstein": "Wasserstein",
-    "energy": "Energy",
+    "energy_distance": "Energy distance",
+}
+_DISTRIBUTION_TITLES = {
+    "distribution_skill": "Distribution skill",
+    "crps": "CRPS",
+    "brier": "Brier",
+    "log_score": "Log score",
+    "coverage": "Coverage",
+    "width": "Width",
+    "energy_distance": "Energy distance",
+    "i_score": "I-Score",
 }
 _HOLDOUTS = {
     "like-mine": "Scores are on observed cells, held out in the patterns of the table's own "
@@ -101,11 +115,14 @@ def comparison_report(
     summary = comparison.summary()
     parts = [f"<h1>{escape(title)}</h1>", _introduction(comparison)]
     parts.append(_section("Leaderboard", _leaderboard(summary), _rank_note(comparison)))
+    if summary["n_imputations"].max() > 0:
+        distribution = _distribution(summary, comparison)
+        parts.append(_section("Imputations as a distribution", *distribution))
     if summary["rank"].notna().any():
         best = str(summary.index[0])
         parts += [
-            _section("Accuracy", accuracy_figure(summary)),
-            _section("Accuracy and time", cost_figure(summary)),
+            _section("Skill", ranking_figure(summary)),
+            _section("Skill and time", cost_figure(summary)),
             _section("Column by column", _heat_table(comparison, summary), _HEAT_NOTE),
             _section(f"Truth and imputation: {best}", *_truth(comparison, best)),
         ]
@@ -168,17 +185,61 @@ def _leaderboard(summary: pd.DataFrame) -> str:
     return _table(headers, rows, words={1}, bold=leaders)
 
 
+def _distribution(summary: pd.DataFrame, comparison: Comparison) -> list[str]:
+    """Return the scores of random imputations, and how to read them."""
+    names = [name for name in _DISTRIBUTION_TITLES if summary[name].notna().any()]
+    headers = ["Method", "Imputations", *(_DISTRIBUTION_TITLES[name] for name in names)]
+    rows = [
+        [
+            str(method),
+            _imputations_word(int(row["n_imputations"])),
+            *(_with_error(row[name], row[f"{name}_se"]) for name in names),
+        ]
+        for method, row in summary.iterrows()
+        if row["n_done"]
+    ]
+    sentence = disagreement_sentence(comparison)
+    note = (
+        '<p class="note">Distribution skill is the share of the error of random observed values '
+        "that a method avoids (CRPS of numbers, Brier score of categories): 1 is perfect, 0 no "
+        "better than random observed values. For CRPS, Brier, log score, energy distance and "
+        "I-Score, lower is better. CRPS and the width of intervals are in units of the spread of "
+        f"the column. {_coverage_note(int(summary['n_imputations'].max()))}</p>"
+    )
+    return [
+        f"<p>{escape(sentence)}</p>" if sentence else "",
+        _table(headers, rows, words={0, 1}),
+        note,
+    ]
+
+
+def _imputations_word(n_imputations: int) -> str:
+    return "1 (point mass)" if n_imputations == 1 else str(n_imputations)
+
+
+def _coverage_note(n_imputations: int) -> str:
+    if n_imputations < 2:
+        return "All methods give one imputation, which is scored as a point mass."
+    return (
+        f"Coverage: how often the interval from {n_imputations} imputations includes the true "
+        f"value; perfect imputations reach {percent(expected_coverage(n_imputations))}. A method "
+        "that gives one imputation is scored as a point mass and has no interval."
+    )
+
+
 def _rank_note(comparison: Comparison) -> str:
     by_seed = comparison.masks_vary and len(comparison.settings["seeds"]) >= MIN_SEEDS
     over = "seeds" if by_seed else "columns"
     return (
         '<p class="note">Mean ± standard error over seeds; seconds and memory are medians. '
+        "Methods are ranked by skill: the share of the error of imputing the mean or the most "
+        "frequent category that a method avoids, mean over columns (1 is perfect, 0 is the mean). "
         "Imputation accuracy is the mean over columns of R² (numbers; negative values count as 0) "
-        "and of the share of correct categories. For RMSE, MAE, Wasserstein and energy, lower is "
-        "better. Methods share a rank when they are tied: the 95% confidence interval of the "
-        f"paired difference to the best of the rank (over {over}, on the same held-out cells) "
-        "includes 0. Methods that failed on some seeds come last. Memory is the growth of the "
-        "process while the method ran.</p>"
+        "and of the share of correct categories. For RMSE, MAE, Wasserstein and energy distance, "
+        "lower is better. Methods share a rank when they are tied with the best of the rank: the "
+        f"95% interval of the difference (paired over {over}, on the same held-out cells, adjusted "
+        "for the number of methods) includes 0. Methods that failed on some seeds come last. "
+        "Memory is the growth of the process while the method ran.</p>"
     )
 
 
@@ -233,8 +294,11 @@ def _truth(comparison: Comparison, best: str) -> list[str]:
 
 _CONCLUSION_NOTE = (
     '<p class="note">The same estimate from every imputed table, with its 95% confidence interval. '
-    "An interval from a single imputation treats imputed values as observed and is too narrow; "
-    "pooled intervals include the spread between imputations.</p>"
+    "An interval from a single imputation treats imputed values as observed and is too narrow. A "
+    "pooled interval includes the spread between imputations, and is still too narrow where the "
+    "note says that they come from one fitted model. Without the true data no row is the yardstick "
+    "of the others: methods assume that values are missing at random (MAR), and complete cases can "
+    "be biased even then.</p>"
 )
 _DOWNSTREAM_NOTE = (
     '<p class="note">How well a model trained on imputed rows predicts the target in held-out '

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pmae_core.evaluation.sources import COMPLETE_CASES
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -19,6 +21,7 @@ BLUE, SKY, VERMILION = "#0072B2", "#56B4E9", "#D55E00"
 INK = "#1b1b1b"
 MAX_PANELS = 12
 MAX_LABELS = 10
+LOWEST_SKILL = -1.0
 _STYLE: dict[Any, Any] = {
     # Names are shown as they are: a $ in one does not begin a formula.
     "text.parse_math": False,
@@ -35,15 +38,15 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-def accuracy_figure(summary: pd.DataFrame) -> str:
-    """Return bars of imputation accuracy with standard errors, best on top.
+def ranking_figure(summary: pd.DataFrame) -> str:
+    """Return bars of skill with standard errors, best rank on top.
 
     Parameters
     ----------
     summary : DataFrame
         From :meth:`Comparison.summary`.
     """
-    ranked = summary.dropna(subset="imputation_accuracy")
+    ranked = summary.dropna(subset="skill")
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
@@ -51,41 +54,52 @@ def accuracy_figure(summary: pd.DataFrame) -> str:
         colors = [BLUE if rank == 1 else SKY for rank in ranked["rank"]]
         axes.barh(
             places,
-            ranked["imputation_accuracy"],
-            xerr=ranked["imputation_accuracy_se"].fillna(0.0),
+            _shown_skill(ranked),
+            xerr=ranked["skill_se"].fillna(0.0).clip(upper=-LOWEST_SKILL),
             color=colors,
             ecolor=INK,
             capsize=3,
             height=0.65,
         )
+        axes.axvline(0, color=INK, linewidth=0.8)
         axes.set_yticks(places, labels=list(map(_short, ranked.index)))
         axes.invert_yaxis()
-        axes.set_xlim(left=0)
-        axes.set_xlabel("Imputation accuracy, mean over seeds; bars: standard error")
+        axes.set_xlabel(f"Skill, mean over seeds{_cut_words(ranked)}; bars: standard error")
 
-    return _svg(draw, width=8, height=0.9 + 0.36 * len(ranked), name="accuracy")
+    return _svg(draw, width=8, height=0.9 + 0.36 * len(ranked), name="ranking")
 
 
 def cost_figure(summary: pd.DataFrame) -> str:
-    """Return accuracy against time, one point per method; fast and accurate is top left."""
-    ranked = summary.dropna(subset="imputation_accuracy")
+    """Return skill against time, one point per method; fast and accurate is top left."""
+    ranked = summary.dropna(subset="skill")
     seconds = (ranked["fit_seconds"] + ranked["impute_seconds"]).clip(lower=1e-3)
+    skill = _shown_skill(ranked)
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        axes.scatter(seconds, ranked["imputation_accuracy"], color=BLUE, s=36)
+        axes.scatter(seconds, skill, color=BLUE, s=36)
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.xaxis.set_minor_formatter(lambda value, _: "")
-        for method, x, y in zip(ranked.index, seconds, ranked["imputation_accuracy"], strict=True):
+        for method, x, y in zip(ranked.index, seconds, skill, strict=True):
             axes.annotate(
                 _short(method), (x, y), textcoords="offset points", xytext=(5, 4), fontsize=9
             )
         axes.margins(x=0.2, y=0.15)
         axes.set_xlabel("Seconds to fit and impute (median over seeds)")
-        axes.set_ylabel("Imputation accuracy")
+        axes.set_ylabel(f"Skill{_cut_words(ranked)}")
 
     return _svg(draw, width=8, height=4, name="cost")
+
+
+def _shown_skill(ranked: pd.DataFrame) -> pd.Series:
+    """Return the skill as drawn: one method that is far off must not hide the others."""
+    return ranked["skill"].clip(lower=LOWEST_SKILL)
+
+
+def _cut_words(ranked: pd.DataFrame) -> str:
+    is_cut = (ranked["skill"] < LOWEST_SKILL).any()
+    return f" (below {LOWEST_SKILL:g} drawn there)" if is_cut else ""
 
 
 def truth_figure(points: Mapping[str, Mapping[str, Sequence[Any]]]) -> str:
@@ -127,7 +141,7 @@ def forest_figure(rows: pd.DataFrame) -> str:
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
         for place, row in enumerate(rows.to_dict("records")):
-            color = INK if row["kind"] == "reference" else BLUE
+            color = INK if row["kind"] in ("reference", COMPLETE_CASES) else BLUE
             axes.plot([row["low"], row["high"]], [place, place], color=color, linewidth=2)
             hollow = "white" if row["kind"] == "single" else color
             axes.plot(row["estimate"], place, "o", color=color, markerfacecolor=hollow)

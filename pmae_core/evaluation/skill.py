@@ -59,7 +59,7 @@ def skill_over_mean(score: ImputationScore, mean_score: ImputationScore) -> pd.S
     """
     errors, mean_errors = (_errors(one.per_column) for one in (score, mean_score))
     return pd.Series(
-        {name: _skill(errors[name], mean_errors[name]) for name in errors.index},
+        {name: share_avoided(errors[name], mean_errors[name]) for name in errors.index},
         index=errors.index,
         dtype=float,
     )
@@ -70,7 +70,14 @@ def _errors(per_column: pd.DataFrame) -> pd.Series:
     return squared.where(per_column["accuracy"].isna(), 1 - per_column["accuracy"].astype(float))
 
 
-def _skill(error: float, mean_error: float) -> float:
-    if mean_error > 0:
-        return 1 - error / mean_error
+def share_avoided(error: float, reference: float) -> float:
+    """Return the share of a reference's error that a method avoids, nan if it is undefined.
+
+    Examples
+    --------
+    >>> share_avoided(0.25, 1.0), share_avoided(0.0, 0.0), share_avoided(0.1, 0.0)
+    (0.75, 0.0, nan)
+    """
+    if reference > 0:
+        return 1 - error / reference
     return 0.0 if error == 0 else math.nan

@@ -14,10 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pmae_core.errors import Cancelled, PMAEError, ScoringError
+from pmae_core.errors import Cancelled, ImputationWarning, PMAEError, ScoringError
 from pmae_core.evaluation.distribution import energy_score
-from pmae_core.evaluation.downstream import Downstream, downstream_of_imputed
+from pmae_core.evaluation.downstream import Downstream, downstream_of_method
 from pmae_core.evaluation.holdout import Holdout, HoldoutPlan
+from pmae_core.evaluation.i_score import energy_i_score
+from pmae_core.evaluation.imputation_scores import IMPUTATION_METRICS, score_imputations
 from pmae_core.evaluation.memory import PeakMemory
 from pmae_core.evaluation.metrics import (
     METRICS,
@@ -29,12 +31,14 @@ from pmae_core.evaluation.metrics import (
 from pmae_core.evaluation.skill import impute_with_mean, skill_over_mean
 from pmae_core.evaluation.sources import reason_of
 from pmae_core.events import Callback, Event
-from pmae_core.imputers import make_imputer
+from pmae_core.imputers import BaseImputer, make_imputer
 from pmae_core.storage.json_values import without_nan
 from pmae_core.table import Role, Schema
 
 Status = Literal["done", "failed", "stopped", "not run"]
-SCORES = (*METRICS, "energy")
+# Scores of whole tables; all others are means over columns.
+TABLE_SCORES = ("energy_distance", "i_score")
+SCORES = ("skill", *METRICS, *IMPUTATION_METRICS, *TABLE_SCORES)
 
 MAX_POINTS = 2000
 MIN_POINTS_PER_COLUMN = 20
@@ -66,7 +70,13 @@ class Task:
     budget_seconds : float, optional
         After this time the method is asked to stop.
     downstream : Downstream, optional
-        Labels of the rows, to be predicted from the imputed table as a further score.
+        Labels of the rows, to be predicted from the imputed features as a further score.
+    imputations : int
+        How many random imputations to score, of a method that draws them; 0 scores none. Any other
+        method is scored by its one imputation, as a point mass.
+    i_score : bool
+        Whether to compute the energy-I-Score on the table itself, with its own missing values or
+        simulated ones; it costs one fit for the table and one for each incomplete column.
     """
 
     method: str
@@ -79,6 +89,8 @@ class Task:
     truth: pd.DataFrame | None = None
     budget_seconds: float | None = None
     downstream: Downstream | None = None
+    imputations: int = 0
+    i_score: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,8 +108,8 @@ class TaskResult:
     scores : dict
         Overall scores by the names in ``SCORES``; nan if one does not apply.
     per_column : list of dict
-        For each scored column its name, role, ``n_scored``, the metrics, and ``skill`` over the
-        mean.
+        For each scored column its name, role, ``n_scored``, the metrics, ``skill`` over the mean,
+        and the scores of random imputations.
     skipped : dict
         Columns that are not scored, and why.
     points : dict
@@ -111,7 +123,14 @@ class TaskResult:
     traceback : str or None
         Where a method failed unexpectedly, for its developers.
     downstream : dict
-        If labels were predicted: the ``metric`` and its value by model.
+        If labels were predicted: the ``metric``, its value by model, and ``how`` rows were
+        imputed.
+    imputations : int
+        How many random imputations the task asked for.
+    n_imputations : int
+        How many were scored: 1 for a method that gives one imputation, 0 if none was scored.
+    sample_seconds : float or None
+        Time used to draw them.
     """
 
     method: str
@@ -129,6 +148,9 @@ class TaskResult:
     budget_seconds: float | None = None
     traceback: str | None = None
     downstream: dict[str, Any] = field(default_factory=dict)
+    imputations: int = 0
+    n_imputations: int = 0
+    sample_seconds: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON-able data; what does not apply is None."""
@@ -213,6 +235,7 @@ def run_task(
         "method": task.method,
         "seed": task.seed,
         "budget_seconds": task.budget_seconds,
+        "imputations": task.imputations,
     }
     try:
         return TaskResult(**about, status="done", **_measure(task, callbacks, stop))
@@ -236,11 +259,51 @@ def over_budget(seconds: float | None) -> str:
     return f"Stopped: used up its time budget of {seconds:.3g} s."
 
 
+@dataclass(frozen=True)
+class _Imputed:
+    """What a method made of a table: one imputation, those scored as a distribution, its costs."""
+
+    imputer: BaseImputer
+    single: pd.DataFrame
+    sampled: list[pd.DataFrame]
+    costs: dict[str, float | None]
+    notes: list[str]
+
+
 def _measure(task: Task, callbacks: Sequence[Callback], stop: Callable[[], bool]) -> dict[str, Any]:
     holdout = task.holdout.make(task.table, task.schema, task.seed, task.truth)
     by_mean = impute_with_mean(holdout.incomplete, task.schema)
     missing, unlearnable = _scored_cells(holdout, by_mean)
+    imputed = _impute(task, holdout, callbacks, stop)
+    truth, schema = holdout.truth, task.schema
 
+    score = score_imputation(truth, imputed.single, missing, schema)
+    skill = skill_over_mean(score, score_imputation(truth, by_mean, missing, schema))
+    random = score_imputations(truth, imputed.sampled, missing, schema) if imputed.sampled else None
+    tables = imputed.sampled or [imputed.single]
+    energies = [energy_score(truth, one, missing, schema) for one in tables]
+    i_score, i_score_notes = _i_score(task, holdout, stop) if task.i_score else ({}, [])
+    return {
+        "scores": {
+            "skill": float(skill.mean()),
+            **score.overall,
+            **_overall(random),
+            "energy_distance": float(np.mean(energies)),
+            **i_score,
+        },
+        "per_column": _per_column(score, skill, random),
+        "skipped": {str(name): why for name, why in score.skipped.items()} | unlearnable,
+        "points": _points(truth, imputed.single, missing, score, task),
+        **imputed.costs,
+        "notes": list(dict.fromkeys([*imputed.notes, *i_score_notes]))[:MAX_NOTES],
+        "n_imputations": len(imputed.sampled),
+        "downstream": _predictions(task, imputed.imputer, holdout.incomplete, imputed.single, stop),
+    }
+
+
+def _impute(
+    task: Task, holdout: Holdout, callbacks: Sequence[Callback], stop: Callable[[], bool]
+) -> _Imputed:
     imputer = make_imputer(
         task.imputer or task.method,
         **{**task.params, "schema": task.schema, "random_state": task.seed},
@@ -251,30 +314,93 @@ def _measure(task: Task, callbacks: Sequence[Callback], stop: Callable[[], bool]
         for callback in callbacks:
             callback(wrapped)
 
-    with warnings.catch_warnings(record=True) as caught, PeakMemory() as peak:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         begin = time.perf_counter()
-        imputer.fit(holdout.incomplete, callbacks=(forward,), cancel=stop)
-        fitted = time.perf_counter()
-        imputed = imputer.transform(holdout.incomplete)
+        with PeakMemory() as peak:
+            imputer.fit(holdout.incomplete, callbacks=(forward,), cancel=stop)
+            fitted = time.perf_counter()
+            single = imputer.transform(holdout.incomplete)
         finished = time.perf_counter()
-
-    score = score_imputation(holdout.truth, imputed, missing, task.schema)
-    mean_score = score_imputation(holdout.truth, by_mean, missing, task.schema)
-    energy = energy_score(holdout.truth, imputed, missing, task.schema)
-    return {
-        "scores": {**score.overall, "energy": energy},
-        "per_column": _per_column(score, skill_over_mean(score, mean_score)),
-        "skipped": {str(name): why for name, why in score.skipped.items()} | unlearnable,
-        "points": _points(holdout.truth, imputed, missing, score, task),
+        sampled, failure = _sampled(imputer, single, holdout, task, stop)
+        sample_seconds = time.perf_counter() - finished
+    costs = {
         "fit_seconds": fitted - begin,
         "impute_seconds": finished - fitted,
+        "sample_seconds": sample_seconds if task.imputations else None,
         "peak_memory_mb": peak.megabytes,
-        "notes": list(dict.fromkeys(str(one.message) for one in caught))[:MAX_NOTES],
-        "downstream": {}
-        if task.downstream is None
-        else downstream_of_imputed(imputed, task.downstream, task.schema, task.seed),
     }
+    notes = [*failure, *(str(one.message) for one in caught)]
+    return _Imputed(imputer, single, sampled, costs, notes)
+
+
+def _sampled(
+    imputer: BaseImputer,
+    imputed: pd.DataFrame,
+    holdout: Holdout,
+    task: Task,
+    stop: Callable[[], bool],
+) -> tuple[list[pd.DataFrame], list[str]]:
+    """Return the imputations to score as a distribution, or a note that says why there are none."""
+    if not task.imputations:
+        return [], []
+    if not imputer.draws_samples():
+        return [imputed], []
+    try:
+        found = imputer.sample(
+            holdout.incomplete, task.imputations, random_state=task.seed, cancel=stop
+        )
+        return found, []
+    except Cancelled:
+        raise
+    except PMAEError as error:
+        return [], [f"Random imputations were not scored: {error}"]
+
+
+def _i_score(
+    task: Task, holdout: Holdout, stop: Callable[[], bool]
+) -> tuple[dict[str, float], list[str]]:
+    """Return the energy-I-Score on the table itself, and notes on columns without one."""
+    is_simulated = task.holdout.kind == "amputation"
+    try:
+        found = energy_i_score(
+            holdout.incomplete if is_simulated else task.table,
+            task.imputer or task.method,
+            schema=task.schema,
+            params=task.params,
+            imputations=max(task.imputations, 1),
+            seed=task.seed,
+            cancel=stop,
+        )
+    except ScoringError as error:
+        return {"i_score": math.nan}, [f"No I-Score: {error}"]
+    notes = [f"No I-Score for {name}: {why}." for name, why in found.skipped.items()]
+    return {"i_score": found.overall}, notes
+
+
+def _overall(random: pd.DataFrame | None) -> dict[str, float]:
+    """Return the mean over columns of the scores of random imputations."""
+    if random is None:
+        return dict.fromkeys(IMPUTATION_METRICS, math.nan)
+    return {name: float(random[name].astype(float).mean()) for name in IMPUTATION_METRICS}
+
+
+def _predictions(
+    task: Task,
+    imputer: BaseImputer,
+    incomplete: pd.DataFrame,
+    imputed: pd.DataFrame,
+    stop: Callable[[], bool],
+) -> dict[str, Any]:
+    """Return the scores of the downstream task, if there is one."""
+    if task.downstream is None:
+        return {}
+    with warnings.catch_warnings():
+        # The same method on fewer rows warns of the same things again.
+        warnings.simplefilter("ignore", ImputationWarning)
+        return downstream_of_method(
+            imputer, incomplete, imputed, task.downstream, task.schema, task.seed, stop
+        )
 
 
 def _scored_cells(holdout: Holdout, by_mean: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -285,8 +411,12 @@ def _scored_cells(holdout: Holdout, by_mean: pd.DataFrame) -> tuple[pd.DataFrame
     return holdout.missing.drop(columns=unlearnable), reasons
 
 
-def _per_column(score: ImputationScore, skill: pd.Series) -> list[dict[str, Any]]:
+def _per_column(
+    score: ImputationScore, skill: pd.Series, random: pd.DataFrame | None
+) -> list[dict[str, Any]]:
     columns = score.per_column.assign(skill=skill)
+    if random is not None:
+        columns = columns.join(random)
     rows: list[dict[Any, Any]] = columns.to_dict(orient="records")
     return [{"column": str(name), **row} for name, row in zip(columns.index, rows, strict=True)]
 

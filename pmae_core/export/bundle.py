@@ -21,6 +21,7 @@ from pmae_core.export.formulas import escape_formulas
 from pmae_core.export.methods_text import methods_paragraph
 from pmae_core.export.recipe import Recipe
 from pmae_core.export.script import command_line, reproduce_script
+from pmae_core.imputers import imputer_info
 from pmae_core.table import write_table
 from pmae_core.words import count, listed
 
@@ -108,7 +109,12 @@ def _write_tables(
     color: str,
 ) -> None:
     was_imputed = frame.isna() & imputed.notna()
-    about = {"Table": recipe.table, "Method": recipe.method, "Seed": str(recipe.seed)}
+    about = {
+        "Table": recipe.table,
+        "Method": recipe.method,
+        "Uncertainty": imputer_info(recipe.method).about_imputations,
+        "Seed": str(recipe.seed),
+    }
     to_csv = escape_formulas if escape_csv else _unchanged
     writers: Mapping[TableFormat, Callable[[Path], None]] = {
         "csv": lambda path: write_table(to_csv(imputed), path),

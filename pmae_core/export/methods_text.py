@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from pmae_core.errors import ImputationError
 from pmae_core.evaluation import Comparison
 from pmae_core.export.recipe import Recipe
-from pmae_core.imputers import ImputerInfo, list_imputers
+from pmae_core.imputers import ImputerInfo, imputer_info
+from pmae_core.table import ColumnRules
 from pmae_core.words import count, listed, percent
 
 RUBIN = "Rubin: Multiple Imputation for Nonresponse in Surveys. Wiley, 1987."
@@ -86,17 +86,18 @@ def methods_paragraph(
     >>> text.plain.split(". ")[0]
     'The table has 4 rows and 2 columns; 1 of its 8 cells (12.5%) was missing, in x (25%)'
     """
-    info = _info(recipe.method)
+    info = imputer_info(recipe.method)
     references = [info.citation, *([RUBIN] if recipe.n_imputations > 1 else [])]
 
     def paragraph(write: Writer) -> str:
         parts = (
             _missing(recipe, frame, write),
             _method(recipe, info, write),
+            _rules(recipe, write),
             _imputations(recipe, references),
             _result(recipe, frame, imputed, write),
             _comparison(recipe, comparison, write),
-            _caveats(recipe),
+            _caveats(recipe, info),
         )
         return " ".join(sentence for part in parts for sentence in part)
 
@@ -112,13 +113,6 @@ def escape_markdown(text: Any) -> str:
     'a\\_b \\*c\\*'
     """
     return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
-
-
-def _info(method: str) -> ImputerInfo:
-    for info in list_imputers():
-        if info.name == method:
-            return info
-    raise ImputationError(f"There is no method {method!r} to describe.")
 
 
 def _missing(recipe: Recipe, frame: pd.DataFrame, write: Writer) -> Iterator[str]:
@@ -162,6 +156,19 @@ def _method(recipe: Recipe, info: ImputerInfo, write: Writer) -> Iterator[str]:
     )
 
 
+def _rules(recipe: Recipe, write: Writer) -> Iterator[str]:
+    rules = {write(name): ColumnRules.read(one, name) for name, one in recipe.rules.items()}
+    limited = [f"{name} ({one.limits_text})" for name, one in rules.items() if one.limits_text]
+    if limited:
+        yield f"Imputed values were kept within limits: {listed(limited, _MOST_COLUMNS)}."
+    whole = [name for name, one in rules.items() if one.whole]
+    if whole:
+        yield f"Imputed values of {listed(whole, _MOST_COLUMNS)} were rounded to whole numbers."
+    derived = [f"{name} = {write(one.derived)}" for name, one in rules.items() if one.derived]
+    if derived:
+        yield f"Missing values of derived columns were computed: {'; '.join(derived)}."
+
+
 def _cite(number: int) -> str:
     return f"[{number}]"
 
@@ -196,16 +203,16 @@ def _comparison(recipe: Recipe, comparison: Comparison | None, write: Writer) ->
     if pd.isna(row["rank"]):
         return
     n_seeds = len(comparison.settings["seeds"])
-    error = row["imputation_accuracy_se"]
+    error = row["skill_se"]
     spread = "" if pd.isna(error) else f" ± {error:.3f}"
     n_ranked = int(summary["rank"].notna().sum())
     cells = _HELD_OUT_CELLS[comparison.settings["holdout"]]
-    accuracy = f"{row['imputation_accuracy']:.3f}{spread}"
+    skill = f"{row['skill']:.3f}{spread}"
     yield (
         f"In a comparison of {count(n_ranked, 'method')} over {count(n_seeds, 'seed')} on {cells}, "
-        "the method reached an imputation accuracy (mean over columns of R², negative values "
-        "counted as 0, or of the share of correct categories) of "
-        f"{accuracy}, rank {row['rank']}"
+        "the method reached a skill (mean over columns of the share of the error of imputing the "
+        "mean or the most frequent category that it avoids) of "
+        f"{skill}, rank {row['rank']}"
         f"{_tied(summary['rank'], row['rank'])}."
     )
     winners = comparison.column_winners()
@@ -222,7 +229,7 @@ def _tied(ranks: pd.Series, own: int) -> str:
     return f", tied with {count(others, 'other')}" if others else ""
 
 
-def _caveats(recipe: Recipe) -> Iterable[str]:
+def _caveats(recipe: Recipe, info: ImputerInfo) -> Iterable[str]:
     yield (
         "Imputation assumes that missing values resemble observed ones in otherwise similar rows "
         "(missing at random, MAR); the data alone cannot show whether this holds."
@@ -231,4 +238,9 @@ def _caveats(recipe: Recipe) -> Iterable[str]:
         yield (
             "A single imputed table does not show the uncertainty of its imputed values: standard "
             "errors computed from it are too small."
+        )
+    elif not info.is_proper:
+        yield (
+            "All imputations come from one fitted model, whose own uncertainty they leave out: "
+            "pooled standard errors are too small."
         )

@@ -35,6 +35,8 @@ class Recipe:
         Other options of :func:`~pmae_core.table.read_table`, such as ``sheet`` or ``delimiter``.
     roles : mapping of column to role
         Roles that the user chose; see :func:`changed_roles`.
+    rules : mapping of column to mapping
+        Limits, whole numbers and expressions; see :meth:`Schema.with_rules`.
     method, params, seed
         The method, those of its settings that are not its defaults, and its seed.
     model : str, optional
@@ -60,6 +62,7 @@ class Recipe:
     sentinels: Sentinels = ()
     read_options: Mapping[str, Any] = field(default_factory=dict)
     roles: Mapping[Any, str] = field(default_factory=dict)
+    rules: Mapping[Any, Mapping[str, Any]] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     model: str | None = None
@@ -75,12 +78,12 @@ class Recipe:
         reserved = {"schema", "random_state"} & set(self.params)
         if reserved:
             raise ImputationError(
-                f"Leave {listed(sorted(reserved))} out of the params of a recipe. Use roles and "
-                "seed."
+                f"Leave {listed(sorted(reserved))} out of the params of a recipe. Use roles, "
+                "rules and seed."
             )
         if self.n_imputations < 0:
             raise ImputationError(f"n_imputations must be at least 0, not {self.n_imputations}.")
-        for name in ("sentinels", "read_options", "roles", "params"):
+        for name in ("sentinels", "read_options", "roles", "rules", "params"):
             value = _as_literal(getattr(self, name))
             if not _is_literal(value):
                 raise ImputationError(
@@ -108,6 +111,7 @@ class Recipe:
             "sentinels_by_column": isinstance(self.sentinels, Mapping),
             "read_options": dict(self.read_options),
             "roles": _pairs(self.roles),
+            "rules": _pairs(self.rules),
             "method": self.method,
             "params": dict(self.params),
             "seed": self.seed,
@@ -129,6 +133,7 @@ class Recipe:
             if content.pop("sentinels_by_column"):
                 content["sentinels"] = _mapping(content["sentinels"])
             content["roles"] = _mapping(content["roles"])
+            content["rules"] = _mapping(content.get("rules", []))
             content["left_alone"] = [
                 StructuralMissingness.from_dict(d) for d in content["left_alone"]
             ]

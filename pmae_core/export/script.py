@@ -68,6 +68,7 @@ def command_line(recipe: Recipe) -> str:
         words += ["--model", _path(recipe.model)]
     else:
         words += _repeated("--role", (f"{name}={role}" for name, role in recipe.roles.items()))
+        words += _rule_words(recipe.rules)
         words += ["--method", recipe.method]
         settings = (f"{name}={_json_or_word(value)}" for name, value in recipe.params.items())
         words += _repeated("--param", settings)
@@ -107,7 +108,8 @@ def _imports(recipe: Recipe) -> str:
     if recipe.left_alone:
         lines.append("from pmae_core.explain import StructuralMissingness, leave_alone")
     lines.append(f"from pmae_core.imputers import {imputers}")
-    lines.append(f"from pmae_core.table import {read}, write_table")
+    schema = "Schema, " if recipe.rules and recipe.model is None else ""
+    lines.append(f"from pmae_core.table import {schema}{read}, write_table")
     return "\n".join(lines)
 
 
@@ -125,9 +127,15 @@ def _reading(recipe: Recipe) -> str:
 def _imputing(recipe: Recipe) -> str:
     if recipe.model is not None:
         return f"imputer = load_imputer({recipe.model!r})\nimputed = imputer.transform(frame)"
-    schema = {"schema": recipe.roles} if recipe.roles else {}
+    given = {"roles": recipe.roles, "rules": recipe.rules}
+    schema: dict[str, Any] = {"schema": recipe.roles} if recipe.roles else {}
+    lines = []
+    if recipe.rules:
+        chosen = {name: value for name, value in given.items() if value}
+        lines = [f"schema = {_call('Schema.infer', _Code('frame'), chosen)}", ""]
+        schema = {"schema": _Code("schema")}
     settings = {**schema, **recipe.params, "random_state": recipe.seed}
-    lines = [
+    lines += [
         _comment(["Settings not listed have their defaults."]),
         f"imputer = {_call('make_imputer', recipe.method, settings)}",
         "imputer.fit(frame)",
@@ -170,6 +178,13 @@ def _writing(recipe: Recipe) -> str:
     return "\n".join(lines)
 
 
+class _Code(str):
+    """Text that stands in a script as it is, without quotes."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def _call(function: str, first: str, options: Mapping[str, Any]) -> str:
     """Return a call as text, on one line if it fits."""
     arguments = [repr(first), *(f"{name}={value!r}" for name, value in options.items())]
@@ -204,12 +219,36 @@ def _check_command(recipe: Recipe) -> None:
         f"the reading option {next(iter(recipe.read_options), '')}": bool(recipe.read_options),
         "cells that are left missing": bool(recipe.left_alone),
         "column names that are not text": not all(
-            isinstance(name, str) and name for name in recipe.roles
+            isinstance(name, str) and name for name in (*recipe.roles, *recipe.rules)
+        ),
+        "numbers that need not be whole": any(
+            rules.get("whole") is False for rules in recipe.rules.values()
+        ),
+        "derived columns with = in their names": any(
+            "derived" in rules and "=" in str(name) for name, rules in recipe.rules.items()
         ),
     }
     for what, is_so in objections.items():
         if is_so:
             raise ImputationError(f"pmae impute cannot express {what}. Use the script instead.")
+
+
+def _rule_words(rules: Mapping[Any, Mapping[str, Any]]) -> list[str]:
+    limits = (
+        f"{name}={_limit(one, 'lower')}..{_limit(one, 'upper')}"
+        for name, one in rules.items()
+        if {"lower", "upper"} & set(one)
+    )
+    derived = (f"{name} = {one['derived']}" for name, one in rules.items() if "derived" in one)
+    return [
+        *_repeated("--limits", limits),
+        *_repeated("--whole", (name for name, one in rules.items() if "whole" in one)),
+        *_repeated("--derive", derived),
+    ]
+
+
+def _limit(rules: Mapping[str, Any], which: str) -> str:
+    return repr(rules[which]) if which in rules else ""
 
 
 def _repeated(option: str, values: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ from pmae_core.imputers.masked.pmae import PMAEImputer
 from pmae_core.imputers.masked.remasker import ReMaskerImputer
 from pmae_core.imputers.registry import (
     ImputerInfo,
+    imputer_info,
     list_imputers,
     load_imputer,
     make_imputer,
@@ -23,6 +24,7 @@ __all__ = [
     "PMAENetworkImputer",
     "ProgressMeter",
     "ReMaskerImputer",
+    "imputer_info",
     "list_imputers",
     "load_imputer",
     "make_imputer",

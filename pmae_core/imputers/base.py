@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pmae_core.errors import ImputationError, ImputationWarning
 from pmae_core.imputers.parameters import Constraints, InstanceOf, Integer, check_parameters
-from pmae_core.imputers.run import FitRun
+from pmae_core.imputers.run import FitRun, ProgressMeter
 from pmae_core.imputers.work import WorkParts, WorkProfile
 from pmae_core.table import EncodedTable, Schema, TableEncoder
 
@@ -28,7 +28,8 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     A method implements :meth:`_fit_encoded` and :meth:`_impute_encoded` on encoded tables; a
     method that can draw implements :meth:`_draw_encoded` too. Everything that users rely on is
-    here: observed cells, index, columns and dtypes are returned exactly as they came in.
+    here: observed cells, index, columns and dtypes are returned exactly as they came in, and the
+    rules of the schema (limits, whole numbers, derived columns) hold in every imputation.
 
     A class declares in ``_parameter_constraints`` what its parameters may be; ``fit`` refuses
     anything else.
@@ -88,6 +89,7 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             schema=self._schema_of(frame, X), **self._encoder_options()
         ).fit(frame)
         self._warn_of_unlearned(frame)
+        self._warn_of_broken_rules(frame)
         encoded = self.encoder_.transform(frame)
         if encoded.columns:
             self._fit_encoded(
@@ -115,9 +117,19 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._impute_encoded(encoded)
 
     def sample(
-        self, X: Any, n: int = 5, *, random_state: int | np.random.RandomState | None = None
+        self,
+        X: Any,
+        n: int = 5,
+        *,
+        random_state: int | np.random.RandomState | None = None,
+        callbacks: Sequence[Callback] = (),
+        cancel: Callable[[], bool] | None = None,
     ) -> list[Any]:
-        """Return ``n`` plausible imputations of the table, whose spread shows the uncertainty.
+        """Return ``n`` plausible imputations of the table.
+
+        Their spread shows all of the uncertainty only where the method is proper (see
+        :class:`~pmae_core.imputers.ImputerInfo`). Imputations from one fitted model leave out the
+        uncertainty of that model.
 
         Parameters
         ----------
@@ -127,6 +139,10 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             How many imputations.
         random_state : int, RandomState or None
             Seed of the draws; the imputer's own where ``None``.
+        callbacks : sequence of callables
+            Each gets an event after every imputation.
+        cancel : callable, optional
+            Asked between imputations; ``True`` ends with :class:`~pmae_core.errors.Cancelled`.
         """
         check_is_fitted(self, "encoder_")
         if n < 1:
@@ -138,7 +154,14 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         draws: Iterable[np.ndarray] = (
             self._draw_encoded(encoded, n, rng) if encoded.columns else [encoded.values] * n
         )
-        return [self._like_input(self.encoder_.decode(draw, frame), X) for draw in draws]
+        progress = ProgressMeter(n, "imputation", callbacks, cancel or (lambda: False))
+        progress.check()
+        imputations = []
+        for draw in draws:
+            imputed = self.encoder_.decode(draw, frame, random=True)
+            imputations.append(self._like_input(imputed, X))
+            progress.advance()
+        return imputations
 
     @classmethod
     def draws_samples(cls) -> bool:
@@ -206,6 +229,11 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                     stacklevel=3,
                 )
 
+    def _warn_of_broken_rules(self, frame: pd.DataFrame) -> None:
+        """Warn of observed cells that break the rules of their column."""
+        for sentence in self.encoder_.schema_.rule_findings(frame):
+            warnings.warn(sentence, ImputationWarning, stacklevel=3)
+
     def _like_input(self, imputed: pd.DataFrame, X: Any) -> Any:
         if isinstance(X, pd.DataFrame):
             return imputed
@@ -220,9 +248,9 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         return WorkProfile()
 
-    def work_parts(self) -> WorkParts | None:
-        """Return the methods that this one fits, None if it does its work itself."""
-        return None
+    def work_parts(self) -> WorkParts:
+        """Return the methods that this one fits, each once; none if it does its work itself."""
+        return ()
 
     # --------------------------------------------------------------------------------
 

@@ -149,7 +149,7 @@ class SomeOf:
     Parameters
     ----------
     *choices : str
-        The words it may hold; any where none are given.
+        The words it may hold.
     """
 
     def __init__(self, *choices: str) -> None:
@@ -160,13 +160,13 @@ class SomeOf:
         if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray) or not len(value):
             return False
         words = list(value)
-        known = all(isinstance(word, str) for word in words) and len(set(words)) == len(words)
-        return known and (not self.choices or set(words) <= set(self.choices))
+        are_known = all(isinstance(word, str) and word in self.choices for word in words)
+        return are_known and len(set(words)) == len(words)
 
     def describe(self, value: Any) -> str:
         """Return what the sequence may hold."""
-        words = f"of {', '.join(map(repr, self.choices))}" if self.choices else "names"
-        return f"a list of one or more {words}, without repetition"
+        words = ", ".join(map(repr, self.choices))
+        return f"a list of one or more of {words}, without repetition"
 
 
 class InstanceOf:

@@ -33,7 +33,7 @@ class ImputerInfo:
         Whether ``sample`` gives several plausible imputations.
     is_proper : bool
         Whether these imputations include the uncertainty of the fitted model itself, so that
-        pooled confidence intervals can be taken at their word.
+        intervals pooled from them can have their nominal coverage.
     limits : str
         What limits its use, for example on large tables; empty where nothing does.
     requires : tuple of str
@@ -55,8 +55,22 @@ class ImputerInfo:
         """Whether everything the method requires is installed."""
         return all(importlib.util.find_spec(module) is not None for module in self.requires)
 
+    @property
+    def about_imputations(self) -> str:
+        """What its imputations say about uncertainty, in a sentence."""
+        if not self.draws_samples:
+            return "Gives a single imputation, which does not show how uncertain its values are."
+        if self.is_proper:
+            return "Its multiple imputations include the uncertainty of the fitted model."
+        return (
+            "Its multiple imputations come from one fitted model, so intervals pooled from them "
+            "are too narrow."
+        )
+
 
 _REGISTRY: dict[str, tuple[ImputerInfo, type[BaseImputer]]] = {}
+# Names that old settings and jobs may still hold, and what to use instead.
+_RETIRED = {"auto": "use 'pmae', which blends methods column by column"}
 
 
 def register_imputer(**info: Any) -> Callable[[ImputerClass], ImputerClass]:
@@ -76,6 +90,22 @@ def list_imputers() -> list[ImputerInfo]:
     """Return a description of every method, sorted by name."""
     _discover()
     return [_REGISTRY[name][0] for name in sorted(_REGISTRY)]
+
+
+def imputer_info(name: str) -> ImputerInfo:
+    """Return the description of a method.
+
+    Raises
+    ------
+    ImputationError
+        If there is no method of this name, or none any more.
+
+    Examples
+    --------
+    >>> imputer_info("em").title
+    'Expectation maximization'
+    """
+    return _find(name)[0]
 
 
 def make_imputer(name: str, **params: Any) -> BaseImputer:
@@ -138,12 +168,13 @@ def load_imputer(path: str | Path) -> BaseImputer:
 
 def _find(name: str) -> tuple[ImputerInfo, type[BaseImputer]]:
     _discover()
-    try:
+    if name in _REGISTRY:
         return _REGISTRY[name]
-    except KeyError:
-        raise ImputationError(
-            f"There is no method {name!r}. Choose one of: {', '.join(sorted(_REGISTRY))}."
-        ) from None
+    if name in _RETIRED:
+        raise ImputationError(f"The method {name!r} was retired: {_RETIRED[name]}.")
+    raise ImputationError(
+        f"There is no method {name!r}. Choose one of: {', '.join(sorted(_REGISTRY))}."
+    )
 
 
 def load_imputers() -> None:

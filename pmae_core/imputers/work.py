@@ -37,18 +37,5 @@ class WorkProfile:
     growth: float = 1.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class WorkParts:
-    """The work of a method that fits other methods.
-
-    Attributes
-    ----------
-    methods : tuple of (str, mapping)
-        Names of the methods with their parameters.
-    n_comparisons : int or None
-        How often all of them are fitted before the best are fitted to the whole table; None for a
-        method that fits each of them once and uses all.
-    """
-
-    methods: tuple[tuple[str, Mapping[str, Any]], ...]
-    n_comparisons: int | None
+# The methods that a method fits, by name, each with its parameters.
+WorkParts = tuple[tuple[str, Mapping[str, Any]], ...]

@@ -1,7 +1,7 @@
 """Cox regression by Newton's method, with Efron's handling of tied times.
 
-statsmodels has a Cox regression as well, but its Newton steps are never shortened: on tables where
-the first step goes too far (such as R's ``pbc``) it ends with NaN.
+statsmodels has a Cox regression as well, but on some tables, such as R's ``pbc``, it ends with NaN.
+Here a Newton step that goes too far is halved.
 """
 
 from __future__ import annotations

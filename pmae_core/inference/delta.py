@@ -14,12 +14,13 @@ import pandas as pd
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation.sources import name_imputations
 from pmae_core.inference.estimands import Estimand
-from pmae_core.inference.shift import Scale, imputed_cells, shift_numbers, shift_odds
+from pmae_core.inference.odds import OddsShift
+from pmae_core.inference.shift import Scale, imputed_cells, shift_numbers
 from pmae_core.inference.stability import conclusion_stability
 from pmae_core.names import make_unique
 from pmae_core.table import Role, Schema
 from pmae_core.table.cells import CellKind, cell_kind
-from pmae_core.words import cell_text, percent
+from pmae_core.words import cell_text, count, percent
 
 DEFAULT_DELTAS = tuple(np.linspace(-2, 2, 21).round(2).tolist())
 # Halvings between two deltas of the grid: to a thousandth of their distance.
@@ -68,6 +69,7 @@ def tipping_point(
     null: float = 0.0,
     scale: Scale = "sd",
     category: Any = None,
+    probabilities: pd.DataFrame | Sequence[pd.DataFrame] | None = None,
     schema: Schema | None = None,
     confidence: float = 0.95,
     seed: int = 0,
@@ -96,6 +98,9 @@ def tipping_point(
         includes it.
     scale, category, seed
         As in :func:`shifted`. Here numbers are shifted exactly, whole ones too.
+    probabilities : DataFrame or sequence of DataFrame, optional
+        For a category, each row's probabilities as in :func:`shifted`, for each imputed table.
+        Without them they are estimated, once per table, from all columns that `imputed` has.
     schema : Schema, optional
         Roles of the columns; inferred if not given.
     confidence : float, default 0.95
@@ -123,6 +128,7 @@ def tipping_point(
     asked = conclusion if isinstance(conclusion, Estimand) else Estimand.read(tuple(conclusion))
     tables = [imputed] if isinstance(imputed, pd.DataFrame) else list(imputed)
     _check(frame, tables, column, asked)
+    odds = _odds(frame, tables, column, category, probabilities, schema, seed)
     schema = Schema.infer(frame[list(asked.columns)]) if schema is None else schema
     spec, (own, *tables) = _with_indicators(asked, column, [frame, *tables], schema)
     roles = {name: schema.role(name) for name in asked.columns if name in own}
@@ -135,9 +141,9 @@ def tipping_point(
         null=null,
         scale=scale,
         category=category,
+        odds=odds,
         schema=Schema.infer(own, roles),
         confidence=confidence,
-        seed=seed,
     )
     grid = sorted({0.0, *map(float, deltas)})
     rows = {delta: probe.at(delta) for delta in grid}
@@ -159,9 +165,9 @@ class _Probe:
     null: float
     scale: Scale
     category: Any
+    odds: list[OddsShift]
     schema: Schema
     confidence: float
-    seed: int
 
     def at(self, delta: float) -> dict[str, Any]:
         """Return the row of the curve for one shift."""
@@ -188,13 +194,12 @@ class _Probe:
         }
 
     def _moved(self, table: pd.DataFrame, delta: float, number: int) -> pd.DataFrame:
-        cells = table[self.column]
-        moved = imputed_cells(cells, self.frame[self.column].isna())
         result = table.copy()
-        if self.category is not None:
-            result[self.column] = shift_odds(cells, moved, self.category, delta, self.seed + number)
+        if self.odds:
+            result[self.column] = self.odds[number].at(delta)
         else:
-            result[self.column] = shift_numbers(cells, moved, delta, self.scale)
+            moved = imputed_cells(table[self.column], self.frame[self.column].isna())
+            result[self.column] = shift_numbers(table[self.column], moved, delta, self.scale)
         return result
 
     def sentence(self, curve: DeltaCurve) -> str:
@@ -211,7 +216,7 @@ class _Probe:
     def _shift(self, delta: float) -> str:
         if self.category is not None:
             return (
-                f"the odds of {cell_text(self.category)} among the imputed cells of {self.column} "
+                f"the odds of {cell_text(self.category)} in each imputed cell of {self.column} "
                 f"are {cell_text(math.exp(delta))} times as high"
             )
         way = "higher" if delta > 0 else "lower"
@@ -239,6 +244,42 @@ def _check(
     if not tables:
         raise ScoringError("There is no imputed table to shift.")
     name_imputations({"imputed": tables}, frame)
+
+
+def _odds(
+    frame: pd.DataFrame,
+    tables: Sequence[pd.DataFrame],
+    column: Hashable,
+    category: Any,
+    probabilities: pd.DataFrame | Sequence[pd.DataFrame] | None,
+    schema: Schema | None,
+    seed: int,
+) -> list[OddsShift]:
+    """Find each imputed cell's odds of the category, once per table; nothing for numbers."""
+    if category is None:
+        return []
+    known: Sequence[pd.DataFrame | None] = (
+        [probabilities] if isinstance(probabilities, pd.DataFrame) else list(probabilities or [])
+    )
+    known = known or [None] * len(tables)
+    if len(known) != len(tables):
+        raise ScoringError(
+            f"There are {count(len(tables), 'imputed table')}, but probabilities for {len(known)}. "
+            "Give one table of probabilities for each."
+        )
+    was_missing = frame[column].isna()
+    return [
+        OddsShift.fit(
+            table,
+            column,
+            imputed_cells(table[column], was_missing),
+            category,
+            probabilities=of_rows,
+            schema=schema,
+            seed=seed + number,
+        )
+        for number, (table, of_rows) in enumerate(zip(tables, known, strict=True))
+    ]
 
 
 def _with_indicators(

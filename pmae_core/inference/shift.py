@@ -6,17 +6,14 @@ from collections.abc import Hashable
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-from scipy.special import expit, logit
 
 from pmae_core.errors import ScoringError
+from pmae_core.inference.odds import BoolArray, FloatArray, OddsShift
+from pmae_core.table import Schema
 from pmae_core.table.cells import CellKind, cell_kind, impute_cells
 from pmae_core.table.number_cells import NumberCells
-from pmae_core.words import cell_text
 
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
 Scale = Literal["sd", "units"]
 
 
@@ -28,6 +25,8 @@ def shifted(
     *,
     scale: Scale = "sd",
     category: Any = None,
+    probabilities: pd.DataFrame | None = None,
+    schema: Schema | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
     """Return the imputed table with the imputed values of one column shifted.
@@ -41,15 +40,20 @@ def shifted(
     column
         A column of numbers, or of categories if `category` is given.
     delta : float
-        The shift. It is added to numbers. For categories it is added to the log odds of
-        `category` among the imputed cells (0.7 doubles the odds).
+        The shift. It is added to numbers. For categories it is added to each imputed cell's own
+        log odds of `category` (0.7 doubles the odds).
     scale : {"sd", "units"}, default "sd"
         For numbers, whether `delta` is in standard deviations of the observed cells or in units
         of the column. Whole numbers stay whole.
     category
-        For a column of categories, the one that becomes more or less frequent. Cells are
-        chosen at random; those that leave the category get others in proportion to their
-        frequency among the imputed cells.
+        For a column of categories, the one that becomes more or less frequent.
+    probabilities : DataFrame, optional
+        For categories, each row's probabilities: rows as in `imputed`, one column per category,
+        named by it. Only the rows of imputed cells are used. Without it they are estimated from
+        the imputed table; see the notes.
+    schema : Schema, optional
+        For categories, the roles of the other columns; inferred if not given. Identifiers and
+        ignored columns are no predictors.
     seed : int, default 0
         For categories. With the same seed, cells that change at one delta stay changed at larger
         ones.
@@ -58,6 +62,18 @@ def shifted(
     -------
     DataFrame
         A new table; observed cells, index and dtypes are unchanged.
+
+    Notes
+    -----
+    An imputed cell whose row has the probability p of the category gets p' with
+    logit(p') = logit(p) + `delta`: if it is in the category, it leaves it with probability
+    (p - p') / p; if not, it enters it with probability (p' - p) / (1 - p). A row to which
+    the category hardly applies rarely changes. A cell that leaves gets another category by
+    its row's probabilities of the others.
+
+    Estimated probabilities are those of a penalized multinomial logistic regression of the column
+    on all others, and on whether the cell was imputed, over the rows of the imputed table (a
+    sample of at most 5,000).
 
     Examples
     --------
@@ -70,7 +86,10 @@ def shifted(
     moved = imputed_cells(cells, was_imputed[column])
     result = imputed.copy()
     if category is not None:
-        result[column] = shift_odds(cells, moved, category, delta, seed)
+        odds = OddsShift.fit(
+            imputed, column, moved, category, probabilities=probabilities, schema=schema, seed=seed
+        )
+        result[column] = odds.at(delta)
     else:
         numbers = shift_numbers(cells, moved, delta, scale)
         written = NumberCells.fit(cells).write(numbers[moved], cells)
@@ -117,42 +136,3 @@ def shift_numbers(cells: pd.Series, moved: BoolArray, delta: float, scale: Scale
         raise ScoringError(f"scale must be 'sd' or 'units', not {scale!r}.")
     numbers[moved] += delta * step
     return numbers
-
-
-def shift_odds(
-    cells: pd.Series, moved: BoolArray, category: Any, delta: float, seed: int
-) -> pd.Series:
-    """Return a column with the log odds of one category among some cells shifted.
-
-    Parameters
-    ----------
-    cells : Series
-        The imputed column.
-    moved : array of bool
-        True for the cells that may change.
-    category, delta, seed
-        As in :func:`shifted`.
-    """
-    is_category = (cells == category).fillna(False).to_numpy(dtype=bool)
-    others = cells[moved & ~is_category]
-    if others.empty:
-        others = cells[cells.notna().to_numpy() & ~is_category]
-    if not is_category.any() or others.empty:
-        raise ScoringError(
-            f"Column {cells.name!r} has no odds to shift: it needs cells that are "
-            f"{cell_text(category)} and cells that are not."
-        )
-    rng = np.random.default_rng(seed)
-    turns = rng.random(int(moved.sum()))
-    replacements = others.iloc[rng.integers(len(others), size=len(turns))]
-    inside = is_category[moved]
-    # Half a cell on either side, so that no share is beyond the reach of a factor.
-    share = (inside.sum() + 0.5) / (len(inside) + 1)
-    wanted = float(expit(logit(share) + delta))
-    enters = ~inside & (turns < (wanted - share) / (1 - share))
-    leaves = inside & (turns < (share - wanted) / share)
-    result = cells.copy()
-    positions = np.flatnonzero(moved)
-    result.iloc[positions[enters]] = category
-    result.iloc[positions[leaves]] = replacements.iloc[np.flatnonzero(leaves)].array
-    return result

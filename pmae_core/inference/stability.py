@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from pmae_core.errors import Cancelled, ScoringError
+from pmae_core.errors import Cancelled, ImputationError, ScoringError
 from pmae_core.evaluation.sources import (
     COMPLETE_CASES,
     NOTHING_MISSING,
@@ -25,7 +25,8 @@ from pmae_core.evaluation.sources import (
     refuse_reference_names,
 )
 from pmae_core.events import Callback
-from pmae_core.imputers import BaseImputer
+from pmae_core.imputers import BaseImputer, imputer_info
+from pmae_core.imputers.registry import registered_as
 from pmae_core.imputers.run import ProgressMeter
 from pmae_core.inference.estimands import (
     Estimand,
@@ -43,6 +44,11 @@ SINGLE = (
     "their uncertainty"
 )
 POOLED = "pooled over {n} imputations by Rubin's rules"
+NOT_PROPER = "these imputations come from one fitted model: intervals are too narrow"
+NOT_KNOWN = (
+    "whether these imputations include the uncertainty of the fitted model is not known; if not, "
+    "intervals are too narrow"
+)
 CASES = "rows with no missing value in {columns}: {n} of {all}"
 
 _COLUMNS = (
@@ -68,6 +74,10 @@ def conclusion_stability(
 ) -> pd.DataFrame:
     """Estimate a mean, correlation or slope with each method and from complete cases.
 
+    Without `truth` no row is the yardstick of the others: methods assume that values are missing
+    at random (MAR), complete cases in general that they are missing completely at random. Compare
+    the rows with each other.
+
     Parameters
     ----------
     frame : DataFrame
@@ -82,7 +92,7 @@ def conclusion_stability(
     truth : DataFrame, optional
         The complete table, for a reference row.
     complete_cases : bool, default True
-        Whether to add a reference row from the complete rows.
+        Whether to add a row from the rows without missing values.
     schema : Schema, optional
         Roles of the columns; inferred if not given.
     n_imputations : int, default 20
@@ -101,11 +111,11 @@ def conclusion_stability(
     Returns
     -------
     DataFrame
-        One row per estimand and method: ``estimand``, ``method``, ``kind`` ("reference",
-        "pooled" or "single"), ``status``, ``error``, ``estimate``, ``std_error``, ``low``,
-        ``high``, ``df`` (degrees of freedom, infinite for the normal distribution), ``n_rows``,
-        ``n_imputations``, ``missing_information`` (fraction of missing information, where
-        pooled) and ``note``.
+        One row per estimand and method: ``estimand``, ``method``, ``kind`` ("complete
+        cases", "reference" for the truth, "pooled" or "single"), ``status``, ``error``,
+        ``estimate``, ``std_error``, ``low``, ``high``, ``df`` (degrees of freedom, infinite for
+        the normal distribution), ``n_rows``, ``n_imputations``, ``missing_information`` (fraction
+        of missing information, where pooled) and ``note``.
 
     Notes
     -----
@@ -113,7 +123,7 @@ def conclusion_stability(
     transformed back by the delta method. Pooling follows Rubin (1987) with the degrees of freedom
     of Barnard and Rubin (1999). It accounts for the variation between imputations. Where all
     imputations come from one fitted model, the uncertainty of that model is not included, so
-    intervals can be too narrow.
+    intervals are too narrow; the column ``note`` says so.
 
     Examples
     --------
@@ -146,7 +156,8 @@ def conclusion_stability(
             rows += [_failed(estimand, name, "method", error) for estimand in asked]
         else:
             kind = "pooled" if len(tables) > 1 else "single"
-            rows += _estimate_all(asked, name, kind, tables, reader, confidence)
+            found = _estimate_all(asked, name, kind, tables, reader, confidence)
+            rows += [_with_caution(row, source) for row in found]
         progress.advance()
     return _by_estimand(rows, asked)
 
@@ -180,15 +191,37 @@ class _ImputationMaker:
         imputer = new_imputer(source, params, self.schema, self.seed)
         imputer.fit(self.frame, cancel=self.cancel)
         if imputer.draws_samples():
-            return imputer.sample(self.frame, self.n_imputations, random_state=self.seed)
+            return imputer.sample(
+                self.frame, self.n_imputations, random_state=self.seed, cancel=self.cancel
+            )
         return [imputer.transform(self.frame)]
+
+
+def _with_caution(row: dict[str, Any], source: ImputationSource) -> dict[str, Any]:
+    """Add to the note of a pooled row what its imputations leave out."""
+    if row["kind"] != "pooled" or row["status"] != "done":
+        return row
+    caution = _caution(source)
+    return {**row, "note": f"{row['note']}; {caution}" if caution else row["note"]}
+
+
+def _caution(source: ImputationSource) -> str:
+    if not isinstance(source, str | BaseImputer):
+        return NOT_KNOWN
+    try:
+        name = source if isinstance(source, str) else registered_as(source)[0]
+    except ImputationError:
+        return NOT_KNOWN
+    return "" if imputer_info(name).is_proper else NOT_PROPER
 
 
 def _complete_cases(
     estimand: Estimand, frame: pd.DataFrame, reader: NumberReader, confidence: float
 ) -> dict[str, Any]:
     complete = frame[frame[list(estimand.columns)].notna().all(axis=1)]
-    (row,) = _estimate_all([estimand], COMPLETE_CASES, "reference", [complete], reader, confidence)
+    (row,) = _estimate_all(
+        [estimand], COMPLETE_CASES, COMPLETE_CASES, [complete], reader, confidence
+    )
     columns = listed(estimand.columns, most=len(estimand.columns))
     return {**row, "note": CASES.format(columns=columns, n=len(complete), all=len(frame))}
 
@@ -230,7 +263,7 @@ def _row(
     if estimand.kind == "correlation":
         ends = np.tanh(ends)
         error *= 1 - ends[0] ** 2
-    notes = {"pooled": POOLED.format(n=n), "single": SINGLE, "reference": NOTHING_MISSING}
+    notes = {"pooled": POOLED.format(n=n), "single": SINGLE}
     return {
         "estimand": estimand.label,
         "method": method,
@@ -245,7 +278,7 @@ def _row(
         "n_rows": estimates[0].n_rows,
         "n_imputations": n if n > 1 else 0,
         "missing_information": missing_information,
-        "note": notes[kind],
+        "note": notes.get(kind, NOTHING_MISSING),
     }
 
 

@@ -116,7 +116,8 @@ class CompareParams(JobParams):
     """Compare methods on held-out cells of the table.
 
     ``target`` is a column name as `to_json_value` writes it, and so are the columns of
-    ``conclusions``. ``conclusion_imputations`` are drawn for each of them.
+    ``conclusions``. ``conclusion_imputations`` are drawn for each of them; ``imputations`` are
+    scored as a distribution.
     """
 
     document_name = "A job of the kind compare"
@@ -132,6 +133,8 @@ class CompareParams(JobParams):
     target: Any = None
     truth: Annotated[str | None, digest_of_table()] = None
     downstream: Annotated[bool, _yes_or_no()] = False
+    imputations: Annotated[int, whole_number(0, MAX_IMPUTATIONS)] = 5
+    i_score: Annotated[bool, _yes_or_no()] = False
     conclusions: Annotated[
         list[Annotated[list[Any], Field(min_length=2)]] | None,
         Field(

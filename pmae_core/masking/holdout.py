@@ -31,13 +31,7 @@ class HeldOut:
         return remaining
 
 
-def hold_out_cells(
-    observed: np.ndarray,
-    share: float,
-    rng: np.random.Generator,
-    *,
-    min_cells: int = MIN_CELLS,
-) -> HeldOut | None:
+def hold_out_cells(observed: np.ndarray, share: float, rng: np.random.Generator) -> HeldOut | None:
     """Hold out cells of some rows in the patterns in which other rows are missing.
 
     Each chosen row takes the pattern of a random incomplete row; where that holds out nothing,
@@ -51,13 +45,11 @@ def hold_out_cells(
         Share of rows to hold out cells of, at most 2,000 rows.
     rng : numpy.random.Generator
         Source of randomness.
-    min_cells : int, default 30
-        Fewer cells are too few for a score.
 
     Returns
     -------
     HeldOut or None
-        ``None`` if fewer than ``min_cells`` cells could be held out.
+        ``None`` if fewer than 30 cells could be held out, too few for a score.
     """
     candidates = np.flatnonzero(observed.sum(axis=1) >= 2)
     wanted = min(round(share * len(observed)), MAX_ROWS, len(candidates))
@@ -75,6 +67,6 @@ def hold_out_cells(
     cells[none_held_out] = single[none_held_out]
     useful = (given & ~cells).any(axis=1)
     rows, given, cells = rows[useful], given[useful], cells[useful]
-    if cells.sum() < min_cells:
+    if cells.sum() < MIN_CELLS:
         return None
     return HeldOut(rows=rows, kept=given & ~cells, cells=cells)

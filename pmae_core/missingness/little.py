@@ -22,7 +22,9 @@ LITTLE_CAUTION = (
     "or on the missing values themselves (MNAR): no test can decide that from the table alone. A "
     "large p-value proves nothing: the table may be too small, or missingness may go with spread "
     "or shape, with categories, or with the missing values. In a very large table the smallest "
-    "difference becomes significant: look at the size of the effects, too."
+    "difference becomes significant: look at the size of the effects, too. The test assumes "
+    "normally distributed numbers: with skewed (lognormal) ones it rejected 8 to 12% of tables "
+    "whose cells were missing completely at random, instead of 5%."
 )
 
 MIN_ROWS_PER_PATTERN = 5

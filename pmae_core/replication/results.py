@@ -94,6 +94,7 @@ class ResultFile:
         content = {
             "experiment": self.experiment.name,
             "what": f"{self.experiment.title}; in the paper: {self.experiment.in_paper}",
+            **({"note": self.experiment.note} if self.experiment.note else {}),
             "runs": [runs[number] for number in used],
             "rows": rows,
         }

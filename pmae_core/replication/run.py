@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pmae_core.errors import AmputationError, Cancelled, DatasetUnavailableError, TableError
 from pmae_core.evaluation import BenchmarkTable, Downstream, HoldoutPlan, benchmark_table, compare
 from pmae_core.evaluation.comparison import COSTS, Comparison
 from pmae_core.evaluation.parallel import Pool
-from pmae_core.evaluation.tasks import SCORES, TaskFinished, TaskResult
+from pmae_core.evaluation.tasks import TaskFinished, TaskResult
 from pmae_core.events import Callback, Event
 from pmae_core.replication.experiments import COUPLING, ExperimentPlan
 from pmae_core.replication.mixing import mixing_rows
@@ -22,6 +22,17 @@ from pmae_core.replication.variants import Variant
 from pmae_core.table.samples.datasets import list_datasets
 
 DOWNSTREAM_MODELS = ("linear", "boosting")
+# The columns of the results: the paper's accuracy first, then what was measured beside it.
+PAPER_SCORES = (
+    "imputation_accuracy",
+    "r2",
+    "r2_unclipped",
+    "accuracy",
+    "rmse",
+    "mae",
+    "wasserstein",
+    "energy_distance",
+)
 
 
 @dataclass(frozen=True)
@@ -173,7 +184,7 @@ class Runner:
             plan.variants,
             seeds=plan.seeds,
             budget_seconds=plan.budget_seconds,
-            is_downstream=plan.experiment.is_downstream,
+            downstream_rows=plan.experiment.downstream_rows,
             callbacks=(forward,),
         )
 
@@ -185,11 +196,14 @@ class Runner:
         *,
         seeds: int,
         budget_seconds: float | None = None,
-        is_downstream: bool = False,
+        downstream_rows: Literal["all", "training"] | None = None,
         callbacks: Sequence[Callback] = (),
     ) -> Comparison:
         """Run or resume variants of methods on one table with one kind of missingness."""
-        folder = f"{cell.name}-downstream" if is_downstream else cell.name
+        folder, downstream = cell.name, None
+        if downstream_rows is not None:
+            folder += "-downstream" if downstream_rows == "all" else "-downstream-split"
+            downstream = Downstream(table.labels, table.task, downstream_rows)
         return compare(
             table.frame,
             [variant.label for variant in variants],
@@ -203,7 +217,8 @@ class Runner:
             },
             method_params={variant.label: variant.params for variant in variants},
             method_budget_seconds=budget_seconds,
-            downstream=Downstream(table.labels, table.task) if is_downstream else None,
+            downstream=downstream,
+            imputations=0,
             results_dir=self.tasks_dir / folder,
             retry_failed=self.retry_failed,
             callbacks=callbacks,
@@ -272,7 +287,7 @@ def _outcome(result: TaskResult) -> Row:
     row = {
         "status": result.status,
         "error": result.error,
-        **{name: result.scores.get(name) for name in SCORES},
+        **{name: result.scores.get(name) for name in PAPER_SCORES},
         **{name: getattr(result, name) for name in COSTS},
         "budget_seconds": result.budget_seconds,
     }
@@ -283,6 +298,7 @@ def _outcome(result: TaskResult) -> Row:
         **row,
         "error": result.downstream["error"] or None,
         "downstream_metric": result.downstream["metric"],
+        "downstream_how": result.downstream.get("how"),
         **scores,
         # The paper's figure: the mean over the models, all of which must have a score.
         "downstream": None if None in scores.values() else sum(scores.values()) / len(scores),

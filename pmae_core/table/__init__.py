@@ -14,6 +14,7 @@ from pmae_core.table.io.reading import TableFile, read_table, read_table_file
 from pmae_core.table.io.writing import write_table
 from pmae_core.table.learned import NotLearned
 from pmae_core.table.roles import Role
+from pmae_core.table.rules import ColumnRules
 from pmae_core.table.samples.datasets import (
     BENCHMARK_NAMES,
     Dataset,
@@ -27,6 +28,7 @@ from pmae_core.table.sentinels import SentinelSuggestion, suggest_sentinels
 
 __all__ = [
     "BENCHMARK_NAMES",
+    "ColumnRules",
     "ColumnSchema",
     "Dataset",
     "DatasetInfo",

@@ -38,9 +38,35 @@ class NumericalColumn:
         observed = ~np.isnan(numbers)
         return np.where(observed, self.scaler.scale(numbers), 0), observed
 
-    def write(self, values: np.ndarray, like: pd.Series) -> Any:
-        """Return encoded values as cells of the dtype of a column."""
+    def write(self, values: np.ndarray, like: pd.Series, *, reflect: bool = False) -> Any:
+        """Return encoded values as cells of the dtype of a column, inside its limits.
+
+        Parameters
+        ----------
+        values
+            Encoded values.
+        like
+            The column.
+        reflect
+            Reflect values at the limits instead of moving them there, where they would pile up.
+        """
+        if reflect and isinstance(self.cells, NumberCells):
+            values = self._reflected(values, self.cells)
         return self.cells.write(self.scaler.unscale(values), like)
+
+    def _reflected(self, scores: np.ndarray, cells: NumberCells) -> np.ndarray:
+        """Return scores reflected at the limits that lie inside the observed range.
+
+        On the scale of the scores, since beside an outlier a distance in numbers says little.
+        """
+        scores = np.clip(scores, *self.scaler.bounds)
+        low, high = self.scaler.scale(np.array(cells.bounds))
+        outside = (scores < low) | (scores > high)
+        if low >= high or not outside.any():
+            return scores
+        width = high - low
+        reflected = high - np.abs((scores - low) % (2 * width) - width)
+        return np.where(outside, reflected, scores)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the column as JSON-able data."""
@@ -69,8 +95,8 @@ class CategoricalColumn:
         codes = self.labels.read(series)
         return np.maximum(codes, 0), codes >= 0
 
-    def write(self, values: np.ndarray, like: pd.Series) -> Any:
-        """Return encoded values as cells of the dtype of a column."""
+    def write(self, values: np.ndarray, like: pd.Series, *, reflect: bool = False) -> Any:
+        """Return encoded values as cells of the dtype of a column; categories have no limits."""
         codes = np.clip(np.rint(values), 0, self.labels.n_classes - 1).astype(np.intp)
         return self.labels.write(codes, like)
 
@@ -101,7 +127,9 @@ def cells_from_dict(data: dict[str, Any]) -> NumberCells | TimeCells:
     return NumberCells(**content) if data["cells"] == "number" else TimeCells(**content)
 
 
-def impute_column(series: pd.Series, column: LearnedColumn, values: np.ndarray) -> pd.Series:
+def impute_column(
+    series: pd.Series, column: LearnedColumn, values: np.ndarray, *, reflect: bool = False
+) -> pd.Series:
     """Return one column of a table with its missing cells imputed."""
     missing = ~observed_cells(series)
     if not missing.any():
@@ -111,7 +139,7 @@ def impute_column(series: pd.Series, column: LearnedColumn, values: np.ndarray) 
     if isinstance(column, CategoricalColumn):
         series = column.labels.ready(series)
     try:
-        return impute_cells(series, missing, column.write(values[missing], series))
+        return impute_cells(series, missing, column.write(values[missing], series, reflect=reflect))
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, SchemaError):
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import pandas as pd
 
 from pmae_core.errors import ImputationError, SchemaError
 from pmae_core.storage.json_values import from_json_value, to_json_value
-from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.cells import CellKind, cell_kind, impute_cells
+from pmae_core.table.derived import DerivedColumn, complete_derived
 from pmae_core.table.encoded_columns import (
     CategoricalColumn,
     LearnedColumn,
@@ -23,6 +25,7 @@ from pmae_core.table.labels import LabelCells
 from pmae_core.table.learned import NotLearned
 from pmae_core.table.number_cells import NumberCells
 from pmae_core.table.roles import Role, check_role
+from pmae_core.table.rules import ColumnRules
 from pmae_core.table.scaling import NUMERIC_SCALINGS, Scaler, fit_scaler
 from pmae_core.table.schema import ColumnSchema, Schema, check_unique_names
 from pmae_core.table.time_cells import TimeCells
@@ -44,7 +47,7 @@ class TableEncoder:
     Parameters
     ----------
     schema
-        Roles of the columns; inferred from the table if None. Columns of the table that
+        Roles and rules of the columns; inferred from the table if None. Columns of the table that
         the schema does not name stay as they are.
     numeric
         Scaling of numbers to [0, 1]: "rank" (normal scores, exactly invertible, the default),
@@ -102,7 +105,11 @@ class TableEncoder:
         check_unique_names(df)
         schema = Schema.infer(df) if self.schema is None else self.schema
         _check_has_columns(df, schema.names())
+        schema.check_rules(df)
         self.schema_ = schema
+        self._derived = [
+            DerivedColumn.fit(df, name, expression) for name, expression in schema.derived.items()
+        ]
         self.not_learned_ = schema.not_learned(df)
         self._learned: list[LearnedColumn] = []
         self._constant: list[CategoricalColumn] = []
@@ -127,28 +134,31 @@ class TableEncoder:
         """Fit to a table and return it as numbers."""
         return self.fit(df).transform(df)
 
-    def decode(self, values: np.ndarray, df: pd.DataFrame) -> pd.DataFrame:
+    def decode(self, values: np.ndarray, df: pd.DataFrame, *, random: bool = False) -> pd.DataFrame:
         """Return a copy of a table with its missing cells imputed from encoded values.
 
         Parameters
         ----------
         values
             Shape (n, d), as in `EncodedTable.values`; only those of missing cells are used. Numbers
-            are kept inside the observed range and get the precision of their column; codes are
-            rounded.
+            are kept inside the observed range and the declared limits, and get the precision of
+            their column; codes are rounded.
         df
             The table to impute. It is not changed.
+        random
+            The values are one of several random imputations: those beyond a declared limit are
+            reflected at it, so that they do not pile up there. Otherwise they get the limit.
 
         Returns
         -------
         DataFrame
-            Every observed cell, the index, the order of the columns and the dtypes are as in
+            Missing cells of derived columns are computed from the imputed row. Every
+            observed cell, the index, the order of the columns and the dtypes are as in
             `df`. (A category column that lacks a category it needs gets the learned ones.)
         """
         self._check_fitted()
         check_unique_names(df)
-        names = [column.name for column in (*self._learned, *self._constant)]
-        _check_has_columns(df, names)
+        _check_has_columns(df, self._needed())
         values = np.asarray(values)
         if values.shape != (len(df), len(self._learned)):
             raise ImputationError(
@@ -164,9 +174,21 @@ class TableEncoder:
             series = df.iloc[:, position].copy()
             if name in columns:
                 numbers = values[:, places[name]] if name in places else np.zeros(len(df))
-                series = impute_column(series, columns[name], numbers.astype(np.float64))
+                series = impute_column(
+                    series, columns[name], numbers.astype(np.float64), reflect=random
+                )
             imputed.isetitem(position, series)  # type: ignore[arg-type]  # the stubs forget it
+        complete_derived(imputed, df, self._derived, self._solvable())
         return imputed
+
+    def _needed(self) -> list[Any]:
+        """Return the names of the columns that imputed cells are for, or computed from."""
+        derived = ((column.name, *column.expression.columns) for column in self._derived)
+        imputed = (column.name for column in (*self._learned, *self._constant))
+        return list(dict.fromkeys([*imputed, *chain.from_iterable(derived)]))
+
+    def _solvable(self) -> dict[Any, NumericalColumn]:
+        return {c.name: c for c in self._learned if isinstance(c, NumericalColumn)}
 
     @property
     def scalers_(self) -> tuple[Scaler | None, ...]:
@@ -178,7 +200,12 @@ class TableEncoder:
     def not_imputed_(self) -> dict[Any, NotLearned]:
         """The columns whose missing cells stay missing, with the reason."""
         self._check_fitted()
-        return {name: reason for name, reason in self.not_learned_.items() if not reason.imputed}
+        derived = {column.name for column in self._derived}
+        return {
+            name: reason
+            for name, reason in self.not_learned_.items()
+            if not reason.imputed and name not in derived
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fitted encoder as JSON-able data."""
@@ -190,6 +217,7 @@ class TableEncoder:
             "schema": self.schema_.to_dict(),
             "learned": [column.to_dict() for column in self._learned],
             "constant": [column.to_dict() for column in self._constant],
+            "derived": [column.to_dict() for column in self._derived],
             "not_learned": [
                 [to_json_value(name), reason.value] for name, reason in self.not_learned_.items()
             ],
@@ -213,6 +241,7 @@ class TableEncoder:
             CategoricalColumn(from_json_value(column["name"]), LabelCells.from_dict(column))
             for column in data["constant"]
         ]
+        encoder._derived = [DerivedColumn.from_dict(column) for column in data.get("derived", [])]
         encoder.columns_ = tuple(column.encoded for column in encoder._learned)
         encoder.not_learned_ = {
             from_json_value(name): NotLearned(reason) for name, reason in data["not_learned"]
@@ -243,9 +272,9 @@ class TableEncoder:
             return
         check_role(series, column.role)
         if reason is not None:
-            self._constant.append(_constant_column(series, column.role))
+            self._constant.append(_constant_column(series, column))
         elif column.role in (Role.NUMERICAL, Role.DATETIME):
-            cells = _cells_of(series)
+            cells = _cells_of(series, column.rules)
             numbers = cells.read(series)
             scaler = fit_scaler(numbers[~np.isnan(numbers)], self.numeric)
             self._learned.append(NumericalColumn(series.name, cells, scaler))
@@ -262,15 +291,21 @@ class TableEncoder:
         return int(self.min_category_count)
 
 
-def _cells_of(series: pd.Series) -> NumberCells | TimeCells:
+def _cells_of(series: pd.Series, rules: ColumnRules) -> NumberCells | TimeCells:
     is_time = cell_kind(series) in (CellKind.DATETIME, CellKind.DURATION)
-    return TimeCells.fit(series) if is_time else NumberCells.fit(series)
+    return TimeCells.fit(series) if is_time else rules.applied_to(NumberCells.fit(series))
 
 
-def _constant_column(series: pd.Series, role: Role) -> CategoricalColumn:
+def _constant_column(series: pd.Series, column: ColumnSchema) -> CategoricalColumn:
     """Return a column with one value; infinite numbers beside it are no value."""
-    if role in (Role.NUMERICAL, Role.DATETIME):
-        series = series[~np.isnan(_cells_of(series).read(series))]
+    if column.role in (Role.NUMERICAL, Role.DATETIME):
+        cells = _cells_of(series, column.rules)
+        numbers = cells.read(series)
+        series = series[~np.isnan(numbers)]
+        if column.rules.restricts:
+            # The only value may break the rules; missing cells get the nearest that does not.
+            allowed = cells.write(numbers[~np.isnan(numbers)][:1], series)
+            series = impute_cells(series.iloc[:1], np.array([True]), allowed)
     return CategoricalColumn(series.name, LabelCells.fit(series))
 
 

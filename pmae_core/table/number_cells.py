@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from dataclasses import asdict, dataclass
 from decimal import Decimal
@@ -35,11 +36,22 @@ class NumberCells:
     decimals
         Digits after the point that observed cells have at most, and imputed ones get; None for a
         column of full precision, whose imputed cells are not rounded.
+    lower, upper
+        Declared limits of imputed cells.
     """
 
     integer: bool
     written_as: Literal["int", "float", "decimal", "text"]
     decimals: int | None = None
+    lower: float | None = None
+    upper: float | None = None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest number that may be imputed, whole ones if all are whole."""
+        low = -math.inf if self.lower is None else self.lower
+        high = math.inf if self.upper is None else self.upper
+        return (np.ceil(low), np.floor(high)) if self.integer else (low, high)
 
     @classmethod
     def fit(cls, series: pd.Series) -> NumberCells:
@@ -79,6 +91,7 @@ class NumberCells:
         elif self.decimals is not None:
             # Observed values are multiples of this step, so rounding stays inside their range.
             values = np.round(values, self.decimals)
+        values = np.clip(values, *self.bounds)
         if dtype.kind in "iu":
             return pd.array(_to_integers(values, dtype.kind), dtype=dtype)
         if self.written_as == "decimal":

@@ -1,18 +1,21 @@
-"""The roles of the columns of a table: inferred, overridable, saved as JSON."""
+"""The roles and rules of the columns of a table: inferred, overridable, saved as JSON."""
 
 from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Container, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import pandas as pd
 
 from pmae_core.errors import SchemaError
+from pmae_core.expressions import Expression
 from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table.cells import CellKind, cell_kind, cell_types
+from pmae_core.table.derived import DerivedColumn, derived_findings, order_expressions
 from pmae_core.table.learned import (
     NotLearned,
     count_numbers,
@@ -22,8 +25,10 @@ from pmae_core.table.learned import (
 )
 from pmae_core.table.number_cells import NumberCells
 from pmae_core.table.roles import Role, as_role, check_role, infer_role
+from pmae_core.table.rules import NO_RULES, ColumnRules, check_rules, rule_findings
 from pmae_core.words import listed
 
+Rules = Mapping[Any, ColumnRules | Mapping[str, Any]]
 HIGH_CARDINALITY_FROM = 101
 
 
@@ -58,6 +63,8 @@ class ColumnSchema:
         Number of different finite numbers or times; equal to `n_unique` in other columns.
     flags
         What is remarkable about the cells.
+    rules
+        Declared limits, whole numbers, and the expression of a derived column.
     """
 
     name: Hashable
@@ -69,6 +76,7 @@ class ColumnSchema:
     n_unique: int
     n_numbers: int
     flags: tuple[Flag, ...] = ()
+    rules: ColumnRules = NO_RULES
 
     @property
     def not_learned(self) -> NotLearned | None:
@@ -80,6 +88,7 @@ class ColumnSchema:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the column as JSON-able data."""
+        rules = {"rules": self.rules.to_dict()} if self.rules else {}
         return {
             "name": to_json_value(self.name),
             "role": self.role.value,
@@ -90,6 +99,7 @@ class ColumnSchema:
             "n_unique": self.n_unique,
             "n_numbers": self.n_numbers,
             "flags": [flag.value for flag in self.flags],
+            **rules,
         }
 
     @classmethod
@@ -106,7 +116,10 @@ class ColumnSchema:
                 n_unique=int(data["n_unique"]),
                 n_numbers=int(data["n_numbers"]),
                 flags=tuple(Flag(flag) for flag in data["flags"]),
+                rules=ColumnRules.read(data.get("rules", {}), from_json_value(data["name"])),
             )
+        except SchemaError:
+            raise
         except (KeyError, TypeError, ValueError) as error:
             raise SchemaError(f"This is not a saved column schema: {error!r}.") from None
 
@@ -131,7 +144,12 @@ class Schema:
     columns: tuple[ColumnSchema, ...]
 
     @classmethod
-    def infer(cls, df: pd.DataFrame, roles: Mapping[Any, Role | str] | None = None) -> Schema:
+    def infer(
+        cls,
+        df: pd.DataFrame,
+        roles: Mapping[Any, Role | str] | None = None,
+        rules: Rules | None = None,
+    ) -> Schema:
         """Choose the role of each column from its cells and its name.
 
         Parameters
@@ -140,6 +158,8 @@ class Schema:
             The table. It is not changed.
         roles
             Roles that you know better, by column name.
+        rules
+            Limits, whole numbers and expressions by column name; see `with_rules`.
 
         Returns
         -------
@@ -149,15 +169,15 @@ class Schema:
         Raises
         ------
         SchemaError
-            If column names repeat, or a role in `roles` does not fit its column.
+            If column names repeat, or a role or rule does not fit its column.
         """
         check_unique_names(df)
         schema = cls(tuple(_infer_column(df[name]) for name in df.columns))
-        if roles is None:
-            return schema
-        schema = schema.with_roles(roles)
-        for name in roles:
+        schema = schema.with_roles(roles or {})
+        for name in roles or {}:
             check_role(df[name], schema.role(name))
+        schema = schema.with_rules(rules or {})
+        schema.check_rules(df)
         return schema
 
     def with_roles(self, roles: Mapping[Any, Role | str]) -> Schema:
@@ -166,17 +186,98 @@ class Schema:
         The table is not at hand here: whether a role fits the cells is checked when an
         encoder is fitted (or at once by ``Schema.infer(df, roles)``).
         """
-        known = {column.name for column in self.columns}
-        unknown = [name for name in roles if name not in known]
-        if unknown:
-            raise SchemaError(
-                f"A role is given for {_names(unknown)}, but the table has no such column.",
-                advice=f"Its columns are {_names(self.names())}.",
-            )
+        self._check_known(roles, "A role")
         chosen = {name: as_role(role) for name, role in roles.items()}
         return Schema(
             tuple(replace(column, role=chosen.get(column.name, column.role)) for column in self)
         )
+
+    def with_rules(self, rules: Rules) -> Schema:
+        """Return the schema with other rules for some columns; their former rules are gone.
+
+        Parameters
+        ----------
+        rules
+            By column name, a mapping with some of ``lower``, ``upper``, ``whole`` and ``derived``
+            (see :class:`ColumnRules`). An empty mapping removes the rules of a column.
+
+        Examples
+        --------
+        >>> df = pd.DataFrame({"age": [31, 45, 52], "town": ["Ulm", None, "Bonn"]})
+        >>> schema = Schema.infer(df).with_rules({"age": {"lower": 0, "upper": 120}})
+        >>> schema["age"].rules.upper, schema.rules
+        (120.0, {'age': {'lower': 0.0, 'upper': 120.0}})
+        """
+        self._check_known(rules, "A rule")
+        chosen = {name: ColumnRules.read(given, name) for name, given in rules.items()}
+        schema = Schema(
+            tuple(replace(column, rules=chosen.get(column.name, column.rules)) for column in self)
+        )
+        order_expressions(schema._expression_texts(), schema.names())
+        return schema
+
+    @property
+    def rules(self) -> dict[Any, dict[str, Any]]:
+        """The rules of the columns that have some, as `with_rules` reads them."""
+        return {column.name: column.rules.to_dict() for column in self if column.rules}
+
+    @property
+    def derived(self) -> dict[Any, Expression]:
+        """The expressions of the derived columns, each after those that it depends on.
+
+        Examples
+        --------
+        >>> df = pd.DataFrame({"kg": [80.0, 72.0], "m": [2.0, 1.8], "bmi": [20.0, None]})
+        >>> schema = Schema.infer(df, rules={"bmi": {"derived": "kg / m ^ 2"}})
+        >>> {name: str(expression) for name, expression in schema.derived.items()}
+        {'bmi': 'kg / m ** 2'}
+        """
+        return order_expressions(self._expression_texts(), self.names())
+
+    def _expression_texts(self) -> dict[Any, str]:
+        return {c.name: c.rules.derived for c in self if c.rules.derived is not None}
+
+    def only(self, names: Container[Hashable]) -> Schema:
+        """Return the schema of some of the columns.
+
+        A derived column that needs one of the others is a column like any other there.
+        """
+        kept = [column for column in self if column.name in names]
+        computable = {
+            name
+            for name, expression in self.derived.items()
+            if all(used in names for used in expression.columns)
+        }
+        return Schema(
+            tuple(
+                column
+                if column.name in computable
+                else replace(column, rules=replace(column.rules, derived=None))
+                for column in kept
+            )
+        )
+
+    def check_rules(self, df: pd.DataFrame) -> None:
+        """Raise a SchemaError if rules cannot hold in the columns of a table."""
+        for column in self:
+            if column.rules:
+                check_rules(df[column.name], column.role, column.rules)
+        for name, expression in self.derived.items():
+            DerivedColumn.fit(df, name, expression)
+
+    def rule_findings(self, df: pd.DataFrame) -> list[str]:
+        """Return a sentence for each rule that observed cells of a table break."""
+        broken = (rule_findings(df[column.name], column.rules) for column in self)
+        return [*chain.from_iterable(broken), *derived_findings(df, self.derived)]
+
+    def _check_known(self, named: Mapping[Any, Any], what: str) -> None:
+        known = {column.name for column in self.columns}
+        unknown = [name for name in named if name not in known]
+        if unknown:
+            raise SchemaError(
+                f"{what} is given for {_names(unknown)}, but the table has no such column.",
+                advice=f"Its columns are {_names(self.names())}.",
+            )
 
     def names(self, *roles: Role | str) -> list[Any]:
         """Return the names of the columns with these roles; of all columns without roles."""
@@ -208,6 +309,18 @@ class Schema:
             if df is None or column.name in df.columns
         }
         return {name: reason for name, reason in reasons.items() if reason is not None}
+
+    def not_imputed(self, df: pd.DataFrame | None = None) -> dict[Any, NotLearned]:
+        """Return the columns whose missing cells stay missing, with the reason.
+
+        Those of derived columns are computed, whether the column is learned or not.
+        """
+        derived = self._expression_texts()
+        return {
+            name: reason
+            for name, reason in self.not_learned(df).items()
+            if not reason.imputed and name not in derived
+        }
 
     def learned(self, df: pd.DataFrame | None = None) -> list[Any]:
         """Return the names of the columns that are learned (see `not_learned`)."""
@@ -257,7 +370,9 @@ class Schema:
         """Return the schema that `to_dict` wrote."""
         if not isinstance(data, Mapping) or not isinstance(data.get("columns"), list):
             raise SchemaError('This is not a saved schema: it has no list "columns".')
-        return cls(tuple(ColumnSchema.from_dict(column) for column in data["columns"]))
+        schema = cls(tuple(ColumnSchema.from_dict(column) for column in data["columns"]))
+        order_expressions(schema._expression_texts(), schema.names())
+        return schema
 
     def to_json(self) -> str:
         """Return the schema as JSON text."""

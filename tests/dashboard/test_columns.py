@@ -36,6 +36,35 @@ def test_only_roles_that_change_are_kept(frame):
     assert columns.changed_roles(shown, edits, current) == {"age": "ignored"}
 
 
+def test_the_table_of_rules_has_the_columns_of_numbers(frame):
+    rules = {"age": {"upper": 99, "whole": True}}
+    table = OpenTable("t", "", frame, Schema.infer(frame, rules=rules), {}, "a test")
+
+    shown = columns.rule_table(table)
+
+    assert shown[columns.COLUMN].tolist() == ["age"]
+    assert shown[columns.UPPER].tolist() == [99]
+    assert shown[columns.LOWER].isna().all()
+    assert shown[columns.WHOLE].tolist() == ["yes"]
+
+
+def test_edited_rules_are_added_changed_and_removed():
+    shown = pd.DataFrame({columns.COLUMN: ["a", "b", "c", "d"]})
+    current = {"a": {"lower": 0.0, "upper": 9.0}, "b": {"derived": "a"}, "c": {"whole": True}}
+    edits = {
+        0: {columns.UPPER: None, columns.WHOLE: "no"},
+        "1": {columns.DERIVED: "  "},
+        2: {columns.WHOLE: "yes"},
+        3: {columns.DERIVED: " a / 2 ", columns.LOWER: None},
+    }
+
+    assert columns.changed_rules(shown, edits, current) == {
+        "a": {"lower": 0.0, "whole": False},
+        "b": {},
+        "d": {"derived": "a / 2"},
+    }
+
+
 def test_declared_and_suggested_values_stand_in_one_table(frame):
     shown = columns.sentinel_table(frame, {"town": ("?", "Ulm")}, suggest_sentinels(frame))
 

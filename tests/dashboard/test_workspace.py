@@ -300,6 +300,41 @@ def test_a_role_goes_with_the_cells_that_it_was_for(own, people):
     assert own.table().schema.role("age") is Role.IGNORED
 
 
+def test_rules_are_kept_undone_and_part_of_the_digest(own, people):
+    digests = [own.save_table(people, name="people", source="a test").digest]
+    digests.append(own.set_rules({"age": {"lower": 0, "whole": True}}).digest)
+    assert reopened(own).table().schema.rules == {"age": {"lower": 0.0, "whole": True}}
+    assert own.set_rules({"age": {}}).digest == digests[0]
+    assert len(set(digests)) == 2
+    assert own.undo() == "change the rules of age"
+    assert own.table().schema["age"].rules.whole
+
+
+def test_rules_that_do_not_fit_are_refused_and_change_nothing(own, people):
+    own.save_table(people, name="people", source="a test")
+    before = own.set_rules({"age": {"lower": 0}})
+
+    with pytest.raises(SchemaError, match="'town' has the role categorical"):
+        own.set_rules({"town": {"lower": 0}})
+    with pytest.raises(SchemaError, match="depends on itself"):
+        own.set_rules({"age": {"derived": "age / 2"}})
+    with pytest.raises(SchemaError, match="'age' has the role ignored"):
+        own.set_roles({"age": "ignored"})
+
+    assert own.table_state() == before
+
+
+def test_a_rule_goes_with_the_cells_that_it_was_for(own, people):
+    own.save_table(people, name="people", source="a test", decimal=",")
+    own.set_sentinels({"height": ["?"]})
+    own.set_roles({"height": "numerical"})
+    own.set_rules({"height": {"lower": 1}, "age": {"lower": 0}})
+
+    own.set_sentinels({})
+
+    assert own.table().schema.rules == {"age": {"lower": 0.0}}
+
+
 def test_undo_takes_back_one_step_after_the_other(own, people):
     own.save_table(people, name="people", source="a test")
     states = [own.table_state()]

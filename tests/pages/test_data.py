@@ -79,7 +79,7 @@ def test_a_filled_workspace_shows_its_table(open_page, fill, patients):
     assert "30 rows and 4 columns; 10 cells (8.3%) are missing" in said
     assert "1 of 4 columns has holes; `patient_id` looks like an identifier." in said
     assert "2 values may stand for missing ones, such as `-999` in `age`" in said
-    assert app.data_editor[1].value["Value"].tolist() == ["-999", "?"]
+    assert app.data_editor[2].value["Value"].tolist() == ["-999", "?"]
 
 
 def test_only_rows_with_holes(open_page, fill, patients):
@@ -372,6 +372,54 @@ def test_a_role_that_does_not_fit_is_refused_in_a_sentence(open_page, fill, pati
     assert app.data_editor[0].value["Role"].tolist()[2] == "categorical"
 
 
+# Limits and derived columns
+
+
+def test_limits_and_expressions_are_edited_and_undone(open_page, fill, patients, edit):
+    own = fill(patients.assign(double=2.0 * patients["age"]))
+    app = open_page(PAGE)
+    assert app.data_editor[1].value["Column"].tolist() == ["patient_id", "age", "score", "double"]
+
+    app = edit(app, "data:rules", {1: {"Lower limit": 0, "Whole numbers": "yes"}})
+    app = edit(
+        app,
+        "data:rules",
+        {1: {"Lower limit": 0, "Whole numbers": "yes"}, 3: {"Computed as": "age * 3"}},
+    )
+
+    assert not app.exception
+    rules = {"age": {"lower": 0.0, "whole": True}, "double": {"derived": "age * 3"}}
+    assert own.table().schema.rules == rules
+    said = words(app).replace("\\", "")
+    assert "3 observed values of 'age' lie outside its limits (at least 0)" in said
+    assert "In 30 of 30 rows, 'double' differs from age * 3 by more than rounding" in said
+    app.button(key="data:undo").click().run()
+    assert own.table().schema.rules == {"age": rules["age"]}
+    assert app.data_editor[1].value["Lower limit"].tolist()[1] == 0
+    assert app.data_editor[1].value["Computed as"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("row", "cells", "sentence"),
+    [
+        (2, {"Computed as": "2 * open(x)"}, "`open` is not a function"),
+        (2, {"Computed as": "score + 1"}, "depends on itself"),
+        (2, {"Lower limit": 3, "Upper limit": 1}, "The lower limit 3 of column 'score'"),
+        (0, {"Lower limit": 3}, "'patient_id' has the role identifier"),
+    ],
+)
+def test_rules_that_cannot_hold_are_refused_in_a_sentence(
+    open_page, fill, patients, edit, row, cells, sentence
+):
+    own = fill(patients)
+    app = edit(open_page(PAGE), "data:rules", {row: cells})
+
+    assert not app.exception
+    assert sentence in dict(notices(app))["error"]
+    assert not own.table().schema.rules
+    assert app.data_editor[1].value["Computed as"].isna().all()
+
+
 # Values that stand for missing ones
 
 
@@ -383,8 +431,8 @@ def test_all_suggestions_are_declared_at_once_and_undone(open_page, fill, patien
 
     assert not app.exception
     assert own.table().frame[["age", "town"]].isna().sum().tolist() == [3, 5]
-    assert app.data_editor[1].value["Missing"].tolist() == [True, True]
-    assert "usual code" in app.data_editor[1].value["Why"].tolist()[0]
+    assert app.data_editor[2].value["Missing"].tolist() == [True, True]
+    assert "usual code" in app.data_editor[2].value["Why"].tolist()[0]
     app.button(key="data:undo").click().run()
     assert own.table().frame[["age", "town"]].isna().sum().tolist() == [0, 0]
 
@@ -396,7 +444,7 @@ def test_one_value_is_ticked_and_unticked(open_page, fill, patients, edit):
     app = edit(app, "data:sentinels", {1: {"Missing": True}})
     assert own.table().sentinels == {"town": ("?",)}
 
-    row = app.data_editor[1].value["Column"].tolist().index("town")
+    row = app.data_editor[2].value["Column"].tolist().index("town")
     app = edit(app, "data:sentinels", {row: {"Missing": False}})
     assert own.table().sentinels == {}
 
@@ -415,7 +463,7 @@ def test_a_value_of_the_user_s_own_is_declared(open_page, fill, patients):
     submit_value(app, "Ulm")
 
     assert own.table().sentinels == {"town": ("Ulm",)}
-    assert "You declared it." in app.data_editor[1].value["Why"].tolist()
+    assert "You declared it." in app.data_editor[2].value["Why"].tolist()
 
 
 def test_a_value_that_no_cell_holds_changes_nothing(open_page, fill, patients):
@@ -454,7 +502,7 @@ def test_a_restarted_server_finds_everything(open_page, patients, restart_server
     again = open_page(PAGE)
 
     assert "mine\\.csv" in words(again)
-    assert again.data_editor[1].value["Missing"].tolist() == [True, True]
+    assert again.data_editor[2].value["Missing"].tolist() == [True, True]
 
 
 def test_the_page_needs_neither_torch_nor_matplotlib():

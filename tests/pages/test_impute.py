@@ -107,7 +107,7 @@ def test_a_method_with_one_answer_makes_no_draws(fill, table, open_page, store, 
     app = open_page(PAGE)
     app.selectbox(key="impute:source").select("knn").run()
 
-    assert "This method has one answer" in words(app)
+    assert "This method gives a single imputation" in words(app)
     calm(press(app, "Start filling"))
 
     (job,) = store.jobs(workspace.id)
@@ -436,7 +436,8 @@ def test_a_shift_of_the_missing_ones(fill, table, open_page, add_filling):
 
     assert "How far may the filled cells be off?" in questions(app)
     assert "confidence interval of the mean of y" in words(app)
-    assert "pooled from 4 draws" in words(app)
+    assert "pooled over 4 imputations by Rubin's rules" in words(app)
+    assert "too narrow" not in words(app)  # those of this method are proper
     before = words(app)
 
     app = calm(app.slider(key="impute:delta").set_value(2.0).run())
@@ -454,7 +455,7 @@ def test_conclusions_of_two_columns(kind, fill, table, open_page, add_filling):
     app = calm(app.selectbox(key="impute:conclusion").select(kind).run())
 
     assert f"confidence interval of the {kind} of y" in words(app)
-    assert "which is too narrow" in words(app)
+    assert "so it is too narrow" in words(app)
 
 
 def test_a_table_of_texts_has_nothing_to_shift(fill, open_page, add_filling):

@@ -9,7 +9,7 @@ import pytest
 from tests.support.paths import ROOT
 
 PAGE = "missingness.py"
-VIEWS = ["How much", "Where", "Together", "Patterns", "Why", "Dropping rows", "Pictures"]
+VIEWS = ["How much", "Where", "Together", "Patterns", "Clues", "Dropping rows", "Pictures"]
 
 
 def look(app, view):
@@ -131,7 +131,7 @@ def test_patterns_say_how_many_are_shown(fill, open_page):
 
 def test_why_finds_what_goes_with_the_holes(fill, open_page):
     fill(holes(400))
-    app = look(open_page(PAGE), "Why")
+    app = look(open_page(PAGE), "Clues")
     assert_calm(app)
     assert app.selectbox[0].value == "y"
     assert "differ clearly from the others in `x`" in texts(app)
@@ -142,7 +142,7 @@ def test_why_finds_what_goes_with_the_holes(fill, open_page):
 
 def test_another_column_can_be_asked_about(fill, open_page):
     fill(holes(400))
-    app = look(open_page(PAGE), "Why")
+    app = look(open_page(PAGE), "Clues")
     app.selectbox[0].set_value("z").run()
     assert_calm(app)
     assert "rows that miss `z` differ little" in texts(app)
@@ -151,7 +151,7 @@ def test_another_column_can_be_asked_about(fill, open_page):
 
 def test_too_few_rows_are_a_reason_not_an_error(fill, open_page):
     fill(holes(30).assign(y=[None] * 3 + [1.5] * 27, z=1.0))
-    app = look(open_page(PAGE), "Why")
+    app = look(open_page(PAGE), "Clues")
     assert_calm(app)
     assert "are needed to learn from" in texts(app)
 
@@ -178,7 +178,7 @@ def test_settings_of_another_table_do_no_harm(fill, open_page):
     fill(holes())
     app = look(open_page(PAGE), "Dropping rows")
     app.multiselect[0].set_value(["x", "z"]).run()
-    look(app, "Why").selectbox[0].set_value("z").run()
+    look(app, "Clues").selectbox[0].set_value("z").run()
     fill(pd.DataFrame({"other": [1.0, None] * 20, "more": range(40)}))
     app = open_page(PAGE)
     for view in VIEWS:
@@ -190,7 +190,7 @@ def test_the_page_does_not_import_torch(tmp_path):
         "import sys\n"
         "from streamlit.testing.v1 import AppTest\n"
         "app = AppTest.from_file('pages/missingness.py', default_timeout=60).run()\n"
-        "app.session_state['missingness:view'] = 'Why'\n"
+        "app.session_state['missingness:view'] = 'Clues'\n"
         "assert not app.run().exception\n"
         "print('torch' in sys.modules)\n"
     )

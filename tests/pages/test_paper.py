@@ -67,7 +67,8 @@ def open_view(workspace, open_page):
 
 def test_every_experiment_has_a_view(open_page, results):
     app = open_page(PAGE)
-    assert list(VIEWS.values()) == list(EXPERIMENTS)
+    # The split before imputation stands beside the downstream task of the paper.
+    assert list(VIEWS.values()) == [name for name in EXPERIMENTS if name != "downstream-split"]
     (views,) = [group for group in app.button_group if group.key == "paper:view"]
     assert views.options == list(VIEWS)
 
@@ -84,6 +85,8 @@ def test_without_results_the_page_says_what_runs_them(open_view, results, view):
 @pytest.mark.parametrize("view", VIEWS)
 def test_with_all_results_nothing_is_lacking(open_view, results, view):
     write_results(results, VIEWS[view], seeds=1)
+    if view == "Downstream":
+        write_results(results, "downstream-split", seeds=1)
     app = open_view(view)
     assert calm(app)
     assert not app.info
@@ -160,6 +163,17 @@ def test_downstream_tasks_are_apart(open_view, results):
     app = open_view("Downstream", task="downstream_r2")
     ticks = figure(app, "paper-downstream")["layout"]["xaxis"]["ticktext"]
     assert ticks == ["diabetes", "news", "mean"]
+
+
+def test_the_downstream_task_without_leakage_stands_beside_it(open_view, results):
+    write_results(results, "downstream", seeds=1, **SMALL)
+    app = open_view("Downstream", task="downstream_r2")
+    assert "Imputers thus see the features of the test rows" in text_of(app)
+    assert any("downstream-split" in one.value for one in app.code)
+    write_results(results, "downstream-split", seeds=1, shift=0.03, **SMALL)
+    app = open_view("Downstream", task="downstream_r2")
+    assert calm(app)
+    assert "scores change by -2.0 to -2.0 points" in text_of(app)
 
 
 def test_blocks_of_a_network_can_be_chosen(open_view, results):

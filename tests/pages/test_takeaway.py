@@ -77,13 +77,26 @@ def test_a_finished_filling_can_be_taken_in_every_form(fill, table, open_page, a
         *("Everything as zip", "Table as CSV", "Table as Excel", "Table as Parquet"),
         *("Mask as CSV", "Mask as Parquet", "Paragraph as text", "Paragraph as Markdown"),
         *("Script", "Table with holes"),
+        *("Imputations for R", "Imputations for Stata", "Imputations for Python"),
     }
-    script, command = codes(app)
+    r_code, stata_code, python_code, script, command = codes(app)
+    assert '-imputations.csv", na.strings = ""' in r_code
+    assert "imputed(y packs)" in stata_code
+    assert "-imputations.zip')" in python_code
     assert "make_imputer('em', random_state=7)" in script
     assert "--method em --seed 7 --imputations 3" in command
     assert "Missing values were imputed with Expectation maximization" in words(app)
     assert "Dempster, Laird and Rubin" in words(app)
     assert "this method leaves no model" in words(app)
+
+
+def test_names_that_other_programs_do_not_allow_are_told(fill, table, open_page, add_filling):
+    fill(table.rename(columns={"y": "body mass"}))
+    add_filling(EM)
+
+    app = calm(open_page(PAGE))
+
+    assert "`body mass` is `body_mass`" in words(app)
 
 
 def test_a_trained_model_can_be_taken_along(fill, table, open_page, add_filling):

@@ -5,11 +5,6 @@ from typing import Any
 _SMALL_NETWORK = {"steps": 6, "width": 8, "encoder_depth": 1, "decoder_depth": 1}
 
 FAST_PARAMS: dict[str, dict[str, Any]] = {
-    "auto": {
-        "methods": ("pmae-mix", "knn", "naive"),
-        "method_params": {"pmae-mix": _SMALL_NETWORK},
-        "n_repeats": 2,
-    },
     "gain": {"iterations": 20},
     "hyperimpute": {"n_rounds": 2, "n_trees": 3, "n_boosting_rounds": 3},
     "igrm": {"epochs": 12, "width": 8, "renew_every": 5},

@@ -223,7 +223,7 @@ def contents(record):
     result = record.folder / "result"
     if record.kind is JobKind.COMPARE:
         tasks = json.loads((result / "comparison.json").read_text())["tasks"]
-        timing = ("fit_seconds", "impute_seconds", "peak_memory_mb")
+        timing = ("fit_seconds", "impute_seconds", "sample_seconds", "peak_memory_mb")
         return [{k: v for k, v in task.items() if k not in timing} for task in tasks]
     small = {k: v for k, v in record.result.items() if k != "seconds"}
     return small, [path.read_bytes() for path in sorted(result.glob("*.parquet"))]

@@ -46,7 +46,7 @@ def _scores(plan, cell, variant, seed, shift):
     spread = 0.02 * _noise(cell, variant.label, seed)
     accuracy = printed / 100 + shift + spread
     scores = dict.fromkeys(("imputation_accuracy", "r2", "accuracy"), accuracy)
-    if plan.experiment.is_downstream:
+    if plan.experiment.downstream_rows is not None:
         is_number = cell.dataset in ("diabetes", "news")
         metric = "r2" if is_number else "auroc"
         known = printed_figure(variant.imputer, cell.dataset, cell.pattern, f"downstream_{metric}")

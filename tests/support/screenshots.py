@@ -31,7 +31,7 @@ MISSINGNESS_VIEWS = {
     "where": "Where",
     "together": "Together",
     "patterns": "Patterns",
-    "why": "Why",
+    "why": "Clues",
     "dropping-rows": "Dropping rows",
     "pictures": "Pictures",
 }

@@ -21,27 +21,30 @@ class Candidates:
         order = np.argsort(predictions, kind="stable")
         return cls(predictions[order], values[order])
 
+    @classmethod
+    def shuffled(
+        cls, predictions: np.ndarray, values: np.ndarray, rng: np.random.Generator
+    ) -> Candidates:
+        """Return cells among which equal predictions are in random order, to be matched so."""
+        order = rng.permutation(len(values))
+        return cls.of(predictions[order], values[order])
+
+    def draw(self, wanted: np.ndarray, n_nearest: int, rng: np.random.Generator) -> np.ndarray:
+        """Return for each wanted prediction one of the values with the nearest predictions."""
+        return self.values[match(self.predictions, wanted, n_nearest, rng)]
+
 
 @dataclass(frozen=True, eq=False)
 class NumericalModel:
-    """Copies numbers of column ``j`` from observed cells with similar predictions.
-
-    ``own`` candidates have predictions by the whole forest, ``unseen`` ones by those trees that
-    did not learn from them.
-    """
+    """Copies numbers of column ``j`` from observed cells with similar predictions."""
 
     j: int
     forest: RandomForestRegressor
-    own: Candidates
-    unseen: Candidates
+    candidates: Candidates
 
-    def draw(
-        self, features: np.ndarray, n_candidates: int, rng: np.random.Generator, honest: bool
-    ) -> np.ndarray:
-        """Return a number per row; ``honest`` ones are matched with unseen candidates."""
-        candidates = self.unseen if honest else self.own
-        wanted = self.forest.predict(features)
-        return candidates.values[match(candidates.predictions, wanted, n_candidates, rng)]
+    def draw(self, features: np.ndarray, n_candidates: int, rng: np.random.Generator) -> np.ndarray:
+        """Return a number per row."""
+        return self.candidates.draw(self.forest.predict(features), n_candidates, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +54,7 @@ class CategoricalModel:
     j: int
     forest: RandomForestClassifier
 
-    def draw(
-        self, features: np.ndarray, n_candidates: int, rng: np.random.Generator, honest: bool
-    ) -> np.ndarray:
+    def draw(self, features: np.ndarray, n_candidates: int, rng: np.random.Generator) -> np.ndarray:
         """Return a code per row; the predicted probabilities are all it needs."""
         shares = self.forest.predict_proba(features)
         below = np.cumsum(shares, axis=1)[:, :-1] <= rng.random((len(shares), 1))

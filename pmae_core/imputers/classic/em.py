@@ -9,6 +9,7 @@ import numpy as np
 
 from pmae_core.gaussian import GaussianModel
 from pmae_core.imputers.base import BaseImputer
+from pmae_core.imputers.masked.linear_draws import LinearDraws
 from pmae_core.imputers.parameters import Constraints, Integer, Number
 from pmae_core.imputers.registry import register_imputer
 from pmae_core.imputers.run import FitRun
@@ -23,6 +24,7 @@ from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_sca
     citation="Dempster, Laird and Rubin: Maximum likelihood from incomplete data via the EM "
     "algorithm. Journal of the Royal Statistical Society B, 1977.",
     draws_samples=True,
+    is_proper=True,
     limits="Finds linear relations only. The time per round grows with the number of missing "
     "patterns and the cube of their size: fine up to a few hundred columns.",
 )
@@ -30,9 +32,10 @@ class EMImputer(BaseImputer):
     """Impute with conditional means of a Gaussian that is fitted by expectation maximization.
 
     Categories are numbers in [0, 1] here and are rounded to the nearest code in the end, as in
-    the paper. New rows are imputed from the fitted Gaussian. ``sample`` draws from the
-    conditional Gaussian; it takes mean and covariance as exact, so that the spread of its
-    imputations is a little small on short tables.
+    the paper. New rows are imputed from the fitted Gaussian. ``sample`` fits a second Gaussian, of
+    ranks and of categories with a coordinate of their own, and draws the columns one after the
+    other. Every imputation has other coefficients, so that the spread of imputations includes
+    what is uncertain about the Gaussian itself.
 
     Parameters
     ----------
@@ -84,6 +87,8 @@ class EMImputer(BaseImputer):
         self.random_state = random_state
 
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
+        self._fitted_table, self._seed = encoded, run.seed
+        self._draws: LinearDraws | None = None
         progress = run.progress(self.max_iter, "round")
         progress.check()
         self.model_ = GaussianModel.fit(
@@ -103,7 +108,6 @@ class EMImputer(BaseImputer):
     def _draw_encoded(
         self, encoded: EncodedTable, n: int, rng: np.random.Generator
     ) -> Iterable[np.ndarray]:
-        scalars = scalar_values(encoded)
-        for _ in range(n):
-            drawn = self.model_.sample(scalars, encoded.observed, rng)
-            yield values_from_scalars(drawn, encoded.columns)
+        if self._draws is None:
+            self._draws = LinearDraws.fit(self._fitted_table, self._seed)
+        return self._draws.draw(encoded, n, rng)

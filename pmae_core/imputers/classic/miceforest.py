@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,12 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.classic._common import check_two_columns, columns_by_missing
+from pmae_core.imputers.classic._corrected_regressions import (
+    CorrectedLinear,
+    CorrectedLogistic,
+    ForestSettings,
+)
+from pmae_core.imputers.classic._drawn_chain import ChainMaker
 from pmae_core.imputers.classic._mean_matching import (
     Candidates,
     CategoricalModel,
@@ -23,6 +29,9 @@ from pmae_core.imputers.run import FitRun, ProgressMeter
 from pmae_core.imputers.transductive import encoded_digest
 from pmae_core.table import EncodedColumn, EncodedTable, Schema
 
+# Residuals hold less to learn than cells, and there are forests for each imputation.
+_MOST_TREES_OF_RESIDUALS = 20
+
 
 @register_imputer(
     name="miceforest",
@@ -33,6 +42,7 @@ from pmae_core.table import EncodedColumn, EncodedTable, Schema
     "imputing missing data using MICE. American Journal of Epidemiology, 2014; the package "
     "miceforest by Samuel Wilson.",
     draws_samples=True,
+    is_proper=True,
     limits="Grows a forest per column, round and imputation: minutes for a few thousand rows. With "
     "more than 10,000 observed cells, forests learn from a random 10,000 (max_samples).",
 )
@@ -52,11 +62,16 @@ class MiceForestImputer(BaseImputer):
     the newest values of the others within a round, and categories are drawn as in the package's
     "fast" matching.
 
-    New rows, and the imputations of ``sample``, go through the same number of rounds with the
-    forests of the last one. A forest predicts the cells it has learned from too well, so that
-    matching with these predictions, as the package does, gives imputations with about half the
-    spread of the truth. The aggregate is made so; the imputations of ``sample`` are matched with
-    predictions by trees that have not learned from the cell, and spread as the truth does.
+    New rows go through the same number of rounds with the forests of the last one.
+
+    The imputations of ``sample`` are made in another way, since the aggregated ones have about half
+    the spread of the truth and come from forests that smooth over what is related. Each is a chain
+    of its own on the fitted table. A column is first regressed on the others, linearly or
+    logistically, with coefficients drawn from their posterior distribution, as in the method
+    ``mice``. A forest grown on a bootstrap sample then corrects the regression where relations are
+    not linear, as far as it explains cells that its trees have not learned from. Numbers are
+    matched by these predictions and copied, categories drawn with these probabilities. Rows that
+    were not fitted are imputed with the last models of each chain.
 
     Parameters
     ----------
@@ -65,7 +80,7 @@ class MiceForestImputer(BaseImputer):
     n_rounds : int, default 5
         Rounds per imputation.
     n_trees : int, default 48
-        Trees per forest.
+        Trees per forest; at most 20 in the chains of ``sample``.
     max_depth : int, default 8
         Depth of the trees.
     max_features : float, default 0.632
@@ -75,7 +90,7 @@ class MiceForestImputer(BaseImputer):
     max_samples : int or None, default 10_000
         Most observed cells that a forest learns from and copies.
     n_jobs : int, default 1
-        Threads that grow trees; -1 for all cores. The result does not depend on it.
+        Threads that grow trees in ``fit``; -1 for all cores. The result does not depend on it.
     schema : Schema or mapping of column to role, optional
         Roles of the columns; inferred where not given.
     random_state : int, RandomState or None
@@ -146,7 +161,7 @@ class MiceForestImputer(BaseImputer):
             )
             imputations.append(imputation)
             self._chains.append(models)
-        self._fitted_table = encoded_digest(encoded)
+        self._fitted_table = encoded
         self._completed = _aggregate(imputations, encoded.columns)
 
     def _run_chain(
@@ -189,43 +204,49 @@ class MiceForestImputer(BaseImputer):
         }
         if encoded.columns[j].kind == "categorical":
             return CategoricalModel(j, RandomForestClassifier(**settings).fit(features, target))
-        forest = RandomForestRegressor(**settings, oob_score=_no_score)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Some inputs do not have OOB scores")
-            forest.fit(features, target)
-        own = forest.predict(features)
-        # With few trees, all of them may have learned from a row; scikit-learn then gives 0.
-        unseen = np.where(forest.oob_prediction_ == 0, own, forest.oob_prediction_)
-        return NumericalModel(j, forest, Candidates.of(own, target), Candidates.of(unseen, target))
+        forest = RandomForestRegressor(**settings).fit(features, target)
+        return NumericalModel(j, forest, Candidates.of(forest.predict(features), target))
 
     def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
-        if encoded_digest(encoded) == self._fitted_table:
+        if self._is_fitted(encoded):
             return self._completed
         rng = np.random.default_rng([self._seed, self.n_datasets])
         return _aggregate(
             [self._replay(encoded, models, rng) for models in self._chains], encoded.columns
         )
 
+    def _is_fitted(self, encoded: EncodedTable) -> bool:
+        return encoded_digest(encoded) == encoded_digest(self._fitted_table)
+
     def _draw_encoded(
         self, encoded: EncodedTable, n: int, rng: np.random.Generator
     ) -> Iterable[np.ndarray]:
-        for k in range(n):
-            models = self._chains[k % len(self._chains)]
-            yield self._replay(encoded, models, rng, honest=True)
+        settings = ForestSettings(
+            n_trees=min(self.n_trees, _MOST_TREES_OF_RESIDUALS),
+            max_depth=self.max_depth,
+            max_features=self.max_features,
+            max_samples=self.max_samples,
+        )
+        maker = ChainMaker(
+            self._fitted_table,
+            n_rounds=self.n_rounds,
+            number=partial(CorrectedLinear.fit, n_candidates=self.n_candidates, settings=settings),
+            category=partial(CorrectedLogistic.fit, settings=settings),
+            n_nearest=None,
+        )
+        is_fitted = self._is_fitted(encoded)
+        for own_rng in rng.spawn(n):
+            chain = maker.run(own_rng)
+            yield chain.values if is_fitted else maker.impute_others(encoded, chain, own_rng)
 
     def _replay(
-        self,
-        encoded: EncodedTable,
-        models: list[ColumnModel],
-        rng: np.random.Generator,
-        *,
-        honest: bool = False,
+        self, encoded: EncodedTable, models: list[ColumnModel], rng: np.random.Generator
     ) -> np.ndarray:
-        """Return an imputation of any table by the models of a chain."""
+        """Return an imputation of other rows by the models of a chain."""
         imputed = self._start(encoded, rng)
         for _ in range(self.n_rounds):
             for j in columns_by_missing(encoded.observed):
-                self._impute_column(models[j], imputed, encoded.observed, rng, honest=honest)
+                self._impute_column(models[j], imputed, encoded.observed, rng)
         return imputed
 
     def _impute_column(
@@ -234,19 +255,12 @@ class MiceForestImputer(BaseImputer):
         imputed: np.ndarray,
         observed: np.ndarray,
         rng: np.random.Generator,
-        *,
-        honest: bool = False,
     ) -> None:
         """Draw the missing cells of the model's column again."""
         rows = ~observed[:, model.j]
         if rows.any():
             features = np.delete(imputed[rows], model.j, axis=1)
-            imputed[rows, model.j] = model.draw(features, self.n_candidates, rng, honest)
-
-
-def _no_score(target: np.ndarray, predictions: np.ndarray) -> float:
-    """Take the place of a score: only the out-of-bag predictions are needed."""
-    return 0.0
+            imputed[rows, model.j] = model.draw(features, self.n_candidates, rng)
 
 
 def _aggregate(imputations: list[np.ndarray], columns: Sequence[EncodedColumn]) -> np.ndarray:

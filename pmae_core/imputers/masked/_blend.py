@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pmae_core.imputers.masked._drawing import DrawCells, draw_in_rounds, round_of_columns
+from pmae_core.imputers.masked._cell_errors import CellErrors, no_coordinates
+from pmae_core.imputers.masked._drawing import draw_in_rounds, round_of_columns
 from pmae_core.imputers.masked._estimates import Estimates, encoded_cells, wanted_columns
 from pmae_core.imputers.masked._masked_forests import MaskedForests
 from pmae_core.imputers.masked._own_numbers import OwnNumbers
@@ -43,8 +45,8 @@ class Blend:
         The network.
     shares : ndarray of shape (columns, members)
         How much each member counts, in the order of :attr:`members`.
-    residuals : mapping of column to ndarray
-        For each number errors of the blend's scores on held-out cells, for random imputations.
+    errors : mapping of column to CellErrors
+        What errors on cells that the blend has not seen say, for random imputations.
     n_threads : int
         Pieces of a table that are imputed at a time.
     """
@@ -55,7 +57,7 @@ class Blend:
     forests: MaskedForests | None = None
     network: FittedNetwork | None = None
     shares: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    residuals: Mapping[int, np.ndarray] = field(default_factory=dict)
+    errors: Mapping[int, CellErrors] = field(default_factory=dict)
     n_threads: int = 1
 
     @property
@@ -67,25 +69,45 @@ class Blend:
         names += ["trees"] * (self.forests is not None)
         return names + ["network"] * (self.network is not None)
 
+    @property
+    def reference(self) -> TableGaussian | None:
+        """The Gaussian whose coordinates explain errors."""
+        if self.gaussians:
+            return self.gaussians[0]
+        return self.forests.gaussian if self.forests is not None else None
+
     def estimate(self, values: np.ndarray, kept: np.ndarray, wanted: np.ndarray) -> Estimates:
         """Return estimates of the wanted cells, given the kept ones, mixed by the shares."""
-        parts = self.parts(values, kept, wanted)
-        return {j: mix(self.shares[j], [part[j] for part in parts]) for j in wanted_columns(wanted)}
+        return self._mixed(values, kept, wanted, self._expect(values, kept))
 
     def parts(self, values: np.ndarray, kept: np.ndarray, wanted: np.ndarray) -> list[Estimates]:
         """Return the estimates of each member."""
-        expected = [one.expect(values, kept) for one in self.gaussians]
+        return self._parts(values, kept, wanted, self._expect(values, kept))
+
+    def _expect(self, values: np.ndarray, kept: np.ndarray) -> list[np.ndarray]:
+        """Return the coordinates that the Gaussians expect, those of the reference first."""
+        used = list(self.gaussians)
+        if not used and self.reference is not None:
+            used = [self.reference]
+        return [one.expect(values, kept) for one in used]
+
+    def _mixed(
+        self, values: np.ndarray, kept: np.ndarray, wanted: np.ndarray, expected: list[np.ndarray]
+    ) -> Estimates:
+        parts = self._parts(values, kept, wanted, expected)
+        return {j: mix(self.shares[j], [part[j] for part in parts]) for j in wanted_columns(wanted)}
+
+    def _parts(
+        self, values: np.ndarray, kept: np.ndarray, wanted: np.ndarray, expected: list[np.ndarray]
+    ) -> list[Estimates]:
         parts = [
             one.estimates_of(coordinates, wanted)
-            for one, coordinates in zip(self.gaussians, expected, strict=True)
+            for one, coordinates in zip(self.gaussians, expected, strict=False)
         ]
         if self.forests is not None:
-            known = [
-                coordinates
-                for one, coordinates in zip(self.gaussians, expected, strict=True)
-                if one is self.forests.gaussian
-            ]
-            parts.append(self.forests.estimate(values, kept, wanted, *known))
+            has_gaussian = self.forests.gaussian is not None
+            known = expected[0] if has_gaussian else None
+            parts.append(self.forests.estimate(values, kept, wanted, known))
         if self.network is not None:
             parts.append(self.network.estimate(values, kept, wanted))
         return parts
@@ -112,38 +134,41 @@ class Blend:
         return threads_for(0)
 
     def draw(self, encoded: EncodedTable, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """Yield ``n`` random imputations, each drawn in rounds."""
-        return self.draw_by(
-            lambda cells, known, now: self._draw_cells(cells, known, now, rng), encoded, n, rng
-        )
-
-    def draw_by(
-        self, draw_cells: DrawCells, encoded: EncodedTable, n: int, rng: np.random.Generator
-    ) -> Iterator[np.ndarray]:
-        """Yield ``n`` random imputations whose cells another function draws."""
+        """Yield ``n`` random imputations, each by a model whose coefficients are drawn anew."""
         for _ in range(n):
             imputed = encoded.values.copy()
-            rounds = round_of_columns(len(self.columns), rng)
+            errors = {j: one.drawn(rng) for j, one in self.errors.items()}
+            rounds = round_of_columns(encoded.observed, rng)
             for rows in self.pieces(encoded.observed):
                 imputed[rows] = draw_in_rounds(
-                    imputed[rows], encoded.observed[rows], rounds, draw_cells
+                    imputed[rows],
+                    encoded.observed[rows],
+                    rounds,
+                    partial(self._draw_cells, errors=errors, rng=rng),
                 )
             yield imputed
 
     def _draw_cells(
-        self, cells: np.ndarray, known: np.ndarray, now: np.ndarray, rng: np.random.Generator
+        self,
+        cells: np.ndarray,
+        known: np.ndarray,
+        now: np.ndarray,
+        errors: Mapping[int, CellErrors],
+        rng: np.random.Generator,
     ) -> np.ndarray:
         """Return cells with those of ``now`` drawn, given the known ones."""
-        drawn = cells.copy()
-        for j, estimate in self.estimate(cells, known, now).items():
+        drawn, reference = cells.copy(), self.reference
+        expected, known_rows = [], no_coordinates(len(cells))
+        coordinates = spread = known_rows.values
+        if reference is not None:
+            coordinates, spread = reference.expect_with_spread(cells, known)
+            expected = [coordinates, *(one.expect(cells, known) for one in self.gaussians[1:])]
+        for j, estimate in self._mixed(cells, known, now, expected).items():
+            rows = now[:, j]
             if self.numbers.is_number(j):
-                scores = self.numbers.to_scores(estimate[:, 0], j)
-                scores = scores + rng.choice(self.residuals[j], size=len(scores))
-                drawn[now[:, j], j] = np.clip(scores, *self.numbers.bounds(j))
-            else:
-                below = estimate.cumsum(axis=1)
-                place = (rng.random((len(below), 1)) > below).sum(axis=1)
-                drawn[now[:, j], j] = place.clip(max=estimate.shape[1] - 1)
+                estimate = self.numbers.to_scores(estimate[:, 0], j)
+            own = known_rows.spread if reference is None else reference.spread_of_column(spread, j)
+            drawn[rows, j] = errors[j].draw(estimate, coordinates[rows], own[rows], rng)
         return drawn
 
     def pieces(self, observed: np.ndarray) -> Iterator[np.ndarray]:

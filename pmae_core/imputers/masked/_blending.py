@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pmae_core.imputers.masked._blend import Blend
+from pmae_core.imputers.masked._category_errors import CategoryErrors
+from pmae_core.imputers.masked._cell_errors import (
+    MOST_COORDINATES,
+    CellErrors,
+    RowCoordinates,
+    no_coordinates,
+)
 from pmae_core.imputers.masked._estimates import Estimates, encoded_cells, true_cells
 from pmae_core.imputers.masked._forests import Growth, folds_of_rows
 from pmae_core.imputers.masked._masked_forests import (
@@ -19,6 +26,7 @@ from pmae_core.imputers.masked._masked_forests import (
     TreeInputs,
     grow_forests,
 )
+from pmae_core.imputers.masked._number_errors import NumberErrors
 from pmae_core.imputers.masked._own_numbers import OwnNumbers
 from pmae_core.imputers.masked._shares import (
     OPTIMISM_OF_THE_NETWORK,
@@ -38,8 +46,12 @@ MEMBERS = ("network", "gaussian", "trees")
 
 # Cells of a column from which the shares of Gaussians and trees are learned.
 CELLS_FOR_SHARES = 2_000
-RESIDUALS_PER_COLUMN = 500
-FEWEST_RESIDUALS = 20
+# Cells of a column for which a network is asked what it is off by.
+_CELLS_OF_THE_NETWORK = 1_000
+# How many times larger than in rows of its training the errors of a network may be.
+_MOST_OVERFITTING = 3.0
+# Held-out cells count like so many more without overfitting.
+_CELLS_WITHOUT_OVERFITTING = 20
 SHARE_HELD_OUT = 0.2
 ROWS_FOR_SPREAD = 5_000
 
@@ -103,12 +115,13 @@ class Blending:
         # Estimates of each member fitted so far, by rows that it does not know.
         self.on_examples: list[Estimates] = []
         self.on_held_out: list[Estimates] = []
+        self._coordinates: dict[int, RowCoordinates] = {}
         self.blend = Blend(encoded.columns, self.numbers, n_threads=n_threads)
 
-    def fit_gaussians(self) -> None:
-        """Fit the Gaussians on ranks and on the own scale, with their folds."""
+    def fit_gaussians(self, *, on_own_scale: bool = True) -> None:
+        """Fit a Gaussian on ranks, and one on the own scale if wanted, with their folds."""
         has_numbers = any(not column.n_categories for column in self.encoded.columns)
-        for on_own_scale in (False, True) if has_numbers else (False,):
+        for own_scale in (False, True) if has_numbers and on_own_scale else (False,):
             rng = np.random.default_rng([self.run.seed, 0])
             self.gaussians.append(
                 FoldedGaussian.fit(
@@ -116,7 +129,7 @@ class Blending:
                     self.numbers,
                     self.fold,
                     rng,
-                    on_own_scale=on_own_scale,
+                    on_own_scale=own_scale,
                     check=self.run.check,
                 )
             )
@@ -171,6 +184,7 @@ class Blending:
         if self.held_out is None:
             n_members = len(self.blend.members)
             shares = np.full((len(self.encoded.columns), n_members), 1 / n_members)
+            self.on_examples.append(self._network_on_examples(network, {}))
             return self._finish(replace(self.blend, shares=shares))
         held_out = self.held_out
         found = network.estimate(self.encoded.values[held_out.rows], held_out.kept, held_out.cells)
@@ -182,6 +196,7 @@ class Blending:
             )
             shares = np.hstack([before.shares * of_two[:, :1], of_two[:, 1:]])
         self.on_held_out.append(found)
+        self.on_examples.append(self._network_on_examples(network, found))
         return self._finish(replace(self.blend, shares=shares))
 
     def _answer(self) -> BlendAnswer:
@@ -203,25 +218,14 @@ class Blending:
         return learn_shares(errors, len(self.encoded.columns), len(parts), optimism)
 
     def _finish(self, blend: Blend) -> BlendAnswer:
-        """Return a blend with its residuals and its skill."""
-        on_examples = _mixed(blend.shares, self.on_examples) if blend.network is None else {}
+        """Return a blend with its errors and its skill."""
         on_held_out: Estimates = {}
         true_held_out: Estimates = {}
         if self.held_out is not None:
             on_held_out = _mixed(blend.shares, self.on_held_out)
             true_held_out = self._true_held_out()
-        residuals = dict(self.blend.residuals)
-        for j in range(len(self.encoded.columns)):
-            if not self.numbers.is_number(j):
-                continue
-            if len(on_held_out.get(j, ())) >= FEWEST_RESIDUALS:
-                residuals[j] = self._residuals(true_held_out[j], on_held_out[j], j)
-            elif on_examples:
-                rows = self._examples[j][0]
-                residuals[j] = self._residuals(self._truth(rows, j), on_examples[j], j)
-            elif blend.network is not None and j not in residuals:
-                residuals[j] = blend.network.calibration.residuals[j]
-        self.blend = replace(blend, residuals=residuals)
+        errors = {j: self._errors(blend.shares[j], j) for j in range(len(self.encoded.columns))}
+        self.blend = replace(blend, errors=errors)
         skill = {
             j: self._skill(true, on_held_out[j], j)
             for j, true in true_held_out.items()
@@ -239,22 +243,66 @@ class Blending:
         cells = self._truth(np.flatnonzero(self.encoded.observed[:, j])[:ROWS_FOR_SPREAD], j)
         return float(np.square(cells - cells.mean(axis=0)).sum() / len(cells))
 
-    def _residuals(self, truth: np.ndarray, estimate: np.ndarray, j: int) -> np.ndarray:
-        true_scores, scores = (
-            encoded_cells(part[:RESIDUALS_PER_COLUMN], j, self.numbers)
-            for part in (truth, estimate)
-        )
-        residuals: np.ndarray = (true_scores - scores).astype(np.float32)
-        return residuals
+    def _errors(self, shares: np.ndarray, j: int) -> CellErrors:
+        """Learn from the examples of a column, each row once."""
+        known = self._coordinates_of_examples(j)
+        n_cells = min(len(known.values), *(len(part[j]) for part in self.on_examples))
+        estimate = mix(shares, [part[j][:n_cells] for part in self.on_examples])
+        known = known.first(n_cells)
+        cells = self.encoded.values[self._examples[j][0][:n_cells], j]
+        if self.numbers.is_number(j):
+            return NumberErrors.fit(cells, encoded_cells(estimate, j, self.numbers), known)
+        return CategoryErrors.fit(cells, estimate, known)
+
+    def _coordinates_of_examples(self, j: int) -> RowCoordinates:
+        """Return what explains errors in a column's examples, without repeated rows."""
+        if j not in self._coordinates:
+            rows, kept = self._examples[j]
+            if self.gaussians:
+                self._keep_coordinates(
+                    j,
+                    *self.gaussians[0].expect_unseen_with_spread(
+                        self.encoded.values[rows], kept, self.fold[rows]
+                    ),
+                )
+            else:
+                n_rows = min(len(rows), int(self.encoded.observed[:, j].sum()))
+                self._coordinates[j] = no_coordinates(n_rows)
+        return self._coordinates[j]
+
+    def _keep_coordinates(self, j: int, expected: np.ndarray, spread: np.ndarray) -> None:
+        n_rows = min(len(expected), int(self.encoded.observed[:, j].sum()))
+        reference = self.gaussians[0].whole
+        places = reference.important_coordinates(j)[:MOST_COORDINATES]
+        own = reference.spread_of_column(spread[:n_rows], j)
+        values = expected[:n_rows, places].astype(np.float32)
+        self._coordinates[j] = RowCoordinates(places, values, own)
 
     def _gaussian_on_examples(self, gaussian: FoldedGaussian) -> Estimates:
         found: Estimates = {}
         for j, (rows, kept) in enumerate(self._examples):
             self.run.check()
-            expected = gaussian.expect_unseen(self.encoded.values[rows], kept, self.fold[rows])
-            wanted = np.zeros_like(kept)
-            wanted[:, j] = True
-            found |= gaussian.whole.estimates_of(expected, wanted)
+            expected, spread = gaussian.expect_unseen_with_spread(
+                self.encoded.values[rows], kept, self.fold[rows]
+            )
+            found |= gaussian.whole.estimates_of(expected, _only(j, kept))
+            if gaussian is self.gaussians[0]:
+                self._keep_coordinates(j, expected, spread)
+        return found
+
+    def _network_on_examples(self, network: FittedNetwork, on_held_out: Estimates) -> Estimates:
+        """Return estimates of the network whose errors are as large as on held-out cells."""
+        found: Estimates = {}
+        true_held_out = self._true_held_out()
+        for j, (rows, kept) in enumerate(self._examples):
+            self.run.check()
+            rows, kept = rows[:_CELLS_OF_THE_NETWORK], kept[:_CELLS_OF_THE_NETWORK]
+            truth = self._truth(rows, j)
+            estimate = network.estimate(self.encoded.values[rows], kept, _only(j, kept))[j]
+            if j in on_held_out:
+                unseen = true_held_out[j] - on_held_out[j]
+                estimate = truth - _overfitting(truth - estimate, unseen) * (truth - estimate)
+            found[j] = estimate if self.numbers.is_number(j) else _as_probabilities(estimate)
         return found
 
     def _forests_on_held_out(
@@ -296,3 +344,27 @@ class Blending:
 
 def _mixed(shares: np.ndarray, parts: Sequence[Estimates]) -> Estimates:
     return {j: mix(shares[j], [part[j] for part in parts]) for j in parts[0]}
+
+
+def _only(j: int, kept: np.ndarray) -> np.ndarray:
+    """Return the cells of one column as those that are wanted."""
+    wanted = np.zeros_like(kept)
+    wanted[:, j] = True
+    return wanted
+
+
+def _overfitting(known: np.ndarray, unseen: np.ndarray) -> float:
+    """Return how many times larger errors on unseen cells are than on known ones."""
+    known_size = np.square(known).sum() / max(1, len(known))
+    if known_size == 0:
+        return 1.0
+    ratio = np.square(unseen).sum() / len(unseen) / known_size
+    n_cells = len(unseen)
+    pulled = (n_cells * ratio + _CELLS_WITHOUT_OVERFITTING) / (n_cells + _CELLS_WITHOUT_OVERFITTING)
+    return float(np.sqrt(np.clip(pulled, 1.0, _MOST_OVERFITTING**2)))
+
+
+def _as_probabilities(estimate: np.ndarray) -> np.ndarray:
+    likely = np.clip(estimate, 0.0, 1.0)
+    total = likely.sum(axis=1, keepdims=True)
+    return np.where(total > 0, likely / np.where(total > 0, total, 1.0), 1 / likely.shape[1])

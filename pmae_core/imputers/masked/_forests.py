@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from pmae_core.imputers.masked._forest_arrays import forest_arrays, forest_from_arrays
-from pmae_core.imputers.masked._leaf_targets import LeafTargets
-from pmae_core.imputers.masked._saved_arrays import damaged
+from pmae_core.imputers.masked._saved_arrays import arrays_below, damaged
 
 Forest: TypeAlias = ExtraTreesClassifier | ExtraTreesRegressor
 
@@ -62,13 +61,10 @@ class ColumnForests:
         The forests; folds without a tree have none.
     n_categories : int
         Categories of the column; 0 for a number.
-    leaves : mapping of fold to LeafTargets
-        What the leaves have learned from, if it is needed for random imputations.
     """
 
     forests: Mapping[int, Forest]
     n_categories: int
-    leaves: Mapping[int, LeafTargets]
 
     @classmethod
     def grow(
@@ -81,7 +77,6 @@ class ColumnForests:
         seed: int,
         *,
         n_copies: float = 1.0,
-        keep_leaves: bool,
         advance: Callable[[int], None],
     ) -> ColumnForests:
         """Grow the forests of a column.
@@ -102,12 +97,10 @@ class ColumnForests:
             Seed of the trees.
         n_copies : float
             How often a row is among the examples.
-        keep_leaves : bool
-            Whether to keep what the leaves have learned from.
         advance : callable
             Called with the number of trees after each forest; may raise to stop.
         """
-        forests, leaves = {}, {}
+        forests = {}
         for k in range(N_FOLDS):
             n_trees = growth.trees_of_fold(k)
             if not n_trees:
@@ -120,10 +113,8 @@ class ColumnForests:
             forests[k] = forest.fit(inputs[used], target[used])
             # Threads add up in random order: predictions would differ in their last digits.
             forest.set_params(n_jobs=None)
-            if keep_leaves and not n_categories:
-                leaves[k] = LeafTargets.of(forest, inputs[used], target[used])
             advance(n_trees)
-        return cls(forests, n_categories, leaves)
+        return cls(forests, n_categories)
 
     def estimate(self, inputs: np.ndarray) -> np.ndarray:
         """Return what all forests expect, each tree with the same weight."""
@@ -147,28 +138,11 @@ class ColumnForests:
             )
         return expected
 
-    def draw(self, inputs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Return a random number or category for each row."""
-        if self.n_categories:
-            below = self.estimate(inputs).cumsum(axis=1)
-            place = (rng.random((len(below), 1)) > below).sum(axis=1)
-            return place.clip(max=self.n_categories - 1)
-        drawn = np.empty(len(inputs))
-        folds = np.array(list(self.forests))
-        sizes = np.array([len(forest.estimators_) for forest in self.forests.values()])
-        fold_of_row = rng.choice(folds, size=len(inputs), p=sizes / sizes.sum())
-        for k in np.unique(fold_of_row).tolist():
-            rows = fold_of_row == k
-            drawn[rows] = self.leaves[k].draw(self.forests[k], inputs[rows], rng)
-        return drawn
-
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays that a model file keeps, each named by its fold."""
         saved: dict[str, np.ndarray] = {}
         for k, forest in self.forests.items():
             saved |= {f"{k}.forest.{name}": a for name, a in forest_arrays(forest).items()}
-        for k, leaves in self.leaves.items():
-            saved |= {f"{k}.leaves.{name}": a for name, a in leaves.arrays().items()}
         return saved
 
     @classmethod
@@ -176,7 +150,7 @@ class ColumnForests:
         cls, arrays: Mapping[str, np.ndarray], n_categories: int, n_inputs: int
     ) -> ColumnForests:
         """Return the forests that :meth:`arrays` describes."""
-        forests, leaves = {}, {}
+        forests = {}
         for k in range(N_FOLDS):
             own = arrays_below(arrays, f"{k}.forest.")
             if not own:
@@ -187,12 +161,9 @@ class ColumnForests:
                 is_classifier and forests[k].classes_[-1] >= n_categories
             ):
                 raise damaged("a forest does not fit its column")
-            targets = arrays_below(arrays, f"{k}.leaves.")
-            if targets:
-                leaves[k] = LeafTargets.from_arrays(targets, forests[k])
         if not forests:
             raise damaged("a column has no forest")
-        return cls(forests, n_categories, leaves)
+        return cls(forests, n_categories)
 
     def _expect(self, forest: Forest, inputs: np.ndarray) -> np.ndarray:
         # The trees themselves: checks of the forest would take longer than small predictions.
@@ -208,11 +179,6 @@ class ColumnForests:
 def folds_of_rows(n_rows: int, rng: np.random.Generator) -> np.ndarray:
     """Return a random fold for each row; folds are of equal size."""
     return rng.permutation(n_rows) % N_FOLDS
-
-
-def arrays_below(arrays: Mapping[str, np.ndarray], start: str) -> dict[str, np.ndarray]:
-    """Return the arrays whose names begin with ``start``, by the rest of their names."""
-    return {name[len(start) :]: a for name, a in arrays.items() if name.startswith(start)}
 
 
 def _min_leaf(growth: Growth, n_examples: int, n_copies: float) -> int:

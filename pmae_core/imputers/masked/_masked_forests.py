@@ -13,9 +13,9 @@ from pmae_core.imputers.masked._forests import (
     N_FOLDS,
     ColumnForests,
     Growth,
-    arrays_below,
 )
 from pmae_core.imputers.masked._own_numbers import OwnNumbers
+from pmae_core.imputers.masked._saved_arrays import arrays_below
 from pmae_core.imputers.masked._table_gaussian import TableGaussian
 from pmae_core.masking import MaskSampler
 from pmae_core.table import EncodedColumn, EncodedTable
@@ -93,11 +93,19 @@ class FoldedGaussian:
 
     def expect_unseen(self, values: np.ndarray, kept: np.ndarray, fold: np.ndarray) -> np.ndarray:
         """Return what is expected of rows of these folds without having seen them."""
+        return self.expect_unseen_with_spread(values, kept, fold)[0]
+
+    def expect_unseen_with_spread(
+        self, values: np.ndarray, kept: np.ndarray, fold: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what :meth:`expect_unseen` does, and the standard deviation around it."""
         expected = np.empty((len(values), len(self.whole.column)))
+        spread = np.empty_like(expected)
         for k in np.unique(fold).tolist():
             rows = fold == k
-            expected[rows] = self.folds[k].expect(values[rows], kept[rows])
-        return expected
+            found = self.folds[k].expect_with_spread(values[rows], kept[rows])
+            expected[rows], spread[rows] = found
+        return expected, spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +250,6 @@ def grow_forests(
     seed: int,
     *,
     most_unseen: int = 0,
-    keep_leaves: bool = False,
     advance: Callable[[int], None],
 ) -> Iterator[GrownColumn]:
     """Grow the forests of one column after the other.
@@ -265,8 +272,6 @@ def grow_forests(
         Seed of masks and trees.
     most_unseen : int
         How many of the examples to estimate unseen; 0 for none.
-    keep_leaves : bool
-        Whether to keep what random imputations need.
     advance : callable
         Called with the number of trees after each forest; may raise to stop.
     """
@@ -285,7 +290,6 @@ def grow_forests(
             growth,
             int(np.random.default_rng([seed, 6, j]).integers(2**31 - N_FOLDS)),
             n_copies=len(rows) / len(np.unique(rows)),
-            keep_leaves=keep_leaves,
             advance=advance,
         )
         some = slice(most_unseen)

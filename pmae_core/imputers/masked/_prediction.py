@@ -101,7 +101,7 @@ class FittedNetwork:
         incomplete = np.flatnonzero(~encoded.observed.all(axis=1))
         for _ in range(n):
             imputed = values.copy()
-            rounds = round_of_columns(values.shape[1], rng)
+            rounds = round_of_columns(encoded.observed, rng)
             for rows in self.chunks(incomplete):
                 imputed[rows] = draw_in_rounds(
                     imputed[rows],

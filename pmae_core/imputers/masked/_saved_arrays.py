@@ -54,3 +54,8 @@ def smallest_integers(numbers: np.ndarray) -> np.ndarray:
         if largest <= np.iinfo(dtype).max:
             return numbers.astype(dtype)
     raise ImputationError(f"The model cannot be saved: {largest} is too large for its arrays.")
+
+
+def arrays_below(arrays: Mapping[str, np.ndarray], start: str) -> dict[str, np.ndarray]:
+    """Return the arrays whose names begin with ``start``, by the rest of their names."""
+    return {name[len(start) :]: a for name, a in arrays.items() if name.startswith(start)}

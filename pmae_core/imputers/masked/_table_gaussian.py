@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -110,9 +111,36 @@ class TableGaussian:
         """The category that each coordinate indicates; 0 for a number."""
         return np.array([code for _, code in coordinates_of(self.columns)])
 
+    def important_coordinates(self, j: int) -> np.ndarray:
+        """Return the coordinates of other columns, those that say most about one column first."""
+        precision = self._precision
+        deviation = np.sqrt(np.diag(self.model.covariance))
+        own = self.column == j
+        weights = np.abs(precision[own] / np.diag(precision)[own][:, None]).sum(axis=0) * deviation
+        order = np.argsort(-weights, kind="stable")
+        return order[~own[order]]
+
+    @cached_property
+    def _precision(self) -> np.ndarray:
+        return np.linalg.inv(self.model.covariance)
+
     def expect(self, values: np.ndarray, kept: np.ndarray) -> np.ndarray:
         """Return the coordinates of rows; those of cells not kept as expected given the others."""
         return self.model.conditional_mean(self._coordinates(values), kept[:, self.column])
+
+    def expect_with_spread(
+        self, values: np.ndarray, kept: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what :meth:`expect` does, and the standard deviation around each coordinate."""
+        coordinates = self._coordinates(values)
+        mean, variance = self.model.conditional_moments(coordinates, kept[:, self.column])
+        return mean, np.sqrt(variance)
+
+    def spread_of_column(self, spread: np.ndarray, j: int) -> np.ndarray:
+        """Return the standard deviations of a column of numbers; 1 for a category."""
+        if not self.numbers.is_number(j):
+            return np.ones(len(spread))
+        return np.asarray(spread[:, self.column == j][:, 0] * self.scale[j])
 
     def estimate(self, values: np.ndarray, kept: np.ndarray, wanted: np.ndarray) -> Estimates:
         """Return estimates of the wanted cells, given the kept ones; see :class:`Estimator`."""

@@ -19,6 +19,7 @@ from pmae_core.imputers.masked._forests import Growth
 from pmae_core.imputers.masked._masked_forests import MaskedForests, Masks
 from pmae_core.imputers.masked._own_numbers import OwnNumbers
 from pmae_core.imputers.masked._saved_arrays import damaged, saved_array
+from pmae_core.imputers.masked._saved_errors import errors_arrays, errors_of_columns
 from pmae_core.imputers.masked._table_gaussian import TableGaussian, is_too_wide
 from pmae_core.imputers.masked.network import PMAENetworkImputer
 from pmae_core.imputers.masked.saving import FittedParts, SavingImputer
@@ -68,6 +69,7 @@ NAME = "pmae"
     citation="This project; the network is that of Kim, Lee and Park: To Predict or Not To "
     "Predict? Proportionally Masked Autoencoders for Tabular Data Imputation. AAAI 2025.",
     draws_samples=True,
+    is_proper=True,
 )
 class PMAEImputer(SavingImputer):
     """Impute a table with a blend of a masked network, Gaussians and masked trees.
@@ -78,6 +80,12 @@ class PMAEImputer(SavingImputer):
     column. The members are fitted one after the other, the quickest first, and every answer is an
     event with its skill on held-out cells. A fit that is cancelled leaves the last answer:
     ``transform`` uses it.
+
+    Imputations of ``sample`` include what is uncertain about the blend itself. A linear model of
+    its errors on unseen cells corrects its estimates, with coefficients drawn anew for every
+    imputation; the rest of the errors gives the spread, which is larger where less of a row is
+    known. The columns of a row are drawn one after the other, each given those before; in tables
+    with more than 16 incomplete columns some are drawn at once.
 
     Parameters
     ----------
@@ -183,20 +191,19 @@ class PMAEImputer(SavingImputer):
         given = _PRESET_MEMBERS[self.preset] if self.members is None else self.members
         return tuple(name for name in MEMBERS if name in given)
 
-    def work_parts(self) -> WorkParts | None:
+    def work_parts(self) -> WorkParts:
         """Return the network and the other members; see :meth:`BaseImputer.work_parts`."""
         others = [name for name in self.members_in_force() if name != "network"]
         if len(others) == len(self.members_in_force()):
-            return None
+            return ()
         own = {
             "members": others,
             "preset": self.preset,
             "n_trees": self.n_trees,
             "n_jobs": self.n_jobs,
         }
-        parts: list[tuple[str, Mapping[str, Any]]] = [(NAME, own)] if others else []
         network = ("pmae-mix", self._network_params())
-        return WorkParts(methods=(*parts, network), n_comparisons=None)
+        return ((NAME, own), network) if others else (network,)
 
     def _network(self) -> PMAENetworkImputer:
         return PMAENetworkImputer(**self._network_params())
@@ -331,7 +338,7 @@ class PMAEImputer(SavingImputer):
         if blend is not None:
             state["members"] = blend.members
             groups["blend"] = {"shares": blend.shares}
-            groups["residuals_of_blend"] = {str(j): one for j, one in blend.residuals.items()}
+            groups["errors_of_blend"] = errors_arrays(blend.errors)
             for one in blend.gaussians:
                 groups["gaussian_own" if one.on_own_scale else "gaussian_ranks"] = one.arrays()
             if blend.forests is not None:
@@ -383,15 +390,13 @@ class PMAEImputer(SavingImputer):
             forests,
             network,
             saved_array(groups.get("blend", {}), "shares", (np.float64,), n_dims=2),
-            {int(j): one for j, one in groups.get("residuals_of_blend", {}).items()},
+            errors_of_columns(groups.get("errors_of_blend", {}), columns),
             self._n_threads(),
         )
         if self.blend_.members != members:
             raise damaged("a member of the blend is missing")
         if self.blend_.shares.shape != (len(columns), len(members)):
             raise damaged("the shares do not fit the columns and members")
-        if {j for j in range(len(columns)) if numbers.is_number(j)} != set(self.blend_.residuals):
-            raise damaged("the residuals do not fit the columns")
 
 
 def _names(blend: Blend) -> list[str]:

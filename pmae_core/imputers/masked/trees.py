@@ -11,15 +11,11 @@ import numpy as np
 from pmae_core.errors import ImputationWarning
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.masked._blend import Blend
-from pmae_core.imputers.masked._forests import Growth, folds_of_rows
-from pmae_core.imputers.masked._masked_forests import (
-    FoldedGaussian,
-    MaskedForests,
-    Masks,
-    TreeInputs,
-    grow_forests,
-)
+from pmae_core.imputers.masked._blending import Blending
+from pmae_core.imputers.masked._forests import Growth
+from pmae_core.imputers.masked._masked_forests import MaskedForests, Masks
 from pmae_core.imputers.masked._own_numbers import OwnNumbers
+from pmae_core.imputers.masked._saved_errors import errors_arrays, errors_of_columns
 from pmae_core.imputers.masked._table_gaussian import TableGaussian, is_too_wide
 from pmae_core.imputers.masked.saving import FittedParts, SavingImputer
 from pmae_core.imputers.parameters import BOOLEAN, STRING, Constraints, Integer, Number, OneOf
@@ -50,6 +46,7 @@ TREE_CONSTRAINTS: Constraints = {
     "Learning, 2006) trained on copied masks.",
     limits="The forests of all columns stay in memory: up to about 70 MB per column.",
     draws_samples=True,
+    is_proper=True,
 )
 class MaskedTreesImputer(SavingImputer):
     """Impute by forests for each column, trained on masks copied from rows that miss the column.
@@ -59,9 +56,9 @@ class MaskedTreesImputer(SavingImputer):
     missing in a random row of the other kind are masked. Masked and missing cells stay missing
     inputs, which the trees split on as they are. A Gaussian, fitted to all columns on the scale of
     normal scores, adds its estimates given the remaining cells: it is good at linear relations and
-    on few rows, and the trees correct it. Every row is imputed by itself, in one pass. A random
-    imputation takes a number that a random tree learned in the leaf of the row, and a category by
-    its probability.
+    on few rows, and the trees correct it. Every row is imputed by itself, in one pass. Random
+    imputations are made like those of the blend, see
+    :class:`~pmae_core.imputers.masked.pmae.PMAEImputer`.
 
     Parameters
     ----------
@@ -138,9 +135,21 @@ class MaskedTreesImputer(SavingImputer):
 
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         run.check()
-        numbers = OwnNumbers(self.encoder_.scalers_)
-        fold = folds_of_rows(len(encoded.values), np.random.default_rng([run.seed, 5]))
-        gaussian = None
+        masks = Masks(
+            n_copies=self.n_copies,
+            most_rows=self.max_samples,
+            function=self.masking,
+            copy_share=self.copy_share,
+        )
+        growth = Growth(
+            n_trees=self.n_trees,
+            min_leaf=self.min_leaf,
+            max_features=self.max_features,
+            n_jobs=allowed_threads(self.n_jobs),
+        )
+        blending = Blending(
+            encoded, self.encoder_.scalers_, masks, run, allowed_threads(self.n_jobs)
+        )
         if self.gaussian and is_too_wide(encoded.columns):
             warnings.warn(
                 "The table has too many columns and categories for a Gaussian; the trees learn "
@@ -149,50 +158,16 @@ class MaskedTreesImputer(SavingImputer):
                 stacklevel=3,
             )
         elif self.gaussian:
-            rng = np.random.default_rng([run.seed, 0])
-            gaussian = FoldedGaussian.fit(
-                encoded, numbers, fold, rng, on_own_scale=False, check=run.check
-            )
-        progress = run.progress(len(encoded.columns) * self.n_trees, "tree")
-        columns = grow_forests(
-            encoded,
-            numbers,
-            fold,
-            gaussian,
-            Masks(
-                n_copies=self.n_copies,
-                most_rows=self.max_samples,
-                function=self.masking,
-                copy_share=self.copy_share,
-            ),
-            Growth(
-                n_trees=self.n_trees,
-                min_leaf=self.min_leaf,
-                max_features=self.max_features,
-                n_jobs=allowed_threads(self.n_jobs),
-            ),
-            run.seed,
-            keep_leaves=True,
-            advance=progress.advance,
-        )
-        self._take(
-            MaskedForests(
-                encoded.columns,
-                [column.forests for column in columns],
-                None if gaussian is None else gaussian.whole,
-            )
-        )
+            blending.fit_gaussians(on_own_scale=False)
+        self._blend = blending.add_forests(growth).blend
 
-    def _take(self, forests: MaskedForests) -> None:
-        """Take fitted forests; they impute like a blend with one member."""
-        self.forests_ = forests
-        self._blend = Blend(
-            forests.columns,
-            OwnNumbers(self.encoder_.scalers_),
-            forests=forests,
-            shares=np.ones((len(forests.columns), 1)),
-            n_threads=allowed_threads(self.n_jobs),
-        )
+    @property
+    def forests_(self) -> MaskedForests:
+        """The forests of all columns."""
+        forests = self._blend.forests
+        if forests is None:
+            raise AttributeError("forests_")
+        return forests
 
     def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         return self._blend.impute(encoded)
@@ -200,28 +175,14 @@ class MaskedTreesImputer(SavingImputer):
     def _draw_encoded(
         self, encoded: EncodedTable, n: int, rng: np.random.Generator
     ) -> Iterator[np.ndarray]:
-        return self._blend.draw_by(
-            lambda cells, known, now: self._draw_cells(cells, known, now, rng), encoded, n, rng
-        )
-
-    def _draw_cells(
-        self, cells: np.ndarray, known: np.ndarray, now: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
-        """Return cells with those of ``now`` drawn, given the known ones."""
-        gaussian, drawn = self.forests_.gaussian, cells.copy()
-        expected = None if gaussian is None else gaussian.expect(cells, known)
-        inputs = TreeInputs(self.forests_.columns, cells, known, expected)
-        for j in np.flatnonzero(now.any(axis=0)).tolist():
-            found = self.forests_.forests[j].draw(inputs.of(j, now[:, j]), rng)
-            numbers = self._blend.numbers
-            drawn[now[:, j], j] = numbers.to_scores(found, j) if numbers.is_number(j) else found
-        return drawn
+        return self._blend.draw(encoded, n, rng)
 
     def _fitted_parts(self) -> FittedParts:
-        forests = getattr(self, "forests_", None)
-        if forests is None:  # no column could be learned
+        blend = getattr(self, "_blend", None)
+        if blend is None:  # no column could be learned
             return FittedParts({"has_gaussian": False}, {})
-        groups = {"forests": forests.arrays()}
+        forests = self.forests_
+        groups = {"forests": forests.arrays(), "errors": errors_arrays(blend.errors)}
         if forests.gaussian is not None:
             groups["gaussian"] = forests.gaussian.arrays()
         return FittedParts({"has_gaussian": forests.gaussian is not None}, groups)
@@ -234,4 +195,11 @@ class MaskedTreesImputer(SavingImputer):
                 parts.groups.get("gaussian", {}), columns, numbers, on_own_scale=False
             )
         if "forests" in parts.groups:
-            self._take(MaskedForests.from_arrays(parts.groups["forests"], columns, gaussian))
+            self._blend = Blend(
+                columns,
+                numbers,
+                forests=MaskedForests.from_arrays(parts.groups["forests"], columns, gaussian),
+                shares=np.ones((len(columns), 1)),
+                errors=errors_of_columns(parts.groups.get("errors", {}), columns),
+                n_threads=allowed_threads(self.n_jobs),
+            )

@@ -90,7 +90,7 @@ def _incomplete_table(
     target = from_json_value(params.get("target"))
     if target is not None and target in frame.columns:
         frame = frame.drop(columns=target)
-        schema = Schema(tuple(column for column in schema if column.name != target))
+        schema = schema.only(set(schema.names()) - {target})
     if amputation is not None:
         seed = int(params["seeds"][0])
         plan = HoldoutPlan(kind="amputation", amputation=amputation)

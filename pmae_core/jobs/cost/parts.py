@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pmae_core.imputers import make_imputer
-from pmae_core.jobs.cost.estimate import NO_PROGRESS, MethodCost
-from pmae_core.words import count, listed
+from pmae_core.jobs.cost.estimate import MethodCost
+from pmae_core.words import count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,29 +21,19 @@ class RequestedMethod:
     name, params
         Its name and parameters.
     parts : list of RequestedMethod
-        The methods that it fits; none where it does its work itself.
-    n_comparisons : int or None
-        How often all parts are fitted before the best are fitted again; None where each is fitted
-        once.
+        The methods that it fits, each once; none where it does its work itself.
     """
 
     name: str
     params: Mapping[str, Any]
     parts: list[RequestedMethod]
-    n_comparisons: int | None = None
 
     @classmethod
     def make(cls, name: str, params: Mapping[str, Any]) -> RequestedMethod:
         """Return a method with what it declares about its parts."""
         declared = make_imputer(name, **params).work_parts()
-        if declared is None:
-            return cls(name=name, params=params, parts=[])
-        return cls(
-            name=name,
-            params=params,
-            parts=[cls.make(part, given) for part, given in declared.methods],
-            n_comparisons=declared.n_comparisons,
-        )
+        parts = [cls.make(part, given) for part, given in declared]
+        return cls(name=name, params=params, parts=parts)
 
     @property
     def key(self) -> str:
@@ -59,15 +49,7 @@ class RequestedMethod:
         if not self.parts:
             return costs[self.key]
         found = [part.cost(costs) for part in self.parts]
-        if self.n_comparisons is None:
-            return self._summed(found)
-        without_progress = [cost.method for cost in found if cost.error == NO_PROGRESS]
-        if without_progress:
-            reason = f"One of its methods, {without_progress[0]}, has no estimate: {NO_PROGRESS}"
-            return MethodCost(method=self.name, error=reason)
-        if all(cost.seconds is None for cost in found):
-            return MethodCost(method=self.name, error=" ".join(str(cost.error) for cost in found))
-        return self._combined(found, self.n_comparisons)
+        return self._summed(found)
 
     def _summed(self, found: Sequence[MethodCost]) -> MethodCost:
         """Return the cost of all parts, each fitted once."""
@@ -85,24 +67,4 @@ class RequestedMethod:
             memory_mb=max(cost.memory_mb or 0.0 for cost in found),
             busy=max(cost.busy for cost in found),
             how=" ".join([f"Estimated in {count(len(found), 'part')}.", *(c.how for c in found)]),
-        )
-
-    def _combined(self, found: Sequence[MethodCost], n_comparisons: int) -> MethodCost:
-        """Return the cost of all comparisons, and of fitting the best methods once more."""
-        working = [cost for cost in found if cost.seconds is not None]
-        failed = [cost.method for cost in found if cost.seconds is None]
-        low, seconds, high = (
-            sum(getattr(cost, end) for cost in working) for end in ("low", "seconds", "high")
-        )
-        names = listed((cost.method for cost in working), most=len(working))
-        without = f" (without {listed(failed)}, which failed)" if failed else ""
-        return MethodCost(
-            method=self.name,
-            # One of the methods at least is fitted once more, and all of them at most.
-            low=n_comparisons * low + min(cost.low or 0.0 for cost in working),
-            seconds=(n_comparisons + 0.5) * seconds,
-            high=(n_comparisons + 1) * high,
-            memory_mb=max(cost.memory_mb or 0.0 for cost in working),
-            busy=max(cost.busy for cost in working),
-            how=f"{n_comparisons} comparisons of {names}{without}, then a fit of those chosen.",
         )

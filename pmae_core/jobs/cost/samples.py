@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -64,5 +62,4 @@ class TableSamples:
 
     def schema_of(self, sample: pd.DataFrame) -> Schema:
         """Return the roles of a sample's columns."""
-        names: set[Any] = set(sample.columns)
-        return Schema(tuple(column for column in self.schema if column.name in names))
+        return self.schema.only(set(sample.columns))

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from pmae_core.errors import Cancelled, PMAEError
+from pmae_core.errors import Cancelled, LeakageWarning, PMAEError
 from pmae_core.events import FitProgress
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted
 from pmae_core.storage.files import write_whole
@@ -114,15 +116,32 @@ def compute_consequences(
     found: dict[str, Any] = {"notes": []}
     for part, evaluate in evaluators.items():
         context.emit(PhaseStarted(phase=part))
+        methods = list(arguments["methods"])
         try:
-            rows = _evaluate_all(part, evaluate, list(arguments["methods"]), context, deadline)
+            with _leaks_noted(found["notes"]):
+                found[part] = _evaluate_all(part, evaluate, methods, context, deadline)
         except PMAEError as error:
             if isinstance(error, Cancelled):
                 raise
             found["notes"].append(f"{part.capitalize()}: {error}")
-        else:
-            found[part] = rows
     return Consequences.from_dict(found)
+
+
+@contextmanager
+def _leaks_noted(notes: list[str]) -> Iterator[None]:
+    """Add each warning of a leaking feature to the notes once; leave other warnings as they are."""
+    with warnings.catch_warnings():
+        show_other = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *args: Any, **kwargs: Any) -> None:
+            if not issubclass(category, LeakageWarning):
+                show_other(message, category, *args, **kwargs)
+            elif str(message) not in notes:
+                notes.append(str(message))
+
+        warnings.simplefilter("always", LeakageWarning)
+        warnings.showwarning = show
+        yield
 
 
 _Evaluator = Callable[..., pd.DataFrame]
@@ -185,7 +204,7 @@ def _incomplete_table(
         return table, None, schema
     table = table.reset_index(drop=True)  # rows that lose every cell are dropped by their number
     features = table.drop(columns=target) if target is not None else table
-    part = Schema(tuple(column for column in schema if column.name in features.columns))
+    part = schema.only(features.columns)
     plan = HoldoutPlan(kind="amputation", amputation=arguments["amputation"])
     made = plan.make(features, part, int(arguments["seeds"][0]))
     if target is None:

@@ -51,7 +51,7 @@ def recipe_of(
     """
     if result.get("n_imputed") is None:
         raise JobError("This job imputed no table. Choose one that did.")
-    schema = spec.read_schema()
+    schema = spec.read_schema() or Schema.infer(frame)
     by_model = spec.model is not None
     trained = result["trained"] if by_model else {}
     return Recipe(
@@ -59,7 +59,8 @@ def recipe_of(
         sentinels=[
             value if isinstance(value, str | int | float) else str(value) for value in sentinels
         ],
-        roles=changed_roles(frame, Schema.infer(frame) if schema is None else schema),
+        roles=changed_roles(frame, schema),
+        rules=schema.rules,
         method=result["method"],
         params=trained["params"] if by_model else spec.params["params"],
         seed=spec.seed,

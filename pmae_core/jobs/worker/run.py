@@ -108,7 +108,13 @@ def fit_and_impute(spec: JobSpec, context: JobContext, out: Path) -> dict[str, A
             result |= write_imputed(frame, imputed, kept_missing, out)
         if params.get("imputations"):
             with _phase("sample", context, result):
-                imputations = imputer.sample(frame, n=params["imputations"], random_state=spec.seed)
+                imputations = imputer.sample(
+                    frame,
+                    n=params["imputations"],
+                    random_state=spec.seed,
+                    callbacks=(context.emit,),
+                    cancel=context.cancel,
+                )
             for number, one in enumerate(imputations, start=1):
                 write_frame(with_missing(one, kept_missing), out / imputation_file(number))
             result["n_imputations"] = len(imputations)
@@ -270,6 +276,7 @@ def _on_benchmark_table(spec: JobSpec) -> dict[str, Any]:
         "holdout": "amputation",
         "amputation": {name: params[name] for name in missingness if params[name] is not None},
         **{name: params[name] for name in others},
+        "imputations": 0,
     }
 
 

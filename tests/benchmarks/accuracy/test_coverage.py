@@ -3,11 +3,14 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchmarks.accuracy import coverage
 from benchmarks.coverage_designs import Quantity, designs
 from benchmarks.distribution_tables import shape_tables
+from pmae_core.imputers.masked._category_errors import CategoryErrors
+from pmae_core.imputers.masked._number_errors import NumberErrors
 
 
 def run(method: str, replication: int, low: float, high: float) -> dict:
@@ -94,6 +97,18 @@ def test_without_r_its_methods_are_left_out_with_a_sentence(tmp_path, monkeypatc
     assert len(coverage.RUNS.read_text().splitlines()) == 1
 
 
+@pytest.mark.skipif(not coverage.has_r_mice(), reason="needs R with its package mice")
+def test_imputations_of_r_keep_observed_cells_and_columns():
+    _, incomplete = designs()["mixed"].tables(0)
+    imputations = coverage.impute_in_r(incomplete, "pmm", seed=0)
+    assert len(imputations) == coverage.N_IMPUTATIONS
+    for imputed in imputations:
+        assert list(imputed) == list(incomplete)
+        assert not imputed.isna().any(axis=None)
+        # R writes 15 digits.
+        pd.testing.assert_frame_equal(imputed.mask(incomplete.isna()), incomplete, rtol=1e-12)
+
+
 def test_true_values_have_the_shapes():
     figures = coverage.run_distribution(coverage.TRUTH, 0)["figures"]
     assert figures["lognormal: share at the bounds"] < 0.02
@@ -101,3 +116,38 @@ def test_true_values_have_the_shapes():
     assert figures["growing spread: SD ratio, high x over low x"] > 3
     assert figures["three categories: share of a"] == pytest.approx(0.82, abs=0.1)
     assert all(table.incomplete["v"].isna().any() for table in shape_tables(0))
+
+
+@pytest.mark.parametrize("method", ["em", "mice", "few-trees"])
+def test_intervals_of_proper_imputations_cover(method, monkeypatch):
+    """A short version of the benchmark: 30 tables, six intervals each."""
+    monkeypatch.setattr(coverage, "N_IMPUTATIONS", 5)
+    few_trees = ("pmae", {"preset": "fast", "n_trees": 10})
+    monkeypatch.setitem(coverage.VARIANTS, "few-trees", few_trees)
+    design = designs()["linear"]
+    runs = [
+        {
+            "design": "linear",
+            "replication": seed,
+            "method": method,
+            **coverage.run_design(design, method, seed),
+        }
+        for seed in range(30)
+    ]
+    found = coverage.summary(runs)["linear"][method]
+    assert found["mean_coverage"] > 0.88
+    assert found["lowest_coverage"] > 0.75
+
+
+def test_a_model_that_is_taken_as_exact_has_narrower_intervals(monkeypatch):
+    design = designs()["linear"]
+
+    def width() -> float:
+        found = [coverage.run_design(design, "em", seed)["estimates"] for seed in range(8)]
+        return sum(high - low for one in found for _, low, high in one.values())
+
+    proper = width()
+    monkeypatch.setattr(CategoryErrors, "drawn", lambda self, rng: self)
+    monkeypatch.setattr(NumberErrors, "drawn", lambda self, rng: self)
+
+    assert width() < 0.95 * proper

@@ -68,7 +68,7 @@ def test_options_reach_the_comparison(folder, monkeypatch):
         *("--pattern", "general", "--mechanism", "MAR", "--coupling", "independent"),
         *("--param", "pmae-mix.loss=paper", "--param", "pmae-mix.steps=7"),
         *("--budget", "1h30m", "--method-budget", "1.5m", "--target", "noise"),
-        *("--role", "x=categorical", "--retry-failed"),
+        *("--role", "x=categorical", "--retry-failed", "--imputations", 7, "--i-score"),
         code=1,
     )
     del seen["callbacks"]
@@ -87,6 +87,8 @@ def test_options_reach_the_comparison(folder, monkeypatch):
         "results_dir": None,
         "retry_failed": True,
         "n_jobs": 2,
+        "imputations": 7,
+        "i_score": True,
     }
 
 
@@ -144,3 +146,27 @@ def test_what_cannot_work_is_one_sentence(folder, args, reason):
 )
 def test_wrong_usage_exits_with_2(folder, args):
     run(folder / "survey.csv", *args, code=2)
+
+
+def test_random_imputations_are_scored_and_can_rank(folder):
+    args = (folder / "survey.csv", "--methods", "naive,em", "--seeds", 1)
+    text = " ".join(run(*args, "--imputations", 4, "--rank-by", "crps").stdout.split())
+    assert "crps" in text
+    assert "intervals from 4 imputations; perfect ones reach 60%" in text
+    assert "Scored as point masses: naive." in text
+    silent = run(*args, "--imputations", 0).stdout
+    assert "Coverage" not in silent
+    assert "Skill" in silent
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--rank-by", "beauty"), "cannot be ranked by 'beauty'"),
+        (("--rank-by", "crps", "--imputations", 0), "--imputations must be positive"),
+        (("--rank-by", "i_score"), "add --i-score"),
+    ],
+)
+def test_a_score_that_nothing_will_have_is_refused_at_once(folder, options, sentence):
+    failed = run(folder / "survey.csv", "--methods", "naive", *options, code=1)
+    assert sentence in " ".join(failed.stderr.split())

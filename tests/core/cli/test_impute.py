@@ -12,6 +12,7 @@ import pytest
 from pmae_core import imputers
 from pmae_core.errors import ImputationError
 from pmae_core.events import FitProgress
+from pmae_core.export import read_imputations
 from pmae_core.table import read_table, write_table
 from tests.support.paths import ROOT
 from tests.support.shell import one_line, run
@@ -29,6 +30,8 @@ QUICK = ["--steps", "5", "--param", "n_trees=5"]
         ["impute", "a.csv", "-o", "b.csv", "--preset", "best"],
         ["impute", "a.csv", "-o", "b.csv", "--param", "width"],
         ["impute", "a.csv", "-o", "b.csv", "--model", "m", "--steps", "5"],
+        ["impute", "a.csv", "-o", "b.csv", "--model", "m", "--whole", "x"],
+        ["impute", "a.csv", "-o", "b.csv", "--limits", "age=0"],
         ["impute", "a.csv", "-o", "b.csv", "--steps", "5", "--param", "network_params={}"],
     ],
 )
@@ -40,6 +43,7 @@ def test_wrong_usage_exits_with_2(args):
     ("args", "reason"),
     [
         (["--method", "magic"], "no method 'magic'"),
+        (["--method", "auto"], "The method 'auto' was retired: use 'pmae'"),
         (["--param", "magic=1"], "magic"),
         (["--param", "n_jobs=wide"], "wide"),
         (["--preset", "paper"], "preset must be one of 'balanced', 'fast'"),
@@ -48,6 +52,9 @@ def test_wrong_usage_exits_with_2(args):
         (["--masking", "magic"], "magic"),
         (["--role", "magic=numerical"], "magic"),
         (["--role", "age=magic"], "magic"),
+        (["--limits", "age=9..1"], "The lower limit 9 of column 'age' is above its upper limit 1."),
+        (["--whole", "magic"], "A rule is given for 'magic'"),
+        (["--derive", "age = 2 *"], "The expression of 'age'"),
     ],
 )
 def test_unusable_settings_are_named(survey_csv, tmp_path, args, reason):
@@ -61,6 +68,40 @@ def test_an_existing_imputation_is_not_overwritten(survey_csv, tmp_path):
     (tmp_path / "o-2.csv").write_text("precious")
     result = run("impute", survey_csv, "-o", tmp_path / "o.csv", "--imputations", 2, *QUICK, code=1)
     assert "o-2.csv already exists" in one_line(result.stderr)
+    assert not (tmp_path / "o.csv").exists()
+
+
+@pytest.mark.parametrize(("ending", "code"), [(".csv", ".R"), (".dta", ".do"), (".zip", ".py")])
+def test_imputations_go_into_one_file(survey_csv, incomplete, tmp_path, ending, code):
+    out = tmp_path / f"all{ending}"
+    options = ["--method", "em", "--seed", 3, "--imputations", 2, "--imputations-out", out]
+
+    result = run("impute", survey_csv, "-o", tmp_path / "o.csv", *options)
+
+    assert "Wrote 2 imputations to" in one_line(result.stderr)
+    assert "all" in out.with_suffix(code).read_text()
+    assert not (tmp_path / "o-1.csv").exists()
+    if ending == ".zip":
+        saved = read_imputations(out)
+        assert saved.manifest.read_recipe().seed == 3
+        assert saved.manifest.recipe["method"] == "em"
+        assert saved.manifest.is_proper is not None
+        assert len(saved.imputations) == 2
+        assert saved.was_imputed.equals(incomplete.isna())
+
+
+@pytest.mark.parametrize(
+    ("args", "reason", "code"),
+    [
+        (["--imputations-out", "all.dta"], "Say how many imputations", 2),
+        (["--imputations", 2, "--imputations-out", "all.sav"], "Use .csv for R", 1),
+        (["--imputations", 2, "--imputations-out", "survey.csv"], "already exists", 1),
+    ],
+)
+def test_one_file_that_cannot_be_written(survey_csv, tmp_path, monkeypatch, args, reason, code):
+    monkeypatch.chdir(tmp_path)
+    result = run("impute", survey_csv, "-o", "o.csv", "--method", "em", *args, code=code)
+    assert reason in one_line(result.stderr)
     assert not (tmp_path / "o.csv").exists()
 
 
@@ -198,7 +239,7 @@ def test_progress_of_any_method_is_shown(tmp_path, monkeypatch, quiet):
 @pytest.mark.parametrize("option", ["--imputations", "--save-model"])
 def test_what_a_method_cannot_do_is_refused_before_the_work(tmp_path, monkeypatch, option):
     info = imputers.ImputerInfo(name="counting", title="", explanation="", citation="")
-    monkeypatch.setattr(imputers, "list_imputers", lambda: [info])
+    monkeypatch.setattr(imputers, "imputer_info", lambda name: info)
     monkeypatch.setattr(imputers, "make_imputer", lambda name, **params: CountingImputer())
     write_table(pd.DataFrame({"x": [1.0, None, 3.0]}), tmp_path / "x.csv")
     files = ["impute", tmp_path / "x.csv", "-o", tmp_path / "o.csv", "--method", "counting"]
@@ -232,3 +273,14 @@ def test_ctrl_c_stops_cleanly(survey_csv, tmp_path):
     assert "Stopped." in rest
     assert "Traceback" not in rest
     assert not output.exists()
+
+
+def test_limits_whole_numbers_and_derived_columns(tmp_path):
+    frame = pd.DataFrame({"x": [0.5, 1.5, 9.5, None, 3.5], "y": [1.0, 3.0, 19.0, None, 7.0]})
+    write_table(frame, tmp_path / "in.csv")
+    rules = ["--limits", "x=2..", "--whole", "x", "--derive", "y = 2 * x"]
+    output = tmp_path / "out.csv"
+    result = run("impute", tmp_path / "in.csv", "-o", output, "--method", "naive", *rules)
+    assert "2 observed values of 'x' lie outside its limits" in one_line(result.stderr)
+    imputed = read_table(output)
+    assert imputed.loc[3].tolist() == [4, 8]

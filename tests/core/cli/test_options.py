@@ -69,3 +69,30 @@ def test_numbers_are_read():
     assert options.read_numbers("0.1, 2", "--a") == [0.1, 2.0]
     with pytest.raises(typer.BadParameter, match="not a list of numbers"):
         options.read_numbers("much", "--a")
+
+
+@pytest.mark.parametrize(
+    ("limits", "derived"),
+    [
+        (["age=0"], []),
+        (["0..1"], []),
+        (["age=.."], []),
+        (["age=0..old"], []),
+        (["age=0,1..2"], []),
+        ([], ["bmi"]),
+        ([], ["= weight"]),
+        ([], ["bmi="]),
+    ],
+)
+def test_rules_of_another_form_are_refused(limits, derived):
+    with pytest.raises(typer.BadParameter, match=r"is not of the form COLUMN="):
+        options.read_rules(limits, [], derived)
+
+
+def test_rules_of_one_column_are_put_together():
+    rules = options.read_rules(["a=b=-1.5..", "n=..3"], ["n"], ["c = a == 1"])
+    assert rules == {
+        "a=b": {"lower": -1.5},
+        "n": {"upper": 3, "whole": True},
+        "c": {"derived": "a == 1"},
+    }

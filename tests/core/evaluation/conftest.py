@@ -57,6 +57,30 @@ class StubLinear(StubMean):
         return values
 
 
+class StubDrawing(StubMean):
+    """The mean; its random imputations are observed cells of the column."""
+
+    def _fit_encoded(self, encoded, run):
+        super()._fit_encoded(encoded, run)
+        self.encoded_ = encoded
+
+    def _draw_encoded(self, encoded, n, rng):
+        for _ in range(n):
+            yield np.column_stack(
+                [
+                    rng.choice(column[observed], size=len(encoded.values))
+                    for column, observed in zip(
+                        self.encoded_.values.T, self.encoded_.observed.T, strict=True
+                    )
+                ]
+            )
+
+
+class StubUndrawable(StubMean):
+    def _draw_encoded(self, encoded, n, rng):
+        raise ImputationError("No luck today.")
+
+
 class StubBroken(StubMean):
     def _fit_encoded(self, encoded, run):
         raise RuntimeError("<b>divided by zero</b>")
@@ -88,6 +112,8 @@ STUBS = {
     "stub-mean": StubMean,
     "stub-noisy": StubNoisy,
     "stub-linear": StubLinear,
+    "stub-drawing": StubDrawing,
+    "stub-undrawable": StubUndrawable,
     "stub-broken": StubBroken,
     "stub-refusing": StubRefusing,
     "stub-flaky": StubFlaky,

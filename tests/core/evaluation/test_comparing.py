@@ -1,10 +1,11 @@
 """Comparisons of methods: hold-outs, settings and refusals."""
 
+import numpy as np
 import pytest
 
 from pmae_core.errors import ImputationError, SchemaError, ScoringError
 from pmae_core.evaluation.comparing import compare
-from pmae_core.evaluation.downstream import Downstream
+from pmae_core.evaluation.downstream import BEFORE_THE_SPLIT, INDUCTIVE, Downstream
 from pmae_core.evaluation.tasks import TaskFinished
 
 pytestmark = pytest.mark.usefixtures("stubs")
@@ -76,7 +77,8 @@ def test_one_imputer_is_compared_with_itself_under_other_parameters(incomplete, 
 
 
 def test_labels_are_predicted_from_each_imputed_table(complete, tmp_path):
-    labels = Downstream(complete["x"].rename("label"), "regression")
+    noise = np.random.default_rng(7).normal(size=len(complete))
+    labels = Downstream((complete["x"] + 0.3 * noise).rename("label"), "regression")
     incomplete = {"pattern": "general"}
     results = compare(
         complete,
@@ -95,3 +97,27 @@ def test_labels_are_predicted_from_each_imputed_table(complete, tmp_path):
     )
     with pytest.raises(ScoringError, match="different: downstream"):
         compare(complete, ["stub-mean"], seeds=[0], amputation=incomplete, results_dir=tmp_path)
+
+
+def test_labels_are_predicted_without_a_look_at_the_test_rows(complete):
+    noise = np.random.default_rng(7).normal(size=len(complete))
+    labels = (complete["x"] + 0.3 * noise).rename("label")
+
+    def scores(fit_rows):
+        asked = Downstream(labels, "regression", fit_rows)
+        amputation = {"pattern": "general"}
+        done = compare(complete, ["em"], seeds=[0], amputation=amputation, downstream=asked)
+        return done.tasks[0].downstream
+
+    ours, papers = scores("training"), scores("all")
+    assert (ours["how"], papers["how"]) == (INDUCTIVE, BEFORE_THE_SPLIT)
+    assert ours["linear"] != papers["linear"]
+
+
+def test_labels_among_the_features_are_refused(complete):
+    labels = Downstream(complete["x"].rename("label"), "regression")
+    with pytest.raises(ScoringError, match="'x' is a copy of the target"):
+        compare(complete, ["stub-mean"], amputation={"pattern": "general"}, downstream=labels)
+    with pytest.raises(ScoringError, match="include a column 'x', the name of the target"):
+        named = Downstream(complete["x"], "regression")
+        compare(complete, ["stub-mean"], amputation={"pattern": "general"}, downstream=named)

@@ -24,14 +24,20 @@ def test_the_table_has_a_row_for_each_method_and_seed(comparison):
     table = comparison.table
     assert len(table) == 15
     assert list(table.columns) == [
-        *("method", "seed", "status", "error", "imputation_accuracy", "r2", "r2_unclipped"),
-        *("accuracy", "rmse", "mae", "wasserstein", "energy"),
+        *("method", "seed", "status", "error", "n_imputations", "skill", "imputation_accuracy"),
+        *("r2", "r2_unclipped", "accuracy", "balanced_accuracy", "rmse", "mae", "wasserstein"),
+        *("distribution_skill", "crps", "brier", "log_score", "coverage", "width"),
+        *("energy_distance", "i_score"),
         *("fit_seconds", "impute_seconds", "peak_memory_mb"),
     ]
     done = table[table["status"] == "done"]
     assert len(done) == 11
     assert done["error"].isna().all()
-    assert done[["imputation_accuracy", "rmse", "energy"]].notna().all(axis=None)
+    assert (
+        done[["skill", "imputation_accuracy", "rmse", "crps", "energy_distance"]]
+        .notna()
+        .all(axis=None)
+    )
     assert table.loc[table["method"] == "stub-broken", "error"].str.contains("divided").all()
 
 
@@ -87,3 +93,41 @@ def test_json_brings_everything_back(comparison):
     pd.testing.assert_frame_equal(again.summary(), comparison.summary())
     with pytest.raises(ScoringError):
         Comparison.from_json("{}")
+
+
+def test_every_score_can_rank_and_no_other(comparison):
+    names = comparison.rankable()
+    assert names[0] == "skill"
+    assert {"distribution_skill", "crps", "brier", "energy_distance"} <= set(names)
+    assert "i_score" not in names
+    for name in names:
+        ranks = comparison.ranks(name)
+        assert ranks["rank"].min() == 1
+        assert set(ranks.index) == {"stub-linear", "stub-mean", "stub-noisy", "stub-flaky"}
+    with pytest.raises(ScoringError, match="coverage"):
+        comparison.ranks("coverage")
+
+
+def test_results_of_earlier_versions_load_and_rank(comparison):
+    """They have neither the skill of a task nor scores of random imputations."""
+    content = json.loads(comparison.to_json())
+    kept = ("imputation_accuracy", "r2", "r2_unclipped", "accuracy", "rmse", "mae", "wasserstein")
+    for task in content["tasks"]:
+        for name in ("imputations", "n_imputations", "sample_seconds"):
+            del task[name]
+        task["scores"] = {name: task["scores"][name] for name in kept if task["scores"]}
+        task["scores"] |= {"energy": 0.1} if task["scores"] else {}
+        task["per_column"] = [
+            {
+                name: row[name]
+                for name in ("column", "role", "n_missing", "n_scored", *kept, "skill")
+            }
+            for row in task["per_column"]
+        ]
+    del content["settings"]["imputations"]
+    old = Comparison.from_json(json.dumps(content))
+    assert old.rankable() == ["skill", *kept]
+    new = comparison.summary()
+    columns = ["rank", "tie_group", "skill", "rmse", "remark"]
+    pd.testing.assert_frame_equal(old.summary()[columns], new[columns])
+    assert old.summary()["n_imputations"].tolist() == [0] * 5

@@ -184,3 +184,18 @@ def test_a_pool_runs_the_tasks_elsewhere_to_the_same_end(incomplete, tmp_path):
     assert elsewhere.per_column.equals(here.per_column)
     assert elsewhere.settings == here.settings
     assert len(list(tmp_path.glob("*-seed*.json"))) == 4
+
+
+def test_results_without_the_scores_asked_for_are_computed_again(incomplete, tmp_path):
+    methods = ["stub-drawing", "stub-mean"]
+
+    def names(**kwargs):
+        return run_names(incomplete, tmp_path, methods, seeds=[0], **kwargs)[1]
+
+    assert len(names(imputations=0)) == 2
+    assert names(imputations=0) == []
+    assert len(names(imputations=3)) == 2
+    assert names(imputations=3) == names(imputations=0) == []
+    assert len(names(imputations=4)) == 2
+    assert len(names(imputations=4, i_score=True)) == 2
+    assert names(imputations=4, i_score=True) == names(imputations=4) == []

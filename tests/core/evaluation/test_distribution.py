@@ -1,6 +1,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 from pmae_core.errors import ScoringError
@@ -14,15 +16,44 @@ def test_one_dimension_agrees_with_scipy():
     assert energy_distance(x[:, None], y[:, None]) == pytest.approx(expected)
 
 
-def test_numbers_are_scaled_by_the_true_column():
+def test_numbers_count_as_ranks_among_the_true_column():
     rng = np.random.default_rng(0)
     truth = pd.DataFrame({"x": rng.normal(size=50)})
-    imputed = truth + rng.normal(size=(50, 1))
+    imputed = truth.sample(frac=1.0, replace=True, random_state=1).set_axis(truth.index)
+    ranks = stats.rankdata(truth["x"])
+    places = [ranks[truth["x"].to_list().index(value)] for value in imputed["x"]]
+    expected = stats.energy_distance((ranks - 0.5) / 50, (np.array(places) - 0.5) / 50)
     everything = truth.notna()
-    scale = np.ptp(truth["x"])
-    expected = stats.energy_distance(truth["x"] / scale, imputed["x"] / scale)
     assert energy_score(truth, imputed, everything) == pytest.approx(expected)
-    assert energy_score(truth * 1000, imputed * 1000, everything) == pytest.approx(expected)
+
+
+@given(st.integers(0, 1000), st.floats(0.1, 10), st.floats(-100, 100))
+@settings(max_examples=20, deadline=None)
+def test_units_and_monotone_transformations_do_not_matter(seed, scale, shift):
+    rng = np.random.default_rng(seed)
+    truth = pd.DataFrame({"x": rng.normal(size=30), "y": rng.normal(size=30)})
+    imputed = truth + rng.normal(size=(30, 2))
+    everything = truth.notna()
+    expected = energy_score(truth, imputed, everything)
+    assert energy_score(scale * truth + shift, scale * imputed + shift, everything) == (
+        pytest.approx(expected)
+    )
+    assert energy_score(np.exp(truth), np.exp(imputed), everything) == pytest.approx(expected)
+
+
+def test_one_outlier_does_not_excuse_imputing_the_mean():
+    """Scaled by minimum and maximum, it shrank the penalty from 0.18 to 0.02."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    missing = pd.DataFrame({"x": rng.random(400) < 0.5})
+    missing.loc[0, "x"] = False
+    penalties = []
+    for first in (0.0, 1000.0):
+        truth = pd.DataFrame({"x": np.where(np.arange(400) == 0, first, x)})
+        mean = truth["x"][~missing["x"]].iloc[1:].mean()
+        penalties.append(energy_score(truth, truth.mask(missing, mean), missing))
+    assert penalties[1] == pytest.approx(penalties[0], rel=0.05)
+    assert penalties[1] > 0.1
 
 
 def test_perfect_is_zero(complete):

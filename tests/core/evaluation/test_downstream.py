@@ -13,11 +13,12 @@ from sklearn.preprocessing import StandardScaler
 
 from pmae_core.errors import Cancelled, ImputationError, ScoringError
 from pmae_core.evaluation.downstream import (
+    BEFORE_THE_SPLIT,
     BEFOREHAND,
     INDUCTIVE,
     TRANSDUCTIVE,
     Downstream,
-    downstream_of_imputed,
+    downstream_of_method,
     downstream_scores,
 )
 from pmae_core.evaluation.sources import COMPLETE_CASES, TRUE_DATA
@@ -247,21 +248,41 @@ def test_impossible_questions_are_refused_with_a_sentence(data, change, sentence
         downstream_scores(frame, **asked)
 
 
-def test_labels_are_predicted_from_one_imputed_table():
-    x = np.arange(80.0)
-    imputed = pd.DataFrame({"x": x, "noise": np.random.default_rng(0).normal(size=80)})
-    scores = downstream_of_imputed(
-        imputed.iloc[10:], Downstream(pd.Series(x > 40), "classification"), Schema.infer(imputed), 0
+@pytest.mark.parametrize(("fit_rows", "n_rows"), [("training", [168]), ("all", [])])
+def test_a_method_is_fitted_again_to_training_rows_unless_all_are_wanted(data, fit_rows, n_rows):
+    frame, truth, target = data
+    frame, imputed = frame.drop(columns="row_id"), truth.drop(columns="row_id")
+    asked = Downstream(target, "regression", fit_rows)
+    scores = downstream_of_method(
+        Spy(), frame, imputed, asked, Schema.infer(frame), 0, lambda: False
     )
-    assert scores["metric"] == "auroc"
-    assert scores["linear"] > 0.95
+    assert [len(seen) for seen in Spy.fitted_to] == n_rows
+    assert scores["metric"] == "r2"
+    assert scores["linear"] > 0.2
+    assert scores["how"] == (INDUCTIVE if fit_rows == "training" else BEFORE_THE_SPLIT)
     assert scores["error"] == ""
+    if fit_rows == "training":
+        alone = downstream_scores(frame, target, {"spy": Spy()}, seeds=[0]).set_index("model")
+        assert scores["linear"] == alone.loc["linear", "score"].iloc[0]
 
 
-def test_a_table_that_still_has_missing_values_says_so():
-    imputed = pd.DataFrame({"x": np.arange(40.0), "y": [np.nan, *range(39)]})
-    scores = downstream_of_imputed(
-        imputed, Downstream(pd.Series(np.arange(40.0)), "regression"), Schema.infer(imputed), 0
+def test_a_table_that_still_has_missing_values_says_so(data):
+    frame, _, target = data
+    scores = downstream_of_method(
+        Spy(),
+        frame,
+        frame,
+        Downstream(target, "regression", "all"),
+        Schema.infer(frame),
+        0,
+        lambda: False,
     )
     assert np.isnan(scores["linear"])
-    assert scores["error"] == "Cells are still missing in y."
+    assert scores["error"] == "Cells are still missing in a, b and group."
+
+
+def test_a_target_among_the_features_is_refused_before_anything_is_fitted(data):
+    frame, _, target = data
+    with pytest.raises(ScoringError, match="'y in cents' is a one-to-one recoding of the target"):
+        downstream_scores(frame.assign(**{"y in cents": 100 * target}), target, {"spy": Spy()})
+    assert Spy.fitted_to == []

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import r2_score
+from sklearn.metrics import balanced_accuracy_score, r2_score
 
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation import METRICS, score_imputation
@@ -236,3 +236,18 @@ ALL = pd.DataFrame(True, index=X.index, columns=X.columns)
 def test_tables_that_do_not_fit_are_refused_in_words(truth, imputed, missing, sentence):
     with pytest.raises(ScoringError, match=sentence):
         score_imputation(truth, imputed, missing)
+
+
+def test_a_rare_category_is_missed_by_the_mode_and_balanced_accuracy_says_so():
+    truth = pd.DataFrame({"ill": ["no"] * 97 + ["yes"] * 3})
+    score = score_imputation(truth, truth.assign(ill="no"), truth.notna()).overall
+    assert score["accuracy"] == pytest.approx(0.97)
+    assert score["balanced_accuracy"] == pytest.approx(0.5)
+
+
+def test_balanced_accuracy_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    truth = pd.DataFrame({"kind": rng.choice(["a", "b", "c"], 200, p=[0.7, 0.2, 0.1])})
+    imputed = pd.DataFrame({"kind": rng.choice(["a", "b", "c"], 200)})
+    score = score_imputation(truth, imputed, truth.notna()).overall["balanced_accuracy"]
+    assert score == pytest.approx(balanced_accuracy_score(truth["kind"], imputed["kind"]))

@@ -3,19 +3,21 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation.ranking import (
     NO_METHOD_BEATS_THE_MEAN,
     column_winners,
+    differences_to,
     mean_interval,
-    paired_difference,
     rank_methods,
 )
 
 
-def results(scores, *, metric="imputation_accuracy", skill=None):
+def results(scores, *, metric="skill"):
     """Turn {method: array (seeds, columns)} into the long table of a comparison."""
     rows = []
     for method, values in scores.items():
@@ -40,19 +42,49 @@ def test_one_value_says_nothing_about_noise():
     assert mean_interval([3.0]).includes_zero
 
 
-def test_seeds_are_the_clusters_from_three_on():
-    frame = results({"a": noisy(1.0, seed=1), "b": noisy(0.9, seed=2)})
-    a, b = (
-        one.set_index(["seed", "column"])["imputation_accuracy"]
-        for _, one in frame.groupby("method")
+def blocks(scores, over="seed"):
+    """Return the mean of each method by seed, or by column, as one table."""
+    frame = results(scores)
+    return frame.groupby(["method", over])["skill"].mean().unstack("method")
+
+
+def test_two_methods_are_compared_by_the_paired_t_test():
+    found = differences_to("a", blocks({"a": noisy(1.0, seed=1), "b": noisy(0.9, seed=2)}))["b"]
+    expected = mean_interval(noisy(1.0, seed=1).mean(axis=1) - noisy(0.9, seed=2).mean(axis=1))
+    assert (found.mean, found.low, found.high) == pytest.approx(
+        (expected.mean, expected.low, expected.high), abs=1e-6
     )
-    by_seed = mean_interval((a - b).groupby("seed").mean())
-    by_column = mean_interval((a - b).groupby("column").mean())
-    assert paired_difference(a, b) == by_seed
-    assert paired_difference(a, b, cluster_by_seed=False) == by_column
-    assert paired_difference(a.loc[:1], b.loc[:1]) == mean_interval(
-        (a - b).loc[:1].groupby("column").mean()
-    )
+
+
+@pytest.mark.parametrize(("n_seeds", "over"), [(2, "column"), (3, "seed"), (5, "seed")])
+def test_seeds_are_the_blocks_from_three_on(n_seeds, over):
+    scores = {"a": noisy(1.0, seeds=n_seeds, seed=1), "b": noisy(1.0, seeds=n_seeds, seed=2)}
+    leader, other = rank_methods(results(scores)).index
+    gap = differences_to(leader, blocks(scores, over))[other]
+    assert rank_methods(results(scores)).loc[other, "behind_high"] == pytest.approx(gap.high)
+
+
+def test_three_seeds_give_intervals_of_similar_width():
+    """By their own variances alone, with two degrees of freedom, they differ by far more."""
+    many = {f"m{i}": noisy(0.4, seeds=3, seed=10 + i) for i in range(12)}
+    gaps = differences_to("m0", blocks(many))
+    spreads = [gaps[name].high - gaps[name].low for name in gaps]
+    assert max(spreads) < 5 * min(spreads)
+
+
+@given(
+    shift=st.floats(-5, 5),
+    scale=st.floats(0.01, 100),
+    seed=st.integers(0, 1000),
+    n_methods=st.integers(2, 5),
+)
+@settings(max_examples=25, deadline=None)
+def test_ties_do_not_depend_on_the_unit_of_the_score(shift, scale, seed, n_methods):
+    scores = {f"m{i}": noisy(0.0, 1.0, 3, 2, seed=seed + i) + 0.8 * i for i in range(n_methods)}
+    ranked = rank_methods(results(scores))
+    other = rank_methods(results({name: shift + scale * one for name, one in scores.items()}))
+    assert ranked["rank"].to_dict() == other["rank"].to_dict()
+    np.testing.assert_allclose(other["behind"], scale * ranked["behind"], atol=1e-8 * scale)
 
 
 def test_methods_within_noise_share_a_rank():
@@ -91,12 +123,61 @@ def test_equal_methods_are_told_apart_in_about_one_of_twenty_cases():
     assert 0 < np.mean(told_apart) < 0.12
 
 
-def test_ranks_do_not_contradict_means():
-    """A method too noisy to be told from the leader is not put before a better steady one."""
-    steady, wild = 0.45 + 0 * noisy(0), 0.4 + np.array([[0.3], [-0.3], [0.3], [-0.3], [0.0]])
-    ranked = rank_methods(results({"best": 0.5 + 0 * noisy(0), "steady": steady, "wild": wild}))
-    assert ranked.index.tolist() == ["best", "steady", "wild"]
-    assert ranked["rank"].tolist() == [1, 2, 2]
+def test_who_is_tied_with_the_best_is_not_put_behind_who_is_not():
+    """B is steadily behind A. C varies too much to be told from A, though its mean is lowest."""
+    scores = {
+        "A": [[0.80], [0.80], [0.80]],
+        "B": [[0.78], [0.781], [0.779]],
+        "C": [[0.90], [0.70], [0.72]],
+    }
+    ranked = rank_methods(results(scores))
+    assert ranked.index.tolist() == ["A", "C", "B"]
+    assert ranked["rank"].tolist() == [1, 1, 3]
+
+
+@given(seed=st.integers(0, 10_000), n_methods=st.integers(2, 6))
+@settings(max_examples=25, deadline=None)
+def test_the_first_group_is_all_that_is_tied_with_the_best(seed, n_methods):
+    rng = np.random.default_rng(seed)
+    spread = rng.exponential(1.0, size=n_methods)
+    scores = {f"m{i}": spread[i] * rng.normal(size=(3, 2)) + i for i in range(n_methods)}
+    ranked = rank_methods(results(scores))
+    gaps = differences_to(ranked.index[0], blocks(scores))
+    tied = {ranked.index[0], *(name for name, gap in gaps.items() if gap.includes_zero)}
+    assert set(ranked.index[ranked["rank"] == 1]) == tied
+    assert ranked["score"].iloc[0] == ranked["score"].max()
+
+
+def test_a_column_far_off_is_not_forgiven():
+    """Clipped accuracy forgives it: both have 0 in the column that one of them spoils."""
+    fair, spoiled = [[0.5, 0.0]] * 3, [[0.5, -2500.0]] * 3
+    ranked = rank_methods(results({"spoiled": np.array(spoiled), "fair": np.array(fair)}))
+    assert ranked["rank"].to_dict() == {"fair": 1, "spoiled": 2}
+
+
+def test_cells_where_a_skill_is_undefined_count_for_no_method():
+    frame = results({"a": [[0.5, 0.1]] * 3, "b": [[0.4, 0.9]] * 3})
+    frame.loc[(frame["method"] == "a") & (frame["column"] == "c1"), "skill"] = math.nan
+    assert rank_methods(frame)["score"].to_dict() == pytest.approx({"a": 0.5, "b": 0.4})
+
+
+def test_a_method_without_the_metric_has_no_rank():
+    frame = pd.concat(
+        [results({"a": noisy(0.5)}), results({"old": noisy(0.5)}).assign(skill=math.nan)]
+    )
+    assert rank_methods(frame).index.tolist() == ["a"]
+
+
+@pytest.mark.parametrize("n_methods", [8, 12])
+def test_many_equal_methods_are_seldom_told_apart(n_methods):
+    rng = np.random.default_rng(n_methods)
+    names = [f"m{i}" for i in range(n_methods)]
+    split = 0
+    for _ in range(300):
+        frame = pd.DataFrame(rng.normal(size=(3, n_methods)), columns=names)
+        gaps = differences_to(frame.mean().idxmax(), frame)
+        split += not all(gap.includes_zero for gap in gaps.values())
+    assert split / 300 < 0.07
 
 
 def test_low_is_good_for_errors():
@@ -126,7 +207,7 @@ def test_seeds_on_the_same_cells_are_no_replicates():
 
 
 def test_no_results_no_ranks():
-    columns = ["method", "seed", "column", "imputation_accuracy"]
+    columns = ["method", "seed", "column", "skill"]
     assert rank_methods(pd.DataFrame(columns=columns)).empty
 
 

@@ -7,6 +7,7 @@ import pytest
 from pmae_core.evaluation.comparing import compare
 from pmae_core.evaluation.comparison import Comparison
 from pmae_core.evaluation.report import comparison_report, write_comparison
+from pmae_core.evaluation.report_figures import cost_figure, ranking_figure
 
 pytestmark = pytest.mark.usefixtures("stubs")
 
@@ -72,7 +73,9 @@ def test_everything_is_told(html):
     text = " ".join(page.texts)
     for part in (
         "Leaderboard",
-        "Accuracy",
+        "Imputations as a distribution",
+        "1 (point mass)",
+        "Skill and time",
         "Column by column",
         "Truth and imputation: stub-linear",
         "What failed",
@@ -120,3 +123,13 @@ def test_files_are_written(comparison, html, tmp_path):
     assert pd.read_csv(paths[1])["column"].tolist() == comparison.per_column["column"].tolist()
     assert Comparison.from_json(paths[2].read_text()).methods == comparison.methods
     assert paths[3].read_text(encoding="utf-8") == html
+
+
+def test_a_method_far_off_does_not_hide_the_others():
+    summary = pd.DataFrame(
+        {"rank": [1, 2], "skill": [0.5, -2500.0], "skill_se": [0.01, 900.0]}, index=["a", "b"]
+    ).assign(fit_seconds=1.0, impute_seconds=0.1)
+    for figure in (ranking_figure(summary), cost_figure(summary)):
+        assert "below -1 drawn there" in figure
+        assert "2500" not in figure
+    assert "drawn there" not in ranking_figure(summary.head(1))

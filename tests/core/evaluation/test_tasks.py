@@ -1,4 +1,5 @@
 import json
+import math
 import pickle
 
 import numpy as np
@@ -6,7 +7,13 @@ import pandas as pd
 import pytest
 
 from pmae_core.errors import Cancelled, ScoringError
-from pmae_core.evaluation import score_imputation
+from pmae_core.evaluation import (
+    IMPUTATION_METRICS,
+    energy_i_score,
+    energy_score,
+    score_imputation,
+    score_imputations,
+)
 from pmae_core.evaluation.holdout import HoldoutPlan
 from pmae_core.evaluation.tasks import SCORES, Task, TaskResult, run_task
 from pmae_core.imputers import make_imputer
@@ -32,7 +39,7 @@ def test_scores_are_those_of_the_library(incomplete):
     assert result.error is None
     expected = {name: pytest.approx(value) for name, value in score.overall.items()}
     assert {name: result.scores[name] for name in expected} == expected
-    assert tuple(result.scores) == SCORES
+    assert tuple(result.scores) == SCORES[:-1]  # an I-Score only if asked for
     assert [row["column"] for row in result.per_column] == ["y", "z", "kind"]
 
 
@@ -136,3 +143,70 @@ def test_tasks_travel_and_results_are_json(incomplete):
 def test_what_is_no_result_is_refused():
     with pytest.raises(ScoringError):
         TaskResult.from_dict({"magic": 1})
+
+
+def test_random_imputations_are_scored_where_a_method_draws_them(incomplete):
+    job = task(incomplete, "stub-drawing", seed=2, imputations=6)
+    result = run_task(job)
+    held_out = job.holdout.make(incomplete, job.schema, 2)
+    imputer = make_imputer("stub-drawing", schema=job.schema, random_state=2)
+    imputer.fit(held_out.incomplete)
+    tables = imputer.sample(held_out.incomplete, 6, random_state=2)
+    expected = score_imputations(held_out.truth, tables, held_out.missing, job.schema)
+    assert (result.imputations, result.n_imputations) == (6, 6)
+    assert result.sample_seconds > 0
+    found = pd.DataFrame(result.per_column).set_index("column")[list(IMPUTATION_METRICS)]
+    pd.testing.assert_frame_equal(found, expected, check_names=False)
+    assert result.scores["crps"] == pytest.approx(expected["crps"].mean())
+    energies = [energy_score(held_out.truth, one, held_out.missing, job.schema) for one in tables]
+    assert result.scores["energy_distance"] == pytest.approx(np.mean(energies))
+
+
+def test_one_imputation_is_scored_as_a_point_mass(incomplete):
+    result = run_task(task(incomplete, "stub-linear", imputations=6))
+    assert (result.imputations, result.n_imputations) == (6, 1)
+    rows = {row["column"]: row for row in result.per_column}
+    assert rows["kind"]["brier"] == pytest.approx(1 - rows["kind"]["accuracy"])
+    assert math.isnan(result.scores["coverage"])
+    assert math.isnan(run_task(task(incomplete, "stub-linear")).scores["crps"])
+
+
+def test_the_right_spread_wins_over_the_point_and_loses_on_cells(incomplete):
+    """The conditional mean is closest on cells; imputations around it resemble the data."""
+    point, drawing = (
+        run_task(task(incomplete, name, imputations=10)).scores
+        for name in ("stub-mean", "stub-drawing")
+    )
+    assert drawing["distribution_skill"] > point["distribution_skill"]
+    assert drawing["energy_distance"] < point["energy_distance"]
+    assert drawing["skill"] <= point["skill"] + 1e-9
+
+
+def test_failing_to_draw_costs_the_scores_of_imputations_alone(incomplete):
+    result = run_task(task(incomplete, "stub-undrawable", imputations=3))
+    assert result.status == "done"
+    assert result.n_imputations == 0
+    assert math.isnan(result.scores["crps"])
+    assert result.notes == ["Random imputations were not scored: No luck today."]
+
+
+def test_the_i_score_is_that_of_the_library(incomplete):
+    job = task(incomplete, "stub-drawing", imputations=2, i_score=True)
+    found = run_task(job).scores["i_score"]
+    expected = energy_i_score(
+        incomplete, "stub-drawing", schema=job.schema, imputations=2, seed=0
+    ).overall
+    assert found == pytest.approx(expected)
+
+
+def test_the_i_score_of_a_simulation_is_on_its_missing_values(complete):
+    plan = HoldoutPlan(kind="amputation", amputation={"pattern": "general"})
+    result = run_task(task(complete, "stub-mean", holdout=plan, i_score=True))
+    assert result.scores["i_score"] > 0
+
+
+def test_without_missing_values_there_is_no_i_score(complete):
+    result = run_task(task(complete, "stub-mean", i_score=True))
+    assert result.status == "done"
+    assert math.isnan(result.scores["i_score"])
+    assert result.notes[0].startswith("No I-Score: There is nothing to score")

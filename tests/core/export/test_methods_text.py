@@ -1,6 +1,7 @@
 """The paragraph for a paper."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from pmae_core.errors import ImputationError
 from pmae_core.evaluation import compare
 from pmae_core.explain import Condition, StructuralMissingness
 from pmae_core.export import Recipe, escape_markdown, methods_paragraph
+from pmae_core.imputers import imputer_info
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +51,34 @@ def test_all_that_a_reader_needs(frame):
     assert "In addition, 20 imputations were drawn with seed 7;" in text.plain
     assert "Rubin's rules [2]" in text.plain
     assert "missing at random" in text.plain
-    assert "too small" not in text.plain
     assert text.references[0].startswith("Dempster, Laird and Rubin")
     assert text.references[1].startswith("Rubin: Multiple Imputation")
     assert "[2] Rubin: Multiple" in text.to_text()
     assert "1. Dempster" in text.to_markdown()
+
+
+def test_rules_are_reported(frame):
+    rules = {
+        "x": {"lower": 0, "whole": True},
+        "y_1": {"lower": -1, "upper": 2},
+        "noise": {"derived": "x * 2"},
+    }
+    text = methods_paragraph(Recipe(table="t", method="em", rules=rules), frame, frame.fillna(0.0))
+    assert (
+        "Imputed values were kept within limits: x (at least 0) and y_1 (-1 to 2). Imputed values "
+        "of x were rounded to whole numbers. Missing values of derived columns were computed: "
+        "noise = x * 2." in text.plain
+    )
+    assert "noise = x \\* 2" in text.markdown
+
+
+@pytest.mark.parametrize("is_proper", [True, False])
+def test_imputations_from_one_model_come_with_a_warning(frame, monkeypatch, is_proper):
+    known = replace(imputer_info("em"), is_proper=is_proper)
+    monkeypatch.setattr("pmae_core.export.methods_text.imputer_info", lambda _: known)
+    recipe = Recipe(table="t", method="em", n_imputations=5)
+    text = methods_paragraph(recipe, frame, frame.fillna(0.0)).plain
+    assert ("pooled standard errors are too small" in text) == (not is_proper)
 
 
 def test_a_single_imputation_comes_with_a_warning(frame):
@@ -85,9 +110,9 @@ def test_the_comparison_is_reported_with_its_rank_and_its_limits(frame):
 
     text = methods_paragraph(recipe, frame, frame.fillna(0.0), comparison=comparison)
 
-    accuracy = f"{row['imputation_accuracy']:.3f} ± {row['imputation_accuracy_se']:.3f}"
+    skill = f"{row['skill']:.3f} ± {row['skill_se']:.3f}"
     assert "In a comparison of 2 methods over 3 seeds on observed cells held out" in text.plain
-    assert f"of {accuracy}, rank 1." in text.plain
+    assert f"of {skill}, rank 1." in text.plain
     assert "In noise, no method clearly beat the mean" in text.plain
     other = Recipe(table="t", method="knn")
     silent = methods_paragraph(other, frame, frame.fillna(0.0), comparison=comparison)

@@ -37,8 +37,11 @@ def test_recipe_as_json_and_back():
         ),
         Recipe(table="t", method="em", sentinels={2: ["?"]}, roles={2: "ignored"}),
         Recipe(table="t", method="em", left_alone=[finding], read_options={"sheet": "a"}),
+        Recipe(table="t", method="em", rules={2: {"lower": 0.5, "whole": False}}),
     ):
         assert Recipe.from_dict(json.loads(json.dumps(one.to_dict()))) == one
+    old = {key: value for key, value in one.to_dict().items() if key != "rules"}
+    assert Recipe.from_dict(old).rules == {}
     with pytest.raises(ImputationError, match="not a saved recipe"):
         Recipe.from_dict({"table": "t"})
 

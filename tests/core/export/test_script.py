@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -99,7 +100,7 @@ def recipe() -> Recipe:
 def impute(recipe: Recipe, folder: Path) -> tuple[pd.DataFrame, pd.DataFrame, list[pd.DataFrame]]:
     """Return the table, the imputed one and the imputations, without any script."""
     frame = read_table(folder / recipe.table, sentinels=recipe.sentinels)
-    schema = Schema.infer(frame, roles=recipe.roles)
+    schema = Schema.infer(frame, roles=recipe.roles, rules=recipe.rules)
     imputer = make_imputer(
         recipe.method, schema=schema, random_state=recipe.seed, **recipe.params
     ).fit(frame)
@@ -114,6 +115,23 @@ def check_outputs(recipe: Recipe, folder: Path, imputed, was_imputed, imputation
     assert (found.to_numpy() == was_imputed.to_numpy()).all()
     for name, table in zip(recipe.imputation_outputs, imputations, strict=True):
         pd.testing.assert_frame_equal(read_table(folder / name), table, check_exact=True)
+
+
+def test_rules_are_kept_by_script_and_command(recipe, folder):
+    rules = {
+        "y=2x": {"lower": -10.5, "whole": True},
+        "x 'quoted'": {"upper": 0.123},
+        "packs": {"derived": "`y=2x` / 10"},
+    }
+    recipe = replace(recipe, rules=rules)
+    frame, imputed, imputations = impute(recipe, folder)
+    assert imputed["y=2x"][frame["y=2x"].isna()].min() >= -10
+    computed = imputed["packs"] - imputed["y=2x"] / 10
+    assert computed[frame["packs"].isna()].abs().max() < 1e-9
+
+    for way in (run_script_here, run_command):
+        way(recipe, folder)
+        check_outputs(recipe, folder, imputed, frame.isna() & imputed.notna(), imputations)
 
 
 def test_script_and_command_give_the_same_table_to_the_last_bit(recipe, folder):
@@ -252,6 +270,9 @@ def test_settings_in_the_command_keep_their_type():
         ({"sentinels": [True]}, "these sentinels"),
         ({"read_options": {"sheet": 1}}, "option sheet"),
         ({"roles": {1: "categorical"}}, "not text"),
+        ({"rules": {1: {"lower": 0}}}, "not text"),
+        ({"rules": {"a": {"whole": False}}}, "need not be whole"),
+        ({"rules": {"a=b": {"derived": "c"}}}, "= in their names"),
         (
             {"left_alone": [StructuralMissingness("a", Condition("b", "is missing"), 9)]},
             "left missing",

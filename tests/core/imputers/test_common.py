@@ -10,6 +10,7 @@ import pytest
 from pmae_core.errors import Cancelled, ImputationError, ImputationWarning, PMAEError
 from pmae_core.imputers import BaseImputer, list_imputers, make_imputer
 from pmae_core.imputers.parameters import Number, OneOf, SomeOf
+from pmae_core.table import Schema
 from tests.support.fast_params import FAST_PARAMS
 
 INFOS = {info.name: info for info in list_imputers()}
@@ -205,13 +206,49 @@ def test_draws_differ_in_missing_cells_only(name, table, imputed_by):
         with pytest.raises(ImputationError, match="draws no samples"):
             imputer.sample(table, 2)
         return
-    first, second = imputer.sample(table, 2, random_state=1)
+    seen = []
+    first, second = imputer.sample(table, 2, random_state=1, callbacks=[seen.append])
+    assert [(event.done, event.total, event.unit) for event in seen] == [
+        (1, 2, "imputation"),
+        (2, 2, "imputation"),
+    ]
+    with pytest.raises(Cancelled):
+        imputer.sample(table, 2, cancel=lambda: True)
     again, _ = imputer.sample(table, 2, random_state=1)
     pd.testing.assert_frame_equal(first, again, check_exact=True)
     assert not first.equals(second)
     for draw in (first, second):
         assert not draw.isna().any(axis=None)
         pd.testing.assert_frame_equal(draw.mask(table.isna()), table, check_exact=True)
+
+
+RULES = {
+    "size": {"lower": -0.8, "upper": 1.2},
+    "full": {"whole": True, "upper": 1},
+    "total": {"derived": "size + 2 * count"},
+    "double": {"derived": "2 * total"},
+}
+
+
+@EVERY_METHOD
+def test_rules_hold_in_every_imputation(name, table):
+    ruled = table[["size", "count", "town", "full"]].astype({"size": "float64"})
+    ruled["total"] = ruled["size"] + 2 * ruled["count"].astype("Float64").astype(float)
+    ruled["double"] = (2 * ruled["total"]).where(ruled["full"] > 0)
+    ruled.loc[ruled.index[::5], ["full", "total"]] = np.nan
+    schema = Schema.infer(ruled, rules=RULES)
+    with pytest.warns(ImputationWarning, match="'size' lie outside its limits"):
+        imputer = make(name, schema=schema).fit(ruled)
+    draws = imputer.sample(ruled, 2, random_state=0) if INFOS[name].draws_samples else []
+    for imputed in (imputer.transform(ruled), *draws):
+        pd.testing.assert_frame_equal(imputed.mask(ruled.isna()), ruled, check_exact=True)
+        now = imputed.where(ruled.isna())
+        assert now["size"].dropna().between(-0.8, 1.2).all()
+        full = now["full"].dropna()
+        assert ((full == full.round()) & (full <= 1)).all()
+        total = imputed["size"] + 2 * imputed["count"].astype(float)
+        assert (now["total"] - total).abs().max() < 1e-9
+        assert (now["double"] - 2 * imputed["total"]).abs().max() < 1e-9
 
 
 @EVERY_METHOD

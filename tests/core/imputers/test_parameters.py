@@ -25,8 +25,11 @@ from pmae_core.imputers.parameters import (
         (Number(above=0, below=1), [0.5, np.float64(0.1)], [0, 1, -1, np.nan]),
         (Number(least=0, most=1), [0, 1, 0.5], [-0.1, 1.1]),
         (OneOf("a", "b"), ["a", np.str_("b")], ["c", ["a"], 1, None]),
-        (SomeOf("a", "b"), [["a"], ("b", "a"), np.array(["a"])], ["a", [], ["a", "a"], ["c"], 3]),
-        (SomeOf(), [["any", "names"]], ["name", [], [1]]),
+        (
+            SomeOf("a", "b"),
+            [["a"], ("b", "a"), np.array(["a"])],
+            ["a", [], ["a", "a"], ["c"], [1], 3],
+        ),
         (BOOLEAN, [True, np.bool_(False)], [0, 1, "yes", None]),
         (STRING, ["x"], [1, None]),
     ],

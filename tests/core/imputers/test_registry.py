@@ -3,7 +3,7 @@
 import pytest
 
 from pmae_core.errors import ImputationError
-from pmae_core.imputers import list_imputers, make_imputer
+from pmae_core.imputers import imputer_info, list_imputers, make_imputer
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.registry import ImputerInfo, registered_as
 
@@ -37,3 +37,20 @@ def test_a_stranger_has_no_name():
 
     with pytest.raises(ImputationError, match="Stranger is not a registered method"):
         registered_as(Stranger())
+
+
+def test_a_method_is_described_by_its_name():
+    assert imputer_info("em") in list_imputers()
+    with pytest.raises(ImputationError, match=r"There is no method 'guess'\. Choose one of: .*em"):
+        imputer_info("guess")
+
+
+@pytest.mark.parametrize("ask", [make_imputer, imputer_info])
+def test_who_names_a_retired_method_is_told_what_to_use(ask):
+    sentence = "The method 'auto' was retired: use 'pmae', which blends methods column by column."
+
+    with pytest.raises(ImputationError) as caught:
+        ask("auto")
+
+    assert str(caught.value) == sentence
+    assert "auto" not in {info.name for info in list_imputers()}

@@ -105,7 +105,7 @@ def test_the_share_of_a_boolean_tips_by_its_odds(frame, imputed):
     assert curve.table["estimate"].is_monotonic_increasing
     assert curve.table["conclusion"].tolist()[0] == "below"
     assert curve.tipping_up is not None
-    assert "odds of True among the imputed cells of smoker" in curve.sentence
+    assert "odds of True in each imputed cell of smoker" in curve.sentence
 
 
 def test_tipping_points_that_make_no_sense(frame, imputed):

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from scipy import stats
 
 from pmae_core.errors import Cancelled, ImputationError, ScoringError
 from pmae_core.evaluation.sources import COMPLETE_CASES, TRUE_DATA
+from pmae_core.imputers import imputer_info, make_imputer
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.classic.naive import NaiveImputer
 from pmae_core.inference.pooling import pool_estimates
@@ -106,7 +108,7 @@ def test_imputations_are_pooled_and_mend_what_complete_cases_get_wrong(truth, fr
         frame, ("mean", "y"), ["mice", "naive"], truth=truth, n_imputations=10
     ).set_index("method")
     assert list(found.index) == [COMPLETE_CASES, TRUE_DATA, "mice", "naive"]
-    assert found["kind"].tolist() == ["reference", "reference", "pooled", "single"]
+    assert found["kind"].tolist() == [COMPLETE_CASES, "reference", "pooled", "single"]
     target = found.loc[TRUE_DATA, "estimate"]
     assert abs(found.loc["mice", "estimate"] - target) < 0.5 * abs(
         found.loc[COMPLETE_CASES, "estimate"] - target
@@ -122,6 +124,19 @@ def test_imputations_are_pooled_and_mend_what_complete_cases_get_wrong(truth, fr
     assert "10 imputations by Rubin's rules" in found.loc["mice", "note"]
     n_seen = frame["y"].notna().sum()
     assert found.loc[COMPLETE_CASES, "note"] == f"rows with no missing value in y: {n_seen} of 150"
+
+
+@pytest.mark.parametrize("is_proper", [True, False])
+def test_intervals_of_improper_imputations_are_called_too_narrow(frame, monkeypatch, is_proper):
+    known = replace(imputer_info("em"), is_proper=is_proper)
+    monkeypatch.setattr("pmae_core.inference.stability.imputer_info", lambda _: known)
+    sources = {"name": "em", "imputer": make_imputer("em"), "tables": [frame.fillna(0)] * 2}
+    found = conclusion_stability(frame, ("mean", "y"), sources, n_imputations=2)
+    notes = found.set_index("method")["note"]
+    assert ["one fitted model" in notes[name] for name in ("name", "imputer")] == [
+        not is_proper
+    ] * 2
+    assert "is not known" in notes["tables"]
 
 
 def test_given_imputations_are_pooled_as_computed_by_hand(truth):

@@ -80,6 +80,8 @@ BAD = [
         {"model": JOB, "left_alone": [{"column": "x"}]},
         "not a saved finding of structural missingness",
     ),
+    ("impute", {"method": "auto", "imputations": 3}, "'auto' was retired: use 'pmae'"),
+    ("compare", {"methods": ["knn", "auto"]}, "'auto' was retired: use 'pmae'"),
     ("compare", {"methods": []}, "methods must be a list"),
     ("compare", {"methods": "knn"}, "methods must be a list"),
     ("compare", {"methods": ["knn"], "seeds": [-1]}, "seeds must be a list"),

@@ -46,8 +46,3 @@ def test_too_few_cells_are_not_held_out():
 def test_a_complete_table_can_be_held_out_too():
     held_out = hold_out_cells(np.ones((400, 3), dtype=bool), 0.2, np.random.default_rng(0))
     assert held_out.cells.sum() == 80
-
-
-def test_the_caller_chooses_how_few_cells_are_enough():
-    few = hold_out_cells(np.ones((20, 3), dtype=bool), 0.2, np.random.default_rng(0), min_cells=4)
-    assert few.cells.sum() == 4

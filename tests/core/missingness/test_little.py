@@ -74,6 +74,7 @@ def test_holes_that_depend_on_the_unseen_alone_are_not_found():
     assert found.p_value > 0.05
     assert "does not prove it" in found.sentence()
     assert "MNAR" in LITTLE_CAUTION
+    assert "assumes normally distributed" in LITTLE_CAUTION
 
 
 def test_columns_that_cannot_be_used_are_named():

@@ -46,6 +46,7 @@ def test_experiments_share_what_they_have_in_common():
         ({"patterns": ["round"]}, "no pattern 'round'"),
         ({"mechanisms": ["magic"]}, "no mechanism 'magic'"),
         ({"methods": ["guess"]}, "no method 'guess'"),
+        ({"methods": ["auto"]}, "The method 'auto' was retired: use 'pmae'"),
         ({"presets": ["huge"]}, "no preset 'huge'"),
         ({"methods": ["em"]}, "table3 runs pmae-mix"),
         ({"seeds": 0}, "seeds must be at least 1"),

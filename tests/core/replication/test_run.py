@@ -8,11 +8,13 @@ from pmae_core.errors import (
     DatasetUnavailableError,
     ImputationError,
 )
+from pmae_core.evaluation.downstream import BEFORE_THE_SPLIT, INDUCTIVE
 from pmae_core.imputers.classic.naive import NaiveImputer
 from pmae_core.replication import EXPERIMENTS, Selection
 from pmae_core.replication.run import Cell, RowsFinished, cells_of
 
-ABLATION = [name for name in EXPERIMENTS if name not in ("downstream", "mixing", "mechanisms")]
+NOT_ABLATIONS = ("downstream", "downstream-split", "mixing", "mechanisms")
+ABLATION = [name for name in EXPERIMENTS if name not in NOT_ABLATIONS]
 
 
 @pytest.mark.parametrize("name", ABLATION)
@@ -50,6 +52,16 @@ def test_downstream_predicts_labels_from_the_filled_table(runner, plan_of):
     assert table.loc["em", "downstream"] > 0
     again = runner.run(plan).table().set_index("method")
     assert again["downstream"].tolist() == table["downstream"].tolist()
+    assert set(table["downstream_how"]) == {BEFORE_THE_SPLIT}
+    content = json.loads((runner.results_dir / "paper_downstream.json").read_text())
+    assert "imputers see the features of test rows" in content["note"]
+
+
+def test_labels_are_also_predicted_with_the_rows_split_first(runner, plan_of):
+    plan = plan_of("downstream-split", methods=["naive", "em"], max_rows=None)
+    table = runner.run(plan).table().set_index("method")
+    assert set(table["downstream_how"]) == {INDUCTIVE}
+    assert table.loc["em", "downstream"] > 0
 
 
 def test_mixing_looks_at_each_column_before_and_after_each_block(runner, plan_of):
@@ -151,5 +163,5 @@ def test_tasks_run_in_processes_of_their_own_give_the_same(runner, plan_of, tmp_
     runner.tasks_dir, runner.results_dir = tmp_path / "other", tmp_path / "others"
     runner.n_jobs = 2
     there = runner.run(plan).table()
-    names = ["variant", "imputation_accuracy", "energy"]
+    names = ["variant", "imputation_accuracy", "energy_distance"]
     assert here[names].equals(there[names])

@@ -31,11 +31,13 @@ def task(method, seed, accuracy, **changes):
     column = {"role": "numerical", "n_missing": 40, "n_scored": 40, "skill": accuracy}
     metrics = {"imputation_accuracy": accuracy, "r2": accuracy, "r2_unclipped": accuracy}
     metrics |= {"accuracy": None, "rmse": 1 - accuracy, "mae": 1 - accuracy, "wasserstein": 0.1}
+    metrics |= {"distribution_skill": accuracy - 0.1, "coverage": 0.6}
     given = {
         "method": method,
         "seed": seed,
         "status": "done",
-        "scores": {**metrics, "energy": 0.1},
+        "scores": {**metrics, "skill": accuracy, "energy_distance": 1 - accuracy},
+        "n_imputations": 5,
         "per_column": [{"column": name, **column, **metrics} for name in ("x", "y")],
         "points": {"x": {"truth": [1.0, 2.0], "imputed": [1.1, 1.9]}},
         "fit_seconds": 1.0,
@@ -182,7 +184,24 @@ def test_methods_that_fail_come_after_all_others():
 
 def test_only_metrics_that_apply_are_offered():
     tasks = [task("naive", 0, 0.1)]
-    assert usable_metrics(comparison(tasks), ["accuracy", "rmse"]) == ["rmse"]
+    offered = usable_metrics(comparison(tasks), ["accuracy", "rmse", "energy_distance", "i_score"])
+    assert offered == ["rmse", "energy_distance"]
+
+
+def test_a_score_of_the_whole_table_ranks_by_seeds():
+    noise = np.array([0.00, 0.01, -0.01])
+    tasks = [
+        task(name, s, at + noise[s]) for name, at in (("em", 0.8), ("naive", 0.1)) for s in SEEDS
+    ]
+    whole = comparison(tasks)
+
+    board = board_data(whole, "energy_distance").set_index("method")
+
+    assert board["rank"].to_dict() == {"em": 1, "naive": 2}
+    assert board.loc["em", ["distribution_skill", "coverage"]].tolist() == pytest.approx([0.7, 0.6])
+    assert board["n_imputations"].tolist() == [5, 5]
+    scores = seed_scores(whole, "energy_distance").query("method == 'em'")["score"]
+    assert scores.tolist() == pytest.approx(0.2 - noise)
 
 
 def test_tables_for_the_figures():

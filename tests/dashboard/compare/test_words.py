@@ -1,4 +1,6 @@
 import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dashboard.compare.words import (
     cells_sentence,
@@ -23,10 +25,12 @@ def comparison(n_seeds=3, holdout="like-mine"):
 
 
 def test_the_verdict_tells_merit_from_chance():
-    assert "**a** is best, by more than chance" in verdict(board(1, 2), comparison(), TITLES)
-    assert "**b** may be as good" in verdict(board(1, 1, 3), comparison(), TITLES)
-    assert "**b** and **c** may be as good" in verdict(board(1, 1, 1, 4), comparison(), TITLES)
-    assert "All 2 methods are **tied**" in verdict(board(1, 1), comparison(), TITLES)
+    assert "**a** is best; no other method is tied" in verdict(board(1, 2), comparison(), TITLES)
+    interval = "(95% interval of the difference includes 0)"
+    tied = verdict(board(1, 1, 3), comparison(), TITLES)
+    assert f"**b** is tied with it {interval}." in tied
+    assert "**b** and **c** are tied with it" in verdict(board(1, 1, 1, 4), comparison(), TITLES)
+    assert f"All 2 methods are **tied** {interval}" in verdict(board(1, 1), comparison(), TITLES)
     assert "only method" in verdict(board(1), comparison(), TITLES)
     assert "No method gave" in verdict(board(None), comparison(), TITLES)
 
@@ -46,7 +50,8 @@ def test_columns_in_which_nothing_beats_the_mean():
 
 def test_fillings_that_vary_too_little_are_named():
     cells = pd.DataFrame({"truth": [1.0, 2.0, 3.0], "imputed": [1.9, 2.0, 2.1]})
-    assert "10% as much" in cells_sentence(cells, "x", "EM", categories=False)
+    said = cells_sentence(cells, "x", "EM", categories=False, about_imputations="They spread.")
+    assert "10% as much" in said and said.endswith("real values do. They spread.")
     same = cells.assign(imputed=cells["truth"])
     assert "about as much" in cells_sentence(same, "x", "EM", categories=False)
     labels = pd.DataFrame({"truth": ["a", "b"], "imputed": ["a", "a"]})
@@ -55,19 +60,40 @@ def test_fillings_that_vary_too_little_are_named():
 
 
 def conclusion(*methods, estimand="slope of y on x"):
-    rows = [("complete cases", "reference", 1.0, 0.5, 1.5), *methods]
+    rows = [("complete cases", "complete cases", 1.0, 0.5, 1.5), *methods]
     frame = pd.DataFrame(rows, columns=["method", "kind", "estimate", "low", "high"])
     return frame.assign(estimand=estimand, status="done")
 
 
 def test_a_conclusion_holds_or_does_not():
     stable = conclusion(("em", "pooled", 1.1, 0.6, 1.6), ("knn", "single", 0.9, 0.4, 1.4))
-    assert "holds whatever the method" in conclusion_sentence(stable)
+    assert "lead to the same conclusion" in conclusion_sentence(stable)
+    assert "missing at random (MAR)" in conclusion_sentence(stable)
     broken = conclusion(("em", "pooled", 1.1, 0.6, 1.6), ("knn", "single", 0.1, -0.4, 0.6))
     assert "depends on the method" in conclusion_sentence(broken)
-    away = conclusion(("em", "pooled", 2.1, 1.6, 2.6))
-    assert "those of em lie outside" in conclusion_sentence(away)
+    apart = conclusion(("em", "pooled", 2.1, 1.6, 2.6), ("naive", "single", 1.0, 0.9, 1.1))
+    assert "those of naive and em lie outside each other's" in conclusion_sentence(apart)
     assert "No method" in conclusion_sentence(conclusion())
+
+
+def test_methods_are_judged_by_the_truth_where_it_is_known():
+    truth = ("true data", "reference", 2.0, 1.5, 2.5)
+    near = conclusion(("em", "pooled", 2.1, 1.6, 2.6), truth)
+    assert "as the true data allow" in conclusion_sentence(near)
+    far = conclusion(("em", "pooled", 2.1, 1.6, 2.6), ("naive", "single", 1.0, 0.6, 1.4), truth)
+    assert "those of naive lie outside the interval of the true data" in conclusion_sentence(far)
+
+
+@settings(deadline=None)
+@given(st.floats(-100, 100), st.floats(0.1, 10))
+def test_complete_cases_never_change_the_verdict(estimate, reach):
+    methods = [("em", "pooled", 2.1, 1.6, 2.6), ("naive", "single", 1.0, 0.9, 1.1)]
+    for chosen in (methods, methods[:1]):
+        rows = conclusion(*chosen)
+        moved = rows.copy()
+        moved.loc[0, ["estimate", "low", "high"]] = [estimate, estimate - reach, estimate + reach]
+        verdicts = {conclusion_sentence(table) for table in (rows, moved, rows.iloc[1:])}
+        assert len(verdicts) == 1
 
 
 def test_downstream_differences_beside_the_noise_of_splits():

@@ -127,7 +127,7 @@ def test_a_forest_of_conclusions():
     rows = pd.DataFrame(
         {
             "method": ["complete cases", "true data", "em", "knn"],
-            "kind": ["reference", "reference", "pooled", "single"],
+            "kind": ["complete cases", "reference", "pooled", "single"],
             "estimate": [1.0, 1.2, 1.1, 0.9],
             "low": [0.5, 1.0, 0.8, 0.8],
             "high": [1.5, 1.4, 1.4, 1.0],
@@ -136,11 +136,12 @@ def test_a_forest_of_conclusions():
     figure = forest_figure(rows)
 
     assert texts(figure.layout.yaxis) == ["complete rows only", "the truth", "em", "knn"]
-    references, pooled, single = figure.data
-    assert references.marker.color == OBSERVED and pooled.marker.color == IMPUTED
+    truth, cases, pooled, single = figure.data
+    assert cases.marker.symbol == "diamond-open"
+    assert truth.marker.color == OBSERVED and pooled.marker.color == IMPUTED
     assert single.marker.symbol == "circle-open"
     assert list(pooled.error_x.array) == pytest.approx([0.3])
-    assert {shape.x0 for shape in figure.layout.shapes} == {1.0, 1.2}
+    assert {shape.x0 for shape in figure.layout.shapes} == {1.2}  # no line at the complete cases
 
 
 def test_downstream_scores_best_first():

@@ -16,6 +16,7 @@ from dashboard import jobs
 from dashboard.impute import exports
 from dashboard.impute.fillings import Filling
 from pmae_core.explain import find_structural_missingness
+from pmae_core.export import read_imputations
 from pmae_core.jobs import JobSpec, JobState, JobStore, ProcessId
 from pmae_core.jobs.worker.context import JobContext
 from pmae_core.jobs.worker.results import read_frame
@@ -174,6 +175,25 @@ def test_masks_are_true_where_a_cell_was_filled(make):
     for ending in ("csv", "parquet"):
         mask = read_table(io.BytesIO(exports.mask_file(filling, ending)), format=ending)
         pd.testing.assert_frame_equal(mask, filling.frame.isna(), check_dtype=False)
+
+
+def test_imputations_for_other_programs(make, tmp_path):
+    filling = make(method="em", imputations=2)
+    how = exports.recipe(filling)
+
+    for format, ending in (("mice", "csv"), ("stata", "dta"), ("bundle", "zip")):
+        path = tmp_path / f"i.{ending}"
+        path.write_bytes(exports.imputations_file(filling, how, format))
+        assert exports.imputations_name(filling, format) == f"my-visits-imputations.{ending}"
+        reading = exports.imputations_reading(filling, format)
+        assert f"my-visits-imputations.{ending}" in reading.code
+
+    assert pd.read_csv(tmp_path / "i.csv")[".imp"].tolist() == [0] * 90 + [1] * 90 + [2] * 90
+    assert len(pd.read_stata(tmp_path / "i.dta")) == 270
+    saved = read_imputations(tmp_path / "i.zip")
+    pd.testing.assert_frame_equal(saved.imputations[1], filling.draw(1))
+    assert saved.manifest.read_recipe() == how
+    assert saved.schema.role("zip") == "categorical"
 
 
 def test_a_file_is_made_once(make, monkeypatch):

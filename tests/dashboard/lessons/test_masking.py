@@ -85,4 +85,4 @@ def test_sentences_count_the_seeds(tmp_path):
     (sentence,) = read_trained(file).sentences()
 
     assert "0.25 with uniform and 0.25 with proportional" in sentence
-    assert "better with 1 of 2 seeds" in sentence
+    assert "ahead with 1 of 2 seeds" in sentence

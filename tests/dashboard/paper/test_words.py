@@ -67,12 +67,13 @@ def test_agreement_is_a_share_and_a_median():
     both = pd.DataFrame({"mean": [20.0, 30.0, 9.0], "printed": [19.0, 20.0, None]})
     both["difference"] = both["mean"] - both["printed"]
     assert agreement(both) == (
-        "Of 2 figures, 50% lie within 2 points of the printed ones; the median difference is "
-        "+5.5 points (ours minus printed)."
+        "Of 2 figures, 50% lie within 2 points of the printed ones. The median absolute "
+        "difference is 5.5 points; the median of ours minus printed is +5.5, since differences of "
+        "both signs cancel."
     )
     assert agreement(both.iloc[2:]) == ""
     nearly = pd.DataFrame({"mean": [1.0], "printed": [1.01], "difference": [-0.01]})
-    assert "median difference is +0.0 points" in agreement(nearly)
+    assert "ours minus printed is +0.0" in agreement(nearly)
 
 
 def test_the_reasons_of_the_protocol_are_there():

@@ -7,7 +7,6 @@ import pytest
 
 from pmae_core.imputers.masked import _blend
 from pmae_core.imputers.masked._blend import Blend
-from pmae_core.imputers.masked._estimates import true_cells
 from pmae_core.imputers.masked._forests import Growth, folds_of_rows
 from pmae_core.imputers.masked._masked_forests import (
     FoldedGaussian,
@@ -72,7 +71,7 @@ def blend(table) -> Blend:
         forests,
         Constant(columns),
         np.random.default_rng(1).dirichlet(np.ones(4), size=len(columns)),
-        {j: np.array([-0.1, 0.0, 0.1], dtype=np.float32) for j in (0, 1, 3)},
+        {j: FixedErrors([-0.1, 0.0, 0.1]) for j in range(5)},
     )
 
 
@@ -148,65 +147,77 @@ def test_what_the_gaussian_expects_is_computed_once_for_itself_and_the_trees(
     assert asked == [False]
 
 
-def constant_blend(table, residuals, **answer) -> Blend:
+class FixedErrors:
+    """Errors of a column that are always the same: some numbers to add, or nothing."""
+
+    def __init__(self, added=()):
+        self.added, self.asked = added, []
+
+    def drawn(self, rng):
+        return self
+
+    def draw(self, estimate, coordinates, spread, rng):
+        self.asked.append((coordinates.shape, spread))
+        if estimate.ndim == 2:
+            return estimate.argmax(axis=1)
+        return estimate + rng.choice(self.added, size=len(estimate))
+
+
+def constant_blend(table, errors, **answer) -> Blend:
     encoded, numbers = table
     columns = encoded.columns
     shares = np.ones((len(columns), 1))
     network = Constant(columns, **answer)
-    return Blend(columns, numbers, network=network, shares=shares, residuals=residuals)
+    return Blend(columns, numbers, network=network, shares=shares, errors=errors)
 
 
-def test_drawn_numbers_are_the_estimate_and_a_residual(table):
+def test_drawn_cells_are_the_estimate_and_what_its_errors_add(table):
     encoded, numbers = table
-    residuals = {j: np.array([-0.1, 0.2], dtype=np.float32) for j in (0, 1, 3)}
-    blend = constant_blend(table, residuals, number=0.4)
+    errors = {j: FixedErrors([-0.1, 0.2]) for j in range(5)}
+    blend = constant_blend(table, errors, number=0.4)
 
     drawn = next(iter(blend.draw(encoded, 1, np.random.default_rng(0))))
 
     np.testing.assert_array_equal(drawn[encoded.observed], encoded.values[encoded.observed])
-    for j in residuals:
+    for j in (0, 1, 3):
         score = numbers.to_scores(np.array([0.4]), j)[0]
         cells = drawn[~encoded.observed[:, j], j]
-        both = np.clip([score - 0.1, score + 0.2], *numbers.bounds(j))
+        both = np.array([score - 0.1, score + 0.2])
         assert np.abs(cells[:, None] - both).min(axis=1).max() < 1e-6
         assert len(np.unique(cells)) == 2
 
 
-def test_drawn_numbers_stay_in_the_observed_range(table):
-    encoded, numbers = table
-    residuals = {j: np.array([-9.0, 9.0], dtype=np.float32) for j in (0, 1, 3)}
-    blend = constant_blend(table, residuals)
+def test_columns_are_drawn_one_after_the_other_each_given_those_before(table):
+    encoded, _ = table
+    errors = {j: FixedErrors([0.0]) for j in range(5)}
+    blend = constant_blend(table, errors, number=0.4)
+    known = []
 
-    drawn = next(iter(blend.draw(encoded, 1, np.random.default_rng(0))))
-
-    for j in residuals:
-        assert set(drawn[~encoded.observed[:, j], j]) == set(numbers.bounds(j))
-
-
-def test_drawn_categories_follow_their_probabilities(table):
-    encoded, numbers = table
-
-    class Towns(Constant):
+    class Watching(Constant):
         def estimate(self, values, kept, wanted):
-            found = super().estimate(values, kept, wanted)
-            if 2 in found:
-                found[2][:] = [0.2, 0.0, 0.8]
-            return found
+            known.append((kept.copy(), wanted.copy()))
+            return super().estimate(values, kept, wanted)
 
-    residuals = {j: np.zeros(1, dtype=np.float32) for j in (0, 1, 3)}
-    blend = replace(constant_blend(table, residuals), network=Towns(encoded.columns))
-    cells = ~encoded.observed[:, 2]
+    watched = replace(blend, network=Watching(encoded.columns, number=0.4))
+    next(iter(watched.draw(encoded, 1, np.random.default_rng(0))))
 
-    draws = blend.draw(encoded, 60, np.random.default_rng(0))
+    assert [wanted.any(axis=0).sum() for _, wanted in known] == [1] * len(known)
+    assert all(wanted.any(axis=1).all() for _, wanted in known)  # no row is asked for nothing
+    order = [int(wanted.any(axis=0).argmax()) for _, wanted in known]
+    last_kept = known[-1][0]
+    assert last_kept[:, order[:-1]].all()
 
-    shares = np.bincount(np.concatenate([d[cells, 2].astype(int) for d in draws]), minlength=3)
-    shares = shares / shares.sum()
-    assert shares[1] == 0
-    assert shares[2] == pytest.approx(0.8, abs=0.05)
-    np.testing.assert_array_equal(
-        blend.impute(encoded)[cells, 2], np.full(cells.sum(), 2, dtype=np.float32)
-    )
-    assert (true_cells(np.array([2]), 2, numbers, 3) == [0, 0, 1]).all()
+
+def test_without_a_gaussian_errors_have_no_coordinates(table, blend):
+    encoded, _ = table
+    errors = {j: FixedErrors([0.0]) for j in range(5)}
+    next(iter(constant_blend(table, errors).draw(encoded, 1, np.random.default_rng(0))))
+    assert all(shape[1] == 0 and (spread == 1).all() for shape, spread in errors[0].asked)
+
+    next(iter(replace(blend, errors=errors).draw(encoded, 1, np.random.default_rng(0))))
+    shape, spread = errors[0].asked[-1]
+    assert shape[1] == len(blend.reference.column)
+    assert (spread > 0).all()
 
 
 def test_draws_repeat_with_their_seed_and_differ_without(blend, table):

@@ -1,15 +1,11 @@
 """Members that join a blend one after the other, and what each is worth."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from pmae_core.errors import Cancelled
 from pmae_core.imputers.masked._blending import (
-    FEWEST_RESIDUALS,
-    RESIDUALS_PER_COLUMN,
     SHARE_HELD_OUT,
     Blending,
 )
@@ -37,8 +33,6 @@ class Oracle:
     def __init__(self, blending: Blending, noise: float):
         self.blending, self.noise = blending, noise
         self.rng = np.random.default_rng(0)
-        residuals = {j: np.array([0.25], dtype=np.float32) for j in range(blending.fold.size)}
-        self.calibration = SimpleNamespace(residuals=residuals)
         self.asked = []
 
     def estimate(self, values, kept, wanted):
@@ -70,7 +64,7 @@ def test_members_join_one_after_the_other():
         assert (answer.blend.shares >= 0).all()
         np.testing.assert_allclose(answer.blend.shares.sum(axis=1), 1)
         assert set(answer.column_skill) == set(range(5))
-        assert set(answer.blend.residuals) == {0, 1, 3}
+        assert set(answer.blend.errors) == set(range(5))
     assert blending.blend is answers[-1].blend
 
 
@@ -124,8 +118,8 @@ def test_a_network_is_asked_for_held_out_cells_given_the_others():
 
     blending.add_network(lambda: network)
 
-    [(kept, wanted)] = network.asked
-    assert not (kept & wanted).any()
+    wanted = network.asked[0][1]
+    assert not any((kept & wanted).any() for kept, wanted in network.asked)
     np.testing.assert_array_equal(wanted, blending.held_out.cells)
 
 
@@ -159,41 +153,54 @@ def test_with_too_few_cells_to_hold_out_all_members_count_the_same():
     blending.fit_gaussians()
     first = blending.add_gaussians()
     assert first.column_skill == {} and first.skill is None
-    assert set(first.blend.residuals) == {0, 1, 3}
+    assert set(first.blend.errors) == set(range(5))
 
     answer = blending.add_network(lambda: Oracle(blending, 0.1))
 
     assert answer.column_skill == {} and answer.skill is None
     np.testing.assert_allclose(answer.blend.shares, 1 / 3)
-    assert answer.blend.residuals.keys() == first.blend.residuals.keys()
+    assert answer.blend.errors.keys() == first.blend.errors.keys()
 
 
-def test_without_held_out_cells_residuals_are_those_of_the_network():
-    _, incomplete = mixed_table(20)
-    blending = blending_of(incomplete)
-
-    answer = blending.add_network(lambda: Oracle(blending, 0.1))
-
-    assert {j: one.tolist() for j, one in answer.blend.residuals.items()} == {
-        0: [0.25],
-        1: [0.25],
-        3: [0.25],
-    }
-
-
-def test_residuals_are_the_errors_of_the_blend_on_held_out_cells():
+def test_errors_are_those_of_the_blend_on_cells_it_does_not_know():
     _, incomplete = linear_table(2000)
     blending = blending_of(incomplete)
 
     answer = blending.add_network(lambda: Oracle(blending, 0.0))
     noisy = blending_of(incomplete)
-    spread = noisy.add_network(lambda: Oracle(noisy, 0.1)).blend.residuals
+    spread = noisy.add_network(lambda: Oracle(noisy, 0.1)).blend.errors
 
-    for j, exact in answer.blend.residuals.items():
-        n_cells = blending.held_out.cells[:, j].sum()
-        assert len(exact) == min(n_cells, RESIDUALS_PER_COLUMN) >= FEWEST_RESIDUALS
-        np.testing.assert_allclose(exact, 0, atol=1e-5)
-        assert spread[j].std() > 0.02
+    for j, exact in answer.blend.errors.items():
+        np.testing.assert_allclose(exact.cells - exact.estimates, 0, atol=1e-5)
+        assert (spread[j].cells - spread[j].estimates).std() > 0.02
+
+
+def test_no_row_teaches_errors_twice():
+    _, incomplete = mixed_table(300)
+    blending = blending_of(incomplete)
+    blending.fit_gaussians()
+
+    blend = blending.add_gaussians().blend
+
+    for j in (0, 1, 3):
+        assert len(blend.errors[j].cells) == blending.encoded.observed[:, j].sum()
+
+
+def test_a_network_that_overfits_is_taken_to_be_off_by_as_much_as_on_held_out_cells():
+    _, incomplete = linear_table(1500)
+    blending = blending_of(incomplete)
+    truth = {j: blending._truth(blending._examples[j][0][:400], j) for j in range(2)}
+    held_out = {j: true + 0.2 for j, true in blending._true_held_out().items()}
+
+    class Overfitted(Oracle):
+        def estimate(self, values, kept, wanted):
+            return {j: found + 0.1 for j, found in super().estimate(values, kept, wanted).items()}
+
+    found = blending._network_on_examples(Overfitted(blending, 0.0), held_out)
+
+    for j, true in truth.items():
+        off = np.abs(found[j][:400] - true).mean()
+        assert 0.17 < off <= 0.2
 
 
 def test_work_can_be_cancelled_between_gaussians():

@@ -9,7 +9,6 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from pmae_core.errors import ImputationError
 from pmae_core.imputers.masked._forest_arrays import forest_arrays, forest_from_arrays
-from pmae_core.imputers.masked._leaf_targets import LeafTargets
 
 N_FEATURES = 6
 
@@ -252,62 +251,3 @@ def test_any_corrupted_entry_is_refused_or_harmless(n_classes, data):
         assert (one.tree_.children_left[leaves] == -1).all()
     if n_classes:
         np.testing.assert_allclose(forest.predict_proba(x).sum(axis=1), 1)
-
-
-LEAF_TARGETS = LeafTargets.of(REGRESSOR, X, Y)
-
-
-def test_leaf_targets_come_back_from_a_file_and_draw_the_same():
-    again = LeafTargets.from_arrays(
-        load(save(LEAF_TARGETS.arrays())), restored(load(save(ARRAYS[None])))
-    )
-    assert again.target.dtype == np.float32
-    np.testing.assert_array_equal(again.target, LEAF_TARGETS.target)
-    for name in ("by_leaf", "starts"):
-        for one, other in zip(getattr(LEAF_TARGETS, name), getattr(again, name), strict=True):
-            assert one.dtype == other.dtype
-            np.testing.assert_array_equal(one, other)
-    x = inputs(200, 1)
-    expected = LEAF_TARGETS.draw(REGRESSOR, x, np.random.default_rng(5))
-    got = again.draw(restored(ARRAYS[None]), x, np.random.default_rng(5))
-    np.testing.assert_array_equal(got, expected)
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("leaf", lambda leaf: leaf.astype(np.int16) - np.int16(1)),
-        ("leaf", lambda leaf: leaf + np.uint8(1)),
-        ("leaf", lambda leaf: np.zeros_like(leaf)),
-        ("leaf", lambda leaf: leaf[1:]),
-        ("leaf", lambda leaf: leaf[:, 1:]),
-        ("leaf", lambda leaf: leaf[::-1]),
-        ("leaf", lambda leaf: leaf.astype(np.int64)),
-        ("target", lambda target: target[1:]),
-        ("target", lambda target: target[:, None]),
-        ("target", lambda target: target * np.float32("nan")),
-        ("target", lambda target: target.astype(np.int32)),
-    ],
-)
-def test_damaged_leaf_targets_are_refused(name, change):
-    arrays = LEAF_TARGETS.arrays()
-    with pytest.raises(ImputationError, match="The model file is damaged: "):
-        LeafTargets.from_arrays(arrays | {name: change(arrays[name])}, REGRESSOR)
-
-
-def test_a_leaf_after_the_last_is_refused():
-    arrays = LEAF_TARGETS.arrays()
-    arrays["leaf"][0, np.flatnonzero(arrays["leaf"][0] == 0)[0]] = arrays["leaf"][0].max() + 1
-    with pytest.raises(ImputationError, match="a leaf that its tree does not have"):
-        LeafTargets.from_arrays(arrays, REGRESSOR)
-
-
-@settings(max_examples=200, deadline=None)
-@given(data=st.data())
-def test_any_corrupted_leaf_target_is_refused_or_harmless(data):
-    try:
-        again = LeafTargets.from_arrays(corrupted(data, LEAF_TARGETS.arrays()), REGRESSOR)
-    except ImputationError:
-        return
-    drawn = again.draw(REGRESSOR, inputs(100, 1), np.random.default_rng(0))
-    assert np.isfinite(drawn).all()

@@ -19,7 +19,6 @@ def grow(inputs, target, fold, n_categories=0, how=None, advance=lambda _: None,
         n_categories,
         how or growth(),
         seed,
-        keep_leaves=True,
         advance=advance,
     )
 
@@ -88,7 +87,6 @@ def test_with_fewer_trees_than_folds_every_row_has_an_estimate():
     assert np.isfinite(unseen).all()
     without_forest = fold >= 2
     np.testing.assert_array_equal(unseen[without_forest], forests.estimate(inputs[without_forest]))
-    assert np.isfinite(forests.draw(inputs, np.random.default_rng(0))).all()
 
 
 def test_each_tree_counts_the_same():
@@ -107,7 +105,6 @@ def test_one_class_is_certain_and_others_are_impossible():
     forests = grow(inputs, np.full(50, 2), fold, n_categories=4)
 
     assert forests.estimate(inputs).tolist() == [[0, 0, 1, 0]] * 50
-    assert set(forests.draw(inputs, np.random.default_rng(0))) == {2}
 
 
 def test_a_class_of_one_fold_alone_is_unknown_to_its_forest():
@@ -132,7 +129,6 @@ def test_few_rows(n_rows, n_categories):
     for found in (forests.estimate(inputs), forests.estimate_unseen(inputs, fold)):
         assert found.shape == (n_rows, max(1, n_categories))
         assert np.isfinite(found).all()
-    assert set(forests.draw(inputs, rng)) <= {0, 1}
 
 
 def test_missing_inputs_are_taken_as_they_are():
@@ -168,8 +164,6 @@ def test_arrays_give_the_same_forests_again(n_categories):
     saved_once = ColumnForests.from_arrays(again.arrays(), n_categories, inputs.shape[1])
     np.testing.assert_array_equal(again.estimate(inputs), forests.estimate(inputs))
     np.testing.assert_array_equal(saved_once.estimate(inputs), forests.estimate(inputs))
-    ours, theirs = (one.draw(inputs, np.random.default_rng(1)) for one in (forests, again))
-    np.testing.assert_array_equal(ours, theirs)
 
 
 def test_arrays_that_do_not_fit_the_column_are_refused():

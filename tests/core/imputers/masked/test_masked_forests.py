@@ -208,13 +208,6 @@ def test_unseen_estimates_are_those_of_the_first_examples(table, gaussian):
     assert all(len(column.unseen) == 0 for column in grow(table, gaussian, masks=masks))
 
 
-def test_leaves_are_kept_only_where_they_are_needed(table):
-    slim, full = grow(table, None), grow(table, None, keep_leaves=True)
-
-    assert not any(column.forests.leaves for column in slim)
-    assert [len(column.forests.leaves) for column in full] == [N_FOLDS, 0, N_FOLDS, 0]
-
-
 def test_trees_are_counted_and_growing_can_be_cancelled(table):
     counted = []
     grow(table, None, advance=counted.append)

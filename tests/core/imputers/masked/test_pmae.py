@@ -278,10 +278,10 @@ def test_parameters_reach_the_network(incomplete):
 def test_the_work_is_that_of_the_network_and_of_the_other_members():
     parts = make(network_params={"width": 8}).work_parts()
 
-    assert [name for name, _ in parts.methods] == ["pmae", "pmae-mix"]
-    assert parts.methods[0][1]["members"] == ["gaussian", "trees"]
-    assert parts.methods[1][1]["width"] == 8
-    assert make(preset="fast").work_parts() is None
+    assert [name for name, _ in parts] == ["pmae", "pmae-mix"]
+    assert parts[0][1]["members"] == ["gaussian", "trees"]
+    assert parts[1][1]["width"] == 8
+    assert make(preset="fast").work_parts() == ()
 
 
 def test_the_network_is_that_of_pmae_mix(incomplete):
@@ -369,7 +369,7 @@ def test_an_imputer_without_anything_to_learn_is_saved_too(tmp_path):
         ("gaussian_own", "a member of the blend is missing"),
         ("gaussian_ranks", "damaged"),
         ("forests", "a column has no forest"),
-        ("residuals_of_blend", "the residuals do not fit the columns"),
+        ("errors_of_blend", "the errors of a column are not complete"),
     ],
 )
 def test_a_file_without_one_of_its_parts_is_refused(incomplete, tmp_path, group, sentence):

@@ -83,7 +83,7 @@ class Method:
         return WorkProfile()
 
     def work_parts(self):
-        return None
+        return ()
 
     def tell(self, callback, done):
         callback(FitProgress(done=done, total=self.total, unit="round", eta_seconds=0.0))
@@ -343,32 +343,6 @@ def test_the_user_can_stop_it(clock, methods):
     assert clock.now < 102
 
 
-def test_auto_costs_what_its_methods_cost(clock, methods):
-    methods["em"] = Method(clock, seconds=lambda rows, columns: 0.2)
-    methods["knn"] = Method(clock, seconds=lambda rows, columns: 0.3)
-    params = {"auto": {"methods": ["em", "knn"], "n_repeats": 4}}
-
-    auto, em = estimate_cost(table(50), ["auto", "em"], method_params=params).per_method
-
-    assert em.seconds == pytest.approx(0.2)
-    assert 4 * 0.5 < auto.seconds < 5 * 0.5
-    assert auto.low < 4 * 0.5 + 0.2 and auto.high > 5 * 0.5
-    assert len(methods["em"].sizes) == 2, "warmed up and run once, for both"
-
-
-def test_auto_has_no_number_while_one_of_its_methods_has_none(clock, methods):
-    methods["em"] = Method(clock, seconds=lambda rows, columns: 0.2)
-    methods["knn"] = Method(clock, total=9, seconds=lambda rows, columns: 9.0)
-    methods["knn"].tell = lambda callback, done: None
-
-    cost = only(
-        estimate_cost(table(50), ["auto"], method_params={"auto": {"methods": ["em", "knn"]}})
-    )
-
-    assert cost.seconds is None
-    assert "knn" in cost.error
-
-
 def test_listeners_hear_of_every_method(clock, methods):
     methods["one"] = methods["two"] = Method(clock, seconds=lambda rows, columns: 0.1)
     heard = []
@@ -416,12 +390,11 @@ def test_a_blend_costs_what_its_members_cost_together():
 
 def test_real_methods_are_estimated():
     params = {
-        "auto": {"methods": ["naive", "pmae"], "method_params": {"pmae": {"n_trees": 5}}},
         "hyperimpute": {"n_trees": 2, "n_boosting_rounds": 2},
         "pmae": {"n_trees": 5, "network_params": {"steps": 20}},
         "pmae-mix": {"steps": 20},
     }
-    names = ["auto", "em", "hyperimpute", "knn", "pmae", "pmae-mix"]
+    names = ["em", "hyperimpute", "knn", "pmae", "pmae-mix"]
 
     estimate = estimate_cost(
         table(60, 4), names, method_params=params, threads=1, budget_seconds=60

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pmae_core.imputers import BaseImputer, list_imputers, make_imputer, registry
-from pmae_core.imputers.work import WorkParts, WorkProfile
+from pmae_core.imputers.work import WorkProfile
 from pmae_core.jobs.cost import estimate_cost
 from pmae_core.jobs.cost.extrapolation import NOISE, SPREAD_OF_USUAL_SHARE
 from pmae_core.jobs.cost.probe import Probe
@@ -109,14 +109,14 @@ def test_a_new_method_grows_with_the_rows_as_it_declares(register, growth):
 
 
 def test_a_new_method_of_other_methods_costs_what_they_cost(register):
-    parts = WorkParts(methods=(("naive", {}), ("one", {"rounds": 3})), n_comparisons=2)
+    parts = (("naive", {}), ("one", {"rounds": 3}))
     one = register("one")
     both = register("both", work_parts=parts)
 
     estimate = estimate_cost(table(), ["both"], budget_seconds=0.4)
 
     (cost,) = estimate.per_method
-    assert cost.how.startswith("2 comparisons of naive and one, then")
+    assert cost.how.startswith("Estimated in 2 parts. ")
     assert set(one.seen) == {3}
     assert both.seen == [], "its parts are run instead of it"
 

@@ -361,6 +361,18 @@ def test_a_comparison_survives_a_downstream_task_that_cannot_be(tmp_path):
     assert read_consequences(tmp_path).downstream.empty
 
 
+def test_a_target_among_the_features_is_noted_or_refused(tmp_path):
+    table = consequences_table()
+    table["label"] = table["x"] + 0.02 * np.random.default_rng(0).normal(size=len(table))
+    spec = compare_spec(methods=["naive", "em"], **{**CONSEQUENCES, "conclusions": None})
+    result = run_job(spec, Listener().context(tmp_path / "near", table))
+    (note,) = [note for note in result["notes"] if "almost perfectly" in note]
+    assert note.startswith("'x'")
+    table["label"] = 2 * table["x"]
+    result = run_job(spec, Listener().context(tmp_path / "same", table))
+    assert any("'x' is a one-to-one recoding" in note for note in result["notes"])
+
+
 def test_a_time_budget_ends_consequences_too(tmp_path):
     listener = Listener()
     context = listener.context(tmp_path, consequences_table())
