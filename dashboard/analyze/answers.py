@@ -19,9 +19,8 @@ MAR = (
     "The data cannot test this; **What if** shows how much depends on it."
 )
 SINGLE = (
-    "This run has a single imputation: imputed values are treated as observed, so the intervals "
-    "ignore imputation uncertainty and are too narrow. On the page **Impute**, choose a method "
-    "that makes several imputations, and make 20."
+    "A single imputation: the intervals ignore imputation uncertainty and are too narrow. "
+    "Impute with a method that makes several (20 are a good start)."
 )
 
 
@@ -57,7 +56,10 @@ def _pooled_sentence(fitted: FittedModel, name: str) -> str:
     source = f"pooled over {several} imputations" if several > 1 else "from a single imputation"
     others = ", other predictors being equal" if len(fitted.analysis.formula.terms) > 1 else ""
     if not _is_told_in_words(coefficient):
-        return f"**The coefficient of {code(name)} is {_raw(row)}**; {source}."
+        effect = fitted.analysis.effect or "coefficient"
+        estimate, ends = _on_own_scale(fitted, row)
+        interval = f"{_level(fitted)} interval {ends}"
+        return f"**The {effect} of {code(name)} is {estimate}** ({interval}), {source}."
     who, than = _comparison(coefficient)
     if row["low"] <= 0 <= row["high"]:
         return (
@@ -78,17 +80,18 @@ def _complete_sentence(fitted: FittedModel, name: str) -> str:
     row = row_of(complete, name)
     rows = f"{int(row['n_rows']):,} of {fitted.analysis.n_rows:,} rows"
     scale = EffectScale.of(fitted)
-    told = (
-        f"{scale.text(row['estimate'])} ({_ends(row, scale)})"
+    estimate, ends = (
+        (scale.text(row["estimate"]), _ends(row, scale))
         if _is_told_in_words(fitted.coefficients[name])
-        else _raw(row)
+        else _on_own_scale(fitted, row)
     )
-    return f"Complete cases ({rows}) give {told}."
+    return f"Complete cases ({rows}) give {estimate} ({ends})."
 
 
 def _is_told_in_words(coefficient: Coefficient) -> bool:
     """Say whether a coefficient compares rows that differ in one thing alone."""
-    return len(coefficient.term.factors) == 1 and coefficient.is_alone
+    is_level = coefficient.category is not None and coefficient.reference is None
+    return len(coefficient.term.factors) == 1 and coefficient.is_alone and not is_level
 
 
 def _comparison(coefficient: Coefficient) -> tuple[str, str]:
@@ -96,7 +99,7 @@ def _comparison(coefficient: Coefficient) -> tuple[str, str]:
     (factor,) = coefficient.term.factors
     if coefficient.category is not None:
         (column,) = factor.columns
-        than = f" than {plain(coefficient.reference)}" if coefficient.reference else ""
+        than = f" than {plain(coefficient.reference)}"
         return f"{code(column)} {plain(coefficient.category)}", than
     if isinstance(factor, ColumnName | CategoryFactor):
         return f"each additional unit of {code(factor.columns[0])}", ""
@@ -115,8 +118,10 @@ def _ends(row: Mapping[str, Any], scale: EffectScale) -> str:
     return f"{scale.text(row['low'])} to {scale.text(row['high'])}"
 
 
-def _raw(row: Mapping[str, Any]) -> str:
-    return f"{row['estimate']:.4g} ({row['low']:.4g} to {row['high']:.4g})"
+def _on_own_scale(fitted: FittedModel, row: Mapping[str, Any]) -> tuple[str, str]:
+    """Return an estimate and its interval as the table has them: a ratio or a coefficient."""
+    scale = EffectScale("ratio" if fitted.analysis.effect else "difference", "")
+    return scale.text(row["estimate"]), _ends(row, scale)
 
 
 def _level(fitted: FittedModel) -> str:

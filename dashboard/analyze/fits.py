@@ -14,7 +14,13 @@ import streamlit as st
 from dashboard.impute.fillings import Filling
 from pmae_core.expressions import ColumnName, Formula, Term, check_names, parse_formula
 from pmae_core.inference import Analysis, analyze
-from pmae_core.inference.design import Design, NamedTable, categories_of, make_design
+from pmae_core.inference.design import (
+    Design,
+    NamedTable,
+    TermColumns,
+    categories_of,
+    make_design,
+)
 from pmae_core.inference.fitting import Family
 from pmae_core.table import Schema
 from pmae_core.table.cells import CellKind, cell_kind
@@ -47,7 +53,7 @@ class Coefficient:
     term : Term
         The term it belongs to; without factors, the intercept.
     category, reference : str or None
-        The category it is about and the one that is compared with, where it is about one.
+        The category it is about and the one that it is compared with, where there are such.
     spread : float
         Standard deviation of its numbers in the first imputation; 1 for a category.
     is_alone : bool
@@ -195,7 +201,7 @@ def _describe(
     design = make_design(analysis.formula, named, schema, drop_intercept=is_cox)
     spreads = iter(_spreads(design.matrix(named[0])))
     return {
-        name: _coefficient(name, part.term, design, analysis.formula, next(spreads))
+        name: _coefficient(name, part, design, analysis.formula, next(spreads))
         for part in design.parts
         for name in part.names
     }
@@ -209,13 +215,15 @@ def _spreads(matrix: np.ndarray) -> list[float]:
 
 
 def _coefficient(
-    name: str, term: Term, design: Design, formula: Formula, spread: float
+    name: str, part: TermColumns, design: Design, formula: Formula, spread: float
 ) -> Coefficient:
+    term = part.term
     category = reference = None
     if len(term.factors) == 1 and term.factors[0] in design.codings:
         coding = design.codings[term.factors[0]]
         category = name.removeprefix(f"{coding.column}[").removesuffix("]")
-        reference = coding.reference if category != coding.reference else None
+        # Without an intercept, each category has its own level, and none is compared with.
+        reference = None if term.factors[0] in part.full else coding.reference
     others = {column for other in formula.terms if other != term for column in other.columns}
     return Coefficient(
         name=name,

@@ -9,7 +9,6 @@ from typing import Literal
 from dashboard.analyze.fits import FittedModel
 from dashboard.text import code, plain
 from pmae_core.expressions import ColumnName, FunctionCall, SurvivalOutcome
-from pmae_core.inference.analysis_text import short_number
 
 _BASES = {"log": math.e, "log2": 2.0, "log10": 10.0}
 
@@ -69,7 +68,7 @@ class EffectScale:
     def text(self, estimate: float) -> str:
         """Return a coefficient on this scale as text, with its sign."""
         value = self.value(estimate)
-        return _percentage(value) if self.kind == "percent" else short_number(value)
+        return _percentage(value) if self.kind == "percent" else rounded(value)
 
     def change(self, estimate: float) -> str:
         """Say what goes with it, as Markdown: "5.5% higher `wages`"."""
@@ -77,6 +76,17 @@ class EffectScale:
             return f"{self.text(estimate)} times {self.subject}"
         size = self.text(estimate).removeprefix("-")
         return f"{size} {'higher' if estimate > 0 else 'lower'} {self.subject}"
+
+
+def rounded(value: float) -> str:
+    """Return a number with as many digits as a sentence needs.
+
+    Examples
+    --------
+    >>> rounded(0.54012), rounded(-12345.6), rounded(1e9)
+    ('0.54', '-12,346', '1,000,000,000')
+    """
+    return f"{value:,.0f}" if 1000 <= abs(value) < math.inf else f"{value:.3g}"
 
 
 def _percentage(share: float) -> str:

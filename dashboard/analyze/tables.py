@@ -14,7 +14,7 @@ from pmae_core.inference.analysis import exponentiate
 from pmae_core.inference.analysis_text import p_value_text, short_number
 from pmae_core.words import percent
 
-POOLED, COMPLETE = "pooled imputations", "complete cases"
+POOLED, SINGLE, COMPLETE = "pooled imputations", "single imputation", "complete cases"
 # Standard errors beyond this are of coefficients that the data do not determine.
 _LARGEST_LOG = 50.0
 
@@ -95,7 +95,8 @@ def forest_data(fitted: FittedModel, *, per_spread: bool) -> pd.DataFrame:
         ``term``, ``source``, ``estimate``, ``low``, ``high`` as drawn, ``told`` (the coefficient
         as the table has it) and ``due_to_missingness`` (a share; NaN for complete cases).
     """
-    rows = [*_forest_rows(fitted, fitted.analysis.table, POOLED, per_spread)]
+    source = POOLED if fitted.analysis.n_imputations > 1 else SINGLE
+    rows = [*_forest_rows(fitted, fitted.analysis.table, source, per_spread)]
     if fitted.analysis.complete_cases is not None:
         rows += _forest_rows(fitted, fitted.analysis.complete_cases, COMPLETE, per_spread)
     columns = ["term", "source", "estimate", "low", "high", "told", "due_to_missingness"]

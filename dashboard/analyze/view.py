@@ -101,13 +101,11 @@ def show_analysis(runs: Sequence[JobRecord], table: OpenTable) -> None:
         boxes_place, coefficient_place = st.container(), st.container()
     with formula_place:
         text = _choose_formula(filling, usable, first, boxes_place)
-        complaint_place = st.container()
     with settings_place:
         request = _choose_model(filling, text, usable)
     with answer_place, shown_errors():
-        fitted = _fitted(filling, request, complaint_place)
+        fitted = _fitted(filling, request)
         if fitted is None:
-            st.info("The answer appears here when the model can be fitted.")
             return
         with coefficient_place:
             name = _choose_coefficient(fitted)
@@ -115,15 +113,15 @@ def show_analysis(runs: Sequence[JobRecord], table: OpenTable) -> None:
         _show_views(filling, fitted, name, wide_place)
 
 
-def _fitted(filling: Filling, request: ModelRequest, beside: DeltaGenerator) -> FittedModel | None:
-    """Return the regression; what is wrong with it is said beside the formula."""
+def _fitted(filling: Filling, request: ModelRequest) -> FittedModel | None:
+    """Return the regression; if there is none, say why in place of the answer."""
     if not request.formula.strip():
-        beside.info("Pick an outcome, or type a formula.")
+        st.info("Pick an outcome, or type a formula.")
         return None
     try:
         return fit_model(filling, request)
     except (ExpressionError, AnalysisError) as error:
-        beside.error(plain(error), icon=":material/error:")
+        st.error(plain(error), icon=":material/error:")
         return None
 
 
@@ -424,10 +422,11 @@ def _show_what_if(filling: Filling, fitted: FittedModel, name: str) -> None:
     if not shifts:
         st.info("No column of the formula has imputed values, so there is nothing to shift.")
         return
+    shifts = shifts[: whatif.MOST_SLIDERS]
+    sentence_place = st.container()
     with st.container(key="settings-beside-what-if"):
         left, right = st.columns([1, 2], gap="medium")
     with left:
-        shifts = shifts[: whatif.MOST_SLIDERS]
         varied = _choose_varied(shifts)
         deltas = {shift: _choose_delta(shift) for shift in shifts}
     with right:
@@ -436,12 +435,10 @@ def _show_what_if(filling: Filling, fitted: FittedModel, name: str) -> None:
         with st.spinner("Fitting the model to shifted imputations …"):
             others = {shift: delta for shift, delta in deltas.items() if shift != varied}
             found = whatif.shift_curve(filling, fitted, name, varied, others)
-        st.markdown(f":material/balance: {found.curve.sentence}")
+        sentence_place.markdown(f":material/balance: {found.curve.sentence}")
         with shown_errors():
-            if here := whatif.here_sentence(filling, fitted, name, deltas):
-                st.markdown(here)
-        if not found.curve.table.empty:
-            _show_curve(found, fitted, name, varied, deltas[varied])
+            here = whatif.here_sentence(filling, fitted, name, deltas)
+            _show_curve(found, fitted, name, varied, deltas[varied], here)
 
 
 def _choose_varied(shifts: Sequence[whatif.ColumnShift]) -> whatif.ColumnShift:
@@ -501,6 +498,7 @@ def _show_curve(
     name: str,
     varied: whatif.ColumnShift,
     delta: float,
+    here: str | None,
 ) -> None:
     scale = EffectScale.of(fitted)
     effect = {"percent": "change, %", "ratio": fitted.analysis.effect}.get(scale.kind)
@@ -515,15 +513,16 @@ def _show_curve(
         question="Where does the conclusion tip?",
         key="analyze-shift",
         data=found.curve.table,
-        caption=_curve_caption(found, fitted),
+        caption=_curve_caption(found, fitted, here),
     )
 
 
-def _curve_caption(found: whatif.ShiftCurve, fitted: FittedModel) -> str:
+def _curve_caption(found: whatif.ShiftCurve, fitted: FittedModel, here: str | None) -> str:
     words = [
+        *([here] if here else []),
         f"Each of {len(found.curve.table)} shifts is fitted to "
         f"{count(fitted.analysis.n_imputations, 'imputation')}; between them the figure is "
-        "interpolated. Values imputed in other columns stay as they are."
+        "interpolated. Values imputed in other columns stay as they are.",
     ]
     if found.failed:
         words.append(f"Some shifts cannot be fitted: {plain(found.failed)}")

@@ -63,7 +63,7 @@ class ColumnShift:
     def label(self, delta: float) -> str:
         """Return a shift in short: "+0.5 SD", "+22%" or "odds × 1.6"."""
         if self.kind == "sd":
-            return f"{delta:+.1f} SD" if delta else "0"
+            return f"{delta:+g} SD" if delta else "0"
         if self.kind == "factor":
             return f"{100 * math.expm1(delta * self.unit):+.0f}%" if delta else "0"
         return f"× {math.exp(delta):.2g}" if delta else "× 1"
@@ -271,7 +271,7 @@ def here_sentence(
     scale = EffectScale.of(fitted)
     estimate, low, high = (scale.text(row[key]) for key in ("estimate", "low", "high"))
     conditions = listed(shift.words(delta) for shift, delta in moved.items())
-    return f"If {conditions}, the estimate is **{estimate}** ({low} to {high})."
+    return f"If {conditions}, the estimate is {estimate} ({low} to {high})."
 
 
 def conclusion(row: Mapping[str, Any]) -> str:

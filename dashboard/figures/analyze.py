@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -59,8 +60,34 @@ def forest_figure(
     figure.add_vline(x=null, line={"color": NEUTRAL, "width": 1.5, "dash": "dash"}, row=1, col=1)
     if has_shares:
         figure.add_trace(_shares(data[data["source"] == sources[0]], place), row=1, col=2)
-    _lay_out(figure, terms, title, chosen, is_ratio=null == 1, has_shares=has_shares)
+    _lay_out(figure, terms, title, chosen, has_shares=has_shares)
+    if null == 1:
+        ticks = ratio_ticks(data["low"].min(), data["high"].max())
+        figure.update_xaxes(
+            type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks], col=1
+        )
     return styled(figure, height=104 + _ROW * max(len(terms), 2))
+
+
+def ratio_ticks(low: float, high: float) -> list[float]:
+    """Return round ratios between two, for a logarithmic axis; always 1 too.
+
+    Examples
+    --------
+    >>> ratio_ticks(0.3, 4.0), ratio_ticks(0.93, 1.12)
+    ([0.5, 1.0, 2.0], [0.95, 1.0, 1.05, 1.1])
+    """
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    step = max(1, len(decades) // 6)
+    leads = (1.0, 2.0, 5.0) if len(decades) <= 3 else (1.0,)
+    ticks = [lead * 10.0**decade for decade in decades[::step] for lead in leads]
+    ticks = [tick for tick in ticks if low <= tick <= high]
+    if len(ticks) < 3:
+        size = 10.0 ** math.floor(math.log10(high - low))
+        width = next(w for w in (0.25, 0.5, 1.0) if (high - low) / (w * size) <= 5 or w == 1.0)
+        first, last = math.ceil(low / (width * size)), math.floor(high / (width * size))
+        ticks = [float(f"{n * width * size:.6g}") for n in range(first, last + 1)]
+    return sorted({1.0, *ticks})
 
 
 def _intervals(
@@ -111,7 +138,6 @@ def _lay_out(
     title: str,
     chosen: str | None,
     *,
-    is_ratio: bool,
     has_shares: bool,
 ) -> None:
     names = [figure_text(term, _LONGEST) for term in terms]
@@ -126,8 +152,6 @@ def _lay_out(
         zeroline=False,
     )
     figure.update_xaxes(title={"text": title}, zeroline=False, col=1)
-    if is_ratio:
-        figure.update_xaxes(type="log", col=1)
     if has_shares:
         figure.update_yaxes(showticklabels=False, col=2)
         figure.update_xaxes(
@@ -168,4 +192,4 @@ def shift_figure(
         tickvals=list(shown),
         ticktext=[figure_text(text) for text in shown.values()],
     )
-    return figure.update_layout(height=360)
+    return figure.update_layout(height=270)

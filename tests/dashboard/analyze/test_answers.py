@@ -8,6 +8,7 @@ import pytest
 from dashboard.analyze import answers
 from dashboard.analyze.fits import ModelRequest, fit_model
 from dashboard.analyze.scales import EffectScale
+from dashboard.compare.plan import known_methods
 from dashboard.text import spoken
 
 
@@ -64,6 +65,15 @@ def test_an_interaction_is_a_coefficient_and_no_more(filling):
 
     assert said.startswith("The coefficient of school:sex[Male] is ")
     assert "this coefficient alone does not describe them" in said
+    ratio = answer(filling, "rich ~ school * sex", "logistic", "school:sex[Male]")
+    assert ratio.startswith("The odds ratio of school:sex[Male] is ")
+
+
+def test_without_an_intercept_a_category_is_compared_with_none(filling):
+    said = answer(filling, "pay ~ 0 + sex", name="sex[Male]")
+
+    assert said.startswith("The coefficient of sex[Male] is ")
+    assert "Female" not in said
 
 
 def test_a_comparison_is_told_against_its_opposite(filling):
@@ -84,18 +94,29 @@ def test_large_ratios_do_not_overflow():
 # What to know before trusting it
 
 
-def test_imputations_without_the_uncertainty_of_the_model_are_named(filling):
-    fitted = fit_model(filling, ModelRequest("pay ~ school"))
+@pytest.fixture
+def say_em_is_proper(monkeypatch):
+    """Return a function that says whether one method alone is proper, whatever methods are."""
 
-    (said,) = answers.warnings(filling, fitted)
+    def say(is_proper):
+        known = {name: replace(info, is_proper=False) for name, info in known_methods().items()}
+        known["em"] = replace(known["em"], is_proper=is_proper)
+        monkeypatch.setattr(answers, "known_methods", lambda: known)
+
+    return say
+
+
+def test_imputations_without_the_uncertainty_of_the_model_are_named(filling, say_em_is_proper):
+    say_em_is_proper(False)
+
+    (said,) = answers.warnings(filling, fit_model(filling, ModelRequest("pay ~ school")))
 
     assert said.startswith("Imputations by Expectation maximization do not include")
+    assert "Methods that include it" not in said
 
 
-def test_proper_imputations_need_no_warning(filling, monkeypatch):
-    known = answers.known_methods()
-    proper = {**known, "em": replace(known["em"], is_proper=True)}
-    monkeypatch.setattr(answers, "known_methods", lambda: proper)
+def test_proper_imputations_need_no_warning(filling, say_em_is_proper):
+    say_em_is_proper(True)
 
     assert answers.warnings(filling, fit_model(filling, ModelRequest("pay ~ school"))) == []
     assert "Methods that include it: Expectation maximization" in answers.improper_sentence("knn")

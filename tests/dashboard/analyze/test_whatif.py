@@ -135,7 +135,7 @@ def test_where_the_sliders_are_is_told(filling):
     said = whatif.here_sentence(filling, model, "school", {pay: -0.5})
 
     assert said.startswith("If the missing values of `pay` are ")
-    assert "% lower than imputed, the estimate is **" in said
+    assert "% lower than imputed, the estimate is " in said
     assert whatif.here_sentence(filling, model, "school", {pay: 0.0}) is None
 
 

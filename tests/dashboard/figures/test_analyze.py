@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dashboard.figures.analyze import MOST_TERMS, forest_figure, shift_figure
+from dashboard.figures.analyze import MOST_TERMS, forest_figure, ratio_ticks, shift_figure
 from dashboard.theme import IMPUTED, MISSING, OBSERVED
 from pmae_core.inference import DeltaCurve
 
@@ -74,3 +76,12 @@ def test_a_curve_has_the_words_of_its_shifts():
     assert figure.layout.xaxis.ticktext == ("-40%", "0", "+66%")
     assert figure.layout.xaxis.title.text == "missing &lt;pay&gt; against imputed"
     assert figure.layout.xaxis.range[0] < -1
+
+
+@given(st.floats(1e-8, 1e8), st.floats(1e-6, 1e6))
+def test_ratios_have_some_ticks_and_never_too_many(low, factor):
+    ticks = ratio_ticks(low, low * (1 + factor))
+
+    assert 1 in ticks
+    assert len(ticks) <= 14
+    assert all(tick > 0 for tick in ticks)
