@@ -94,9 +94,10 @@ def _percentage(share: float) -> str:
 
     Examples
     --------
-    >>> _percentage(0.05512), _percentage(-0.0004), _percentage(2.5)
-    ('5.5%', '-0.04%', '250%')
+    >>> _percentage(0.05), _percentage(-0.0004), _percentage(2.5)
+    ('5.0%', '-0.04%', '250%')
     """
     number = 100 * share
-    digits = f"{number:.2g}" if abs(number) < 0.1 else f"{number:,.1f}".removesuffix(".0")
-    return f"{digits}%"
+    if 0 < abs(number) < 0.1:
+        return f"{number:.2g}%"
+    return f"{number:,.1f}%" if abs(number) < 100 else f"{number:,.0f}%"

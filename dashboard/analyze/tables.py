@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard.analyze.fits import FittedModel
+from pmae_core.export.formulas import escape_formulas
 from pmae_core.inference import Analysis
 from pmae_core.inference.analysis import exponentiate
 from pmae_core.inference.analysis_text import p_value_text, short_number
@@ -28,6 +29,12 @@ def due_to_missingness(table: pd.DataFrame) -> pd.Series:
     [0.2]
     """
     return table["relative_increase"] / (1 + table["relative_increase"])
+
+
+def csv_text(analysis: Analysis) -> str:
+    """Return all figures as CSV; terms that a spreadsheet would compute are escaped."""
+    table = analysis.table if analysis.effect is None else analysis.exponentiated()
+    return str(escape_formulas(table).to_csv(index=False))
 
 
 def coefficient_table(analysis: Analysis) -> pd.DataFrame:

@@ -396,7 +396,7 @@ def _show_copies(filling: Filling, fitted: FittedModel) -> None:
     forms = {
         "Text": (analysis.to_text(exponentiated=ratios), "txt", "text/plain"),
         "LaTeX": (analysis.to_latex(exponentiated=ratios), "tex", "application/x-tex"),
-        "CSV": (analysis.to_csv(exponentiated=ratios), "csv", "text/csv"),
+        "CSV": (tables.csv_text(analysis), "csv", "text/csv"),
     }
     for place, (form, (content, ending, mime)) in zip(
         st.tabs(list(forms)), forms.items(), strict=True

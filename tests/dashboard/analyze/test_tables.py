@@ -19,6 +19,13 @@ def test_the_table_has_what_a_reader_looks_for(filling):
     assert shown.loc[1, "p"] == "<0.001"
 
 
+def test_terms_in_a_csv_file_are_not_run_by_a_spreadsheet(filling):
+    analysis = fit_model(filling, ModelRequest("pay ~ school")).analysis
+    analysis.table.loc[1, "term"] = "=1+1"
+
+    assert "\n'=1+1," in tables.csv_text(analysis)
+
+
 def test_a_single_imputation_has_no_missing_information(make_filling):
     analysis = fit_model(make_filling(0), ModelRequest("pay ~ school")).analysis
 
