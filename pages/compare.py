@@ -474,7 +474,7 @@ def _show_runs(standing: Standing) -> None:
         width="stretch",
         key=f"{SECTION}:runs",
     )
-    st.caption("Imputation accuracy of each run that has ended: 1 is perfect.")
+    st.caption("Skill of each run that has ended: 1 is perfect, 0 is the mean.")
 
 
 def _show_standing(run: JobRecord, standing: Standing) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -167,10 +168,10 @@ def running_now(
 
 
 def runs_table(standing: Standing) -> pd.DataFrame:
-    """Return a row a method and a column a seed: its accuracy, or where it stands, in words."""
+    """Return a row per method and a column per seed: its skill, or where it stands, in words."""
     settings = standing.comparison.settings
     cells = {
-        (task.method, task.seed): f"{task.scores['imputation_accuracy']:.3f}"
+        (task.method, task.seed): f"{task.scores.get('skill', math.nan):.3f}"
         if task.status == "done"
         else task.status
         for task in standing.comparison.tasks
