@@ -9,13 +9,14 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import jobs, session
+from dashboard import session
 from dashboard.analyze import answers, formulas, tables, whatif
 from dashboard.analyze.fits import FittedModel, ModelRequest, fit_model, is_pooled
 from dashboard.analyze.scales import EffectScale
 from dashboard.figures.analyze import MOST_TERMS, forest_figure, shift_figure
+from dashboard.impute.choose import choose_run
 from dashboard.impute.exports import stem_of
-from dashboard.impute.fillings import Filling, load, stale_sentence
+from dashboard.impute.fillings import Filling, load
 from dashboard.text import plain
 from dashboard.theme import MISSING
 from dashboard.widgets import fragment, show_figure, shown_errors
@@ -59,21 +60,16 @@ def show_nothing(*, has_unfinished: bool) -> None:
 
 def _choose_run(runs: Sequence[JobRecord], table: OpenTable) -> JobRecord:
     """Ask which run to analyze, the newest with several imputations at first."""
-    by_id = {run.id: run for run in runs}
-    several = [run.id for run in runs if (run.result or {}).get("n_imputations", 0) > 1]
-    chosen = session.remembered(
-        st.selectbox,
+    several = [run for run in runs if (run.result or {}).get("n_imputations", 0) > 1]
+    return choose_run(
+        runs,
+        table,
         "Imputations",
         section=SECTION,
         name="run",
-        default=(several or list(by_id))[0],
-        options=list(by_id),
-        format_func=jobs.labels(list(runs)).get,
-        help="The finished runs of this table, the newest first.",
+        first=(several or list(runs))[0],
+        help_text="The finished runs of this table, the newest first.",
     )
-    if changed := stale_sentence(by_id[chosen], table):
-        st.warning(changed, icon=":material/history:")
-    return by_id[chosen]
 
 
 # The model

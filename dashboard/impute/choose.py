@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from dashboard import jobs, session
@@ -20,19 +22,54 @@ def choose_filling(table: OpenTable) -> JobRecord | None:
     runs = all_fillings()
     if not runs:
         return None
-    by_id = {run.id: run for run in runs}
-    own = [run.id for run in runs if run.spec.table == digest_of(table)]
-    chosen = session.remembered(
-        st.selectbox,
+    own = [run for run in runs if run.spec.table == digest_of(table)]
+    return choose_run(
+        runs,
+        table,
         "Which filling?",
         section=SECTION,
         name="filling",
-        default=(own or list(by_id))[0],
-        options=list(by_id),
-        format_func=jobs.labels(runs).get,
-        help="The newest comes first.",
+        first=(own or runs)[0],
+        help_text="The newest comes first.",
     )
-    changed = stale_sentence(by_id[chosen], table)
-    if changed:
+
+
+def choose_run(
+    runs: Sequence[JobRecord],
+    table: OpenTable,
+    label: str,
+    *,
+    section: str,
+    name: str,
+    first: JobRecord,
+    help_text: str,
+) -> JobRecord:
+    """Ask for one of several runs, and say what has changed since it was made.
+
+    Parameters
+    ----------
+    runs : sequence of JobRecord
+        The runs to choose from, the newest first.
+    table : OpenTable
+        The open table.
+    label, help_text : str
+        What is asked.
+    section, name : str
+        Under which the answer is remembered.
+    first : JobRecord
+        What is chosen at first.
+    """
+    by_id = {run.id: run for run in runs}
+    chosen = session.remembered(
+        st.selectbox,
+        label,
+        section=section,
+        name=name,
+        default=first.id,
+        options=list(by_id),
+        format_func=jobs.labels(list(runs)).get,
+        help=help_text,
+    )
+    if changed := stale_sentence(by_id[chosen], table):
         st.warning(changed, icon=":material/history:")
     return by_id[chosen]
