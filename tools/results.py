@@ -275,12 +275,16 @@ def _ranking(result: dict[str, Any]) -> str:
 def _coverage(result: dict[str, Any]) -> str:
     designs = {name: one for name, one in result["designs"].items() if name != "distribution"}
     methods = dict.fromkeys(name for one in designs.values() for name in one)
+    most = max(each["replications"] for one in designs.values() for each in one.values())
 
     def cell(design: dict[str, Any], method: str) -> str:
         if method not in design:
             return ""
         figures = design[method]
-        return f"{100 * figures['mean_coverage']:.1f}% ({100 * figures['lowest_coverage']:.0f}%)"
+        few = f", {figures['replications']} tables" if figures["replications"] < most else ""
+        return (
+            f"{100 * figures['mean_coverage']:.1f}% ({100 * figures['lowest_coverage']:.0f}%{few})"
+        )
 
     return _table(
         ["Method", *(f"{name.capitalize()} (lowest of six)" for name in designs)],
