@@ -4,8 +4,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import access, session
-from dashboard.header import show_header
+from dashboard.shell import access
+from dashboard.shell.header import show_header
+from dashboard.state import links, session
 from dashboard.widgets.errors import shown_errors
 
 HERE = Path(__file__).resolve().parent
@@ -13,20 +14,20 @@ PAGES = HERE.parent / "pages"
 
 # Section -> (file, title, icon) of its pages. The first of all is the one that opens.
 NAVIGATION = {
-    "Look": [
+    "Explore": [
         ("data.py", "Data", ":material/table_view:"),
         ("missingness.py", "Missingness", ":material/grid_off:"),
     ],
-    "Break": [
+    "Simulate": [
         ("masking_lab.py", "Masking lab", ":material/tune:"),
         ("amputation_lab.py", "Amputation lab", ":material/content_cut:"),
     ],
-    "Fill": [
+    "Impute": [
         ("train.py", "Train", ":material/model_training:"),
         ("compare.py", "Compare", ":material/leaderboard:"),
         ("impute.py", "Impute", ":material/healing:"),
         ("analyze.py", "Analyze", ":material/query_stats:"),
-        ("takeaway.py", "Takeaway", ":material/redeem:"),
+        ("export.py", "Export", ":material/ios_share:"),
     ],
     "Learn": [
         ("learn.py", "Learn", ":material/school:"),
@@ -38,8 +39,8 @@ NAVIGATION = {
 def main() -> None:
     """Draw the page that the address names."""
     st.set_page_config(page_title="PMAE Studio", page_icon="🧩", layout="wide")
-    st.logo((HERE / "logo.svg").read_text(encoding="utf-8"), size="large")
-    st.html(HERE / "style.css")
+    st.logo((HERE / "shell" / "logo.svg").read_text(encoding="utf-8"), size="large")
+    st.html(HERE / "shell" / "style.css")
     with shown_errors():
         if access.admitted():
             show_studio()
@@ -57,8 +58,8 @@ def show_studio() -> None:
     page = st.navigation(sections)
     with shown_errors():
         session.workspace()
-        session.apply_shared_settings()
-        show_header(data_page=sections["Look"][0])
+        links.apply_shared_settings()
+        show_header(data_page=sections["Explore"][0])
         page.run()
 
 

@@ -6,21 +6,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import session
-from dashboard.figures.amputation import (
-    MOST_COLUMNS,
-    chance_data,
-    chance_figure,
-    density_data,
-    density_figure,
-    hole_picture,
-    holes_figure,
-    propensity_data,
-    propensity_figure,
-    truth_data,
-    truths_figure,
-)
-from dashboard.labs.amputation import (
+from dashboard.amputation.caches import facts_of, made_in
+from dashboard.amputation.lab import (
     COUPLING_WORDS,
     MECHANISM_WORDS,
     MOST_ROWS,
@@ -34,13 +21,26 @@ from dashboard.labs.amputation import (
     truths,
     with_advice_of_page,
 )
-from dashboard.labs.caches import facts_of, made_in
-from dashboard.labs.focus import choose_column
-from dashboard.labs.scenario import Scenario, TableFacts, base_sentence
+from dashboard.amputation.scenario import Scenario, TableFacts, base_sentence
+from dashboard.figures.amputation import (
+    MOST_COLUMNS,
+    chance_data,
+    chance_figure,
+    density_data,
+    density_figure,
+    hole_picture,
+    holes_figure,
+    propensity_data,
+    propensity_figure,
+    truth_data,
+    truths_figure,
+)
+from dashboard.state import memory, session
+from dashboard.state.workspace import OpenTable
 from dashboard.text import file_stem, plain
 from dashboard.widgets import choose_seed, fragment, share_button, show_figure, shown_errors
 from dashboard.widgets.errors import sentence_of
-from dashboard.workspace import OpenTable
+from dashboard.widgets.focus import choose_column
 from pmae_core.amputation import Amputation
 from pmae_core.amputation.patterns import default_column_share
 from pmae_core.errors import AmputationError, PMAEError
@@ -84,7 +84,7 @@ def lab(table: OpenTable) -> None:
 def _choose_scenario(table: OpenTable, facts: TableFacts) -> Scenario:
     kind, base = "pattern", facts.default_base
     if facts.n_missing:
-        kind = session.remembered(
+        kind = memory.remembered(
             st.radio,
             "What kind of holes?",
             section=SECTION,
@@ -94,7 +94,7 @@ def _choose_scenario(table: OpenTable, facts: TableFacts) -> Scenario:
             format_func=KINDS.get,
             help="Holes by a known rule, or the holes of your own rows, copied to other rows.",
         )
-        base = session.remembered(
+        base = memory.remembered(
             st.radio,
             "In which rows?",
             section=SECTION,
@@ -141,7 +141,7 @@ def _choose_rule() -> dict[str, str]:
 def _choose_word(
     label: str, name: str, words: dict[str, tuple[str, str]], default: str, explanation: str
 ) -> str:
-    chosen = session.remembered(
+    chosen = memory.remembered(
         st.selectbox,
         label,
         section=SECTION,
@@ -158,7 +158,7 @@ def _choose_word(
 def _choose_amount(
     table: OpenTable, facts: TableFacts, pattern: str, mechanism: str
 ) -> dict[str, object]:
-    columns = session.remembered(
+    columns = memory.remembered(
         st.multiselect,
         "Columns that may get holes",
         section=SECTION,
@@ -169,7 +169,7 @@ def _choose_amount(
         placeholder="All columns",
         help="Leave it empty for all columns that are neither identifiers nor ignored.",
     )
-    way = session.remembered(
+    way = memory.remembered(
         st.radio,
         "Share of rows observed",
         section=SECTION,
@@ -186,7 +186,7 @@ def _choose_amount(
         return {"columns": tuple(with_holes), "proportions": with_holes}
     amount: dict[str, object] = {"columns": tuple(columns) or None}
     if way == "one":
-        amount["proportions"] = session.remembered(
+        amount["proportions"] = memory.remembered(
             st.slider,
             "Share of rows observed in each column with holes",
             section=SECTION,
@@ -199,7 +199,7 @@ def _choose_amount(
             help="0.5 leaves every second cell.",
         )
     usual = 1.0 if columns else default_column_share(pattern, mechanism)
-    if session.remembered(
+    if memory.remembered(
         st.toggle,
         "Set the share of columns with holes",
         section=SECTION,
@@ -207,7 +207,7 @@ def _choose_amount(
         default=False,
         help=f"Otherwise {percent(usual)} of these columns get holes, chosen by the seed.",
     ):
-        amount["column_share"] = session.remembered(
+        amount["column_share"] = memory.remembered(
             st.slider,
             "Share of columns with holes",
             section=SECTION,
@@ -275,7 +275,7 @@ def _make(table: OpenTable, scenario: Scenario) -> Amputation:
 
 
 def _show_holes(facts: TableFacts, scenario: Scenario, made: Amputation) -> None:
-    ordered = session.remembered(
+    ordered = memory.remembered(
         st.toggle,
         "Order rows and columns by their holes",
         section=SECTION,
@@ -472,7 +472,7 @@ def _delete(name: str) -> None:
 
 
 def _open(name: str, scenario: Scenario) -> None:
-    session.remember(SECTION, **_controls(scenario))
+    memory.remember(SECTION, **_controls(scenario))
     if isinstance(scenario.proportions, dict):
         by_hand = {column: 100 * share for column, share in scenario.proportions.items()}
         session.workspace().update(SECTION, by_hand=by_hand)

@@ -8,16 +8,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import estimates, jobs, session
+from dashboard import runs
+from dashboard.amputation.lab import scenario_words
+from dashboard.amputation.scenario import Scenario
 from dashboard.compare.exports import everything_json, report_html, spreadsheet_csv
 from dashboard.compare.plan import (
-    CONCLUSIONS,
     ComparisonPlan,
     holes_words,
     job_words,
-    known_methods,
     method_sets,
-    number_columns,
     prepare,
     target_columns,
 )
@@ -57,12 +56,14 @@ from dashboard.figures.comparison import (
     truth_figure,
     truth_points,
 )
-from dashboard.labs.amputation import scenario_words
-from dashboard.labs.scenario import Scenario
+from dashboard.runs import estimates
+from dashboard.state import memory, session
+from dashboard.state.workspace import OpenTable
 from dashboard.text import code, file_stem, plain
 from dashboard.widgets import calm, choose_seed, show_figure, shown_errors
+from dashboard.widgets.conclusions import CONCLUSIONS, number_columns
 from dashboard.widgets.errors import sentence_of
-from dashboard.workspace import OpenTable
+from dashboard.widgets.methods import known_methods
 from pmae_core.errors import PMAEError
 from pmae_core.evaluation import expected_coverage
 from pmae_core.inference.stability import NOT_PROPER
@@ -128,7 +129,7 @@ def plan_part(table: OpenTable) -> None:
 def _choose_methods() -> list[str]:
     infos = known_methods()
     sets = method_sets(list(infos))
-    chosen = session.remembered(
+    chosen = memory.remembered(
         st.multiselect,
         "Methods",
         section=SECTION,
@@ -144,7 +145,7 @@ def _choose_methods() -> list[str]:
             st.button(
                 name,
                 key=f"{SECTION}:set:{name}",
-                on_click=session.remember,
+                on_click=memory.remember,
                 args=(SECTION,),
                 kwargs={"methods": members},
                 help=", ".join(infos[member].title for member in members),
@@ -184,7 +185,7 @@ def _choose_holes() -> dict[str, Any]:
             scenarios[name] = Scenario.from_dict(settings)
         except PMAEError as error:
             st.warning(f"{plain(name)}: {sentence_of(error)}")
-    name = session.remembered(
+    name = memory.remembered(
         st.selectbox,
         "Judge them by",
         section=SECTION,
@@ -210,7 +211,7 @@ def _choose_holes() -> dict[str, Any]:
                 "those count as truth, too."
             )
         return {"scenario": scenario}
-    share = session.remembered(
+    share = memory.remembered(
         st.slider,
         "Share of observed cells to hide",
         section=SECTION,
@@ -233,7 +234,7 @@ def _choose_holes() -> dict[str, Any]:
 def _choose_extent(*, has_scenario: bool) -> dict[str, Any]:
     left, right = st.columns(2)
     with left:
-        n_seeds = session.remembered(
+        n_seeds = memory.remembered(
             st.number_input,
             "Seeds",
             section=SECTION,
@@ -246,7 +247,7 @@ def _choose_extent(*, has_scenario: bool) -> dict[str, Any]:
             "noise be told from merit.",
         )
     with right:
-        budget = session.remembered(
+        budget = memory.remembered(
             st.selectbox,
             "Time budget",
             section=SECTION,
@@ -271,7 +272,7 @@ def _choose_extent(*, has_scenario: bool) -> dict[str, Any]:
 def _choose_consequences(table: OpenTable) -> dict[str, Any]:
     with st.expander("What follows from the fillings?", icon=":material/fork_right:"):
         targets = target_columns(table.frame, table.schema)
-        target = session.remembered(
+        target = memory.remembered(
             st.selectbox,
             "Predict a column from the filled tables",
             section=SECTION,
@@ -354,7 +355,7 @@ def _conclusion_words(conclusion: tuple[str, ...]) -> str:
 
 def _question(plan: ComparisonPlan) -> estimates.Question:
     params = {"methods": list(plan.methods), "seeds": [0]}
-    return estimates.Question.make(JobKind.COMPARE, params, jobs.engine().default_resources())
+    return estimates.Question.make(JobKind.COMPARE, params, runs.engine().default_resources())
 
 
 def _start_part(plan: ComparisonPlan, table: OpenTable, known: Mapping[str, Any] | None) -> None:
@@ -387,8 +388,8 @@ def _start(plan: ComparisonPlan, table: OpenTable, known: Mapping[str, Any] | No
     prepared = prepare(plan, table.frame, table.schema)
     params = dict(prepared.params)
     if prepared.truth is not None:
-        params["truth"] = jobs.put_table(prepared.truth)
-    started = jobs.submit(
+        params["truth"] = runs.put_table(prepared.truth)
+    started = runs.submit(
         JobKind.COMPARE,
         params,
         name=job_words(plan, table.name, titles()),
@@ -397,7 +398,7 @@ def _start(plan: ComparisonPlan, table: OpenTable, known: Mapping[str, Any] | No
         schema=table.schema,
         estimate=None if known is None else _for_all_seeds(known, plan),
     )
-    session.remember(SECTION, run=started.id)
+    memory.remember(SECTION, run=started.id)
 
 
 def _for_all_seeds(estimate: Mapping[str, Any], plan: ComparisonPlan) -> dict[str, Any]:
@@ -413,42 +414,42 @@ def _for_all_seeds(estimate: Mapping[str, Any], plan: ComparisonPlan) -> dict[st
 
 
 def results_part() -> None:
-    runs = jobs.records(kinds=[JobKind.COMPARE], limit=MOST_RUNS)
+    found = runs.records(kinds=[JobKind.COMPARE], limit=MOST_RUNS)
     st.header("Results", anchor=False)
-    if not runs:
+    if not found:
         st.info(
             "You have compared nothing yet. Press **Start comparison**: the board will fill here "
             "as results come in, also while you are on another page.",
             icon=":material/leaderboard:",
         )
         return
-    run = _choose_run(runs)
+    run = _choose_run(found)
     standing = _standing(run)
     n_results = len(standing.comparison.tasks)
 
     def draw(found: list[JobRecord]) -> None:
         for job in found:
-            jobs.show_job(job, key=SECTION)
+            runs.show_job(job, key=SECTION)
             now = _standing(job)
             if len(now.comparison.tasks) != n_results:
                 st.rerun()  # another result: the board below is drawn anew
             _show_runs(with_progress(now, job.progress))
 
-    jobs.watch(draw, [run.id])
+    runs.watch(draw, [run.id])
     with shown_errors():
         _show_standing(run, standing)
 
 
-def _choose_run(runs: list[JobRecord]) -> JobRecord:
-    by_id = {run.id: run for run in runs}
-    chosen = session.remembered(
+def _choose_run(found: list[JobRecord]) -> JobRecord:
+    by_id = {run.id: run for run in found}
+    chosen = memory.remembered(
         st.selectbox,
         "Comparison",
         section=SECTION,
         name="run",
-        default=runs[0].id,
+        default=found[0].id,
         options=list(by_id),
-        format_func=jobs.labels(runs).get,
+        format_func=runs.labels(found).get,
         help="The newest comes first.",
     )
     return by_id[chosen]
@@ -484,7 +485,7 @@ def _show_standing(run: JobRecord, standing: Standing) -> None:
         _show_board(standing)
         _show_columns(standing)
         _show_cells(standing, dates=_dates_of(run))
-    elif run.state in jobs.ACTIVE:
+    elif run.state in runs.ACTIVE:
         st.info("The board fills here as soon as the first method is done.")
     else:
         st.info("No method gave a result.")
@@ -500,7 +501,7 @@ def _show_standing(run: JobRecord, standing: Standing) -> None:
 def _show_board(standing: Standing) -> None:
     comparison = standing.ranked
     metrics = usable_metrics(comparison, list(METRIC_WORDS))
-    metric = session.remembered(
+    metric = memory.remembered(
         st.selectbox,
         "Rank by",
         section=SECTION,
@@ -660,7 +661,7 @@ def _choose_column_and_method(columns: list[str], methods: list[str]) -> tuple[s
     names = titles()
     left, right = st.columns(2)
     with left:
-        column = session.remembered(
+        column = memory.remembered(
             st.selectbox,
             "Look at one column",
             section=SECTION,
@@ -670,7 +671,7 @@ def _choose_column_and_method(columns: list[str], methods: list[str]) -> tuple[s
             help="Those that were judged.",
         )
     with right:
-        method = session.remembered(
+        method = memory.remembered(
             st.selectbox,
             "as filled by",
             section=SECTION,
@@ -728,7 +729,7 @@ def _show_downstream(run: JobRecord, consequences: Consequences) -> None:
     done = scores[scores["status"] == "done"]
     if not done.empty:
         models = [model for model in MODELS if model in set(done["model"])]
-        model = session.remembered(
+        model = memory.remembered(
             st.radio,
             "Predicted by",
             section=SECTION,

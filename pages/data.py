@@ -5,11 +5,13 @@ from typing import BinaryIO
 import pandas as pd
 import streamlit as st
 
-from dashboard import columns, session, summary, theme, uploads
+from dashboard.data import columns, summary, uploads
+from dashboard.shell import theme
+from dashboard.state import memory, notices, session
+from dashboard.state.workspace import OpenTable, TableState, Workspace
 from dashboard.text import code, exact_text, plain, shorten
 from dashboard.widgets import calm, shown_errors
 from dashboard.widgets.errors import sentence_of
-from dashboard.workspace import OpenTable, TableState, Workspace
 from pmae_core.table import Role, SentinelSuggestion, list_datasets
 
 SECTION = "data"
@@ -140,11 +142,11 @@ def open_file(own: Workspace, options: uploads.ReadingOptions) -> None:
         opened = uploads.open_upload(own, options)
     except Exception as error:
         stays = f" {plain(before.name)} stays open." if before else ""
-        session.notify("error", sentence_of(error) + stays)
+        notices.notify("error", sentence_of(error) + stays)
         return
-    session.notify("success", f"{plain(opened.state.name)} is open.")
+    notices.notify("success", f"{plain(opened.state.name)} is open.")
     for remark in opened.remarks:
-        session.notify("warning", plain(remark))
+        notices.notify("warning", plain(remark))
 
 
 def show_samples() -> None:
@@ -172,7 +174,7 @@ def show_samples() -> None:
 @calm
 def open_sample(name: str) -> None:
     session.open_sample(session.workspace(), name)
-    session.notify("success", f"{plain(name)} is open.")
+    notices.notify("success", f"{plain(name)} is open.")
 
 
 # Seeing
@@ -205,12 +207,12 @@ def undo() -> None:
     undone = session.workspace().undo()
     new_editors()
     if undone:
-        session.notify("success", f"Taken back: {plain(undone)}.")
+        notices.notify("success", f"Taken back: {plain(undone)}.")
 
 
 def show_preview(table: OpenTable) -> None:
     st.subheader("What does it look like?", anchor=False)
-    only_holes = session.remembered(
+    only_holes = memory.remembered(
         st.toggle,
         "Only rows with missing cells",
         section=SECTION,
@@ -479,14 +481,14 @@ def declare_other() -> None:
     value = st.session_state["data:other_value"].strip()
     column = st.session_state["data:other_column"]
     if not value:
-        session.notify("warning", "Write the value first, then press the button.")
+        notices.notify("warning", "Write the value first, then press the button.")
         return
     table = session.open_table()
     names = [column] if column else [str(name) for name in table.frame.columns]
     found = columns.columns_with(table.frame, names, value)
     if not found:
         where = f"{code(column)} does not hold" if column else "No column holds"
-        session.notify("warning", f"{where} {code(value)}; nothing changed.")
+        notices.notify("warning", f"{where} {code(value)}; nothing changed.")
         return
     declare([(name, value) for name in found], f"declare {value} missing")
 

@@ -10,22 +10,20 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import estimates, jobs, session
-from dashboard.compare.plan import CONCLUSIONS, known_methods, number_columns
+from dashboard import runs
+from dashboard.export.files import stem_of
 from dashboard.figures.blend import columns_to_draw, member_shares_figure, shares_by_column
-from dashboard.figures.filling import biography_data, biography_figure, delta_figure
+from dashboard.figures.imputation import biography_data, biography_figure, delta_figure
 from dashboard.figures.missingness import distribution_figure
-from dashboard.header import share_missing
 from dashboard.impute import cells, shift
-from dashboard.impute.choose import SECTION, choose_filling
-from dashboard.impute.exports import stem_of
-from dashboard.impute.fillings import (
-    Filling,
-    all_fillings,
+from dashboard.impute.choose import SECTION, choose_imputation
+from dashboard.impute.completed_tables import (
+    CompletedTable,
     answer_of,
     column_remarks,
     comparison_of,
     digest_of,
+    imputation_runs,
     is_done,
     load,
     method_of,
@@ -40,10 +38,15 @@ from dashboard.impute.plan import (
     stays_empty,
     structural_holes,
 )
+from dashboard.runs import estimates
+from dashboard.shell.header import share_missing
+from dashboard.shell.theme import IMPUTED
+from dashboard.state import memory, session
+from dashboard.state.workspace import OpenTable
 from dashboard.text import code, listing, plain, shorten
-from dashboard.theme import IMPUTED
 from dashboard.widgets import calm, choose_seed, fragment, show_figure, shown_errors
-from dashboard.workspace import OpenTable
+from dashboard.widgets.conclusions import CONCLUSIONS, number_columns
+from dashboard.widgets.methods import known_methods
 from pmae_core.explain import StructuralMissingness
 from pmae_core.explain.donors import Support
 from pmae_core.export import escape_formulas
@@ -102,7 +105,7 @@ def _show_stays_empty(empty: dict[str, str]) -> None:
 
 def _choose_source(table: OpenTable) -> Source:
     known = sources(trained_models(digest_of(table)))
-    chosen = session.remembered(
+    chosen = memory.remembered(
         st.selectbox,
         "Fill with",
         section=SECTION,
@@ -132,7 +135,7 @@ def _choose_numbers(source: Source) -> tuple[int, int]:
         if not source.draws_samples:
             st.caption("This method gives a single imputation.")
             return 0, seed
-        draws = session.remembered(
+        draws = memory.remembered(
             st.number_input,
             "Draws",
             section=SECTION,
@@ -155,7 +158,7 @@ def _choose_left_alone(table: OpenTable) -> tuple[StructuralMissingness, ...]:
     chosen = [
         hole
         for hole in found
-        if session.remembered(
+        if memory.remembered(
             st.checkbox,
             plain(hole.sentence),
             section=SECTION,
@@ -188,19 +191,19 @@ def _start_part(plan: ImputationPlan, table: OpenTable) -> None:
 
 def _question(plan: ImputationPlan) -> estimates.Question:
     params = {"method": plan.source.method}
-    return estimates.Question.make(JobKind.IMPUTE, params, jobs.engine().default_resources())
+    return estimates.Question.make(JobKind.IMPUTE, params, runs.engine().default_resources())
 
 
 def _start(plan: ImputationPlan, table: OpenTable) -> None:
     known = None if plan.source.model else estimates.answer(_question(plan)).estimate
-    started = jobs.submit(
+    started = runs.submit(
         JobKind.IMPUTE,
         plan.params,
         name=plan.name(shorten(table.name, 40)),
         seed=plan.seed,
         estimate=known,
     )
-    session.remember(SECTION, filling=started.id)
+    memory.remember(SECTION, completed=started.id)
 
 
 # What came out
@@ -208,7 +211,7 @@ def _start(plan: ImputationPlan, table: OpenTable) -> None:
 
 def results_part(table: OpenTable) -> None:
     st.header("Fillings", anchor=False)
-    record = choose_filling(table)
+    record = choose_imputation(table)
     if record is None:
         st.info(
             "You have filled nothing yet. Press **Start filling**: it goes on in the background, "
@@ -219,14 +222,14 @@ def results_part(table: OpenTable) -> None:
     answer = answer_of(record)
     if answer is not None and _is_shown(answer):  # the newest one takes its place
         session.workspace().update(SECTION, answer=_answer_name(answer))
-    jobs.watch(_draw_job, [record.id])
+    runs.watch(_draw_job, [record.id])
     with shown_errors():
         if is_done(record):
-            _show_summary(filling := load(record, table))
-            _show_views(filling)
+            _show_summary(completed := load(record, table))
+            _show_views(completed)
         elif answer is not None and _is_shown(answer):
-            _show_answer(filling := load(answer, table))
-            _show_views(filling)
+            _show_answer(completed := load(answer, table))
+            _show_views(completed)
     _show_history()
 
 
@@ -234,7 +237,7 @@ def _draw_job(found: list[JobRecord]) -> None:
     if not found:
         st.info("This filling was removed. Choose another one.")
         return
-    jobs.show_job(found[0], key=SECTION)
+    runs.show_job(found[0], key=SECTION)
     answer = answer_of(found[0])
     if answer is not None:
         _offer_answer(answer)
@@ -252,13 +255,13 @@ def _offer_answer(answer: JobRecord) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":material/bolt: {sentence}: {about}.", width="content")
         if st.button(label, key=f"{SECTION}:{answer.id}:answer", help=SKILL_HELP):
-            session.remember(SECTION, answer=_answer_name(answer))
+            memory.remember(SECTION, answer=_answer_name(answer))
             st.rerun()
 
 
 def _answer_words(answer: JobRecord) -> tuple[str, str]:
     """Return what to say of an answer, and on the button that shows it."""
-    if answer.state in jobs.ACTIVE:
+    if answer.state in runs.ACTIVE:
         which = "newer" if _is_shown(answer) else "first"
         return f"A {which} answer is ready", "Show it"
     how = "was cancelled" if answer.state is JobState.CANCELLED else "ended early"
@@ -274,8 +277,8 @@ def _is_shown(answer: JobRecord) -> bool:
     return str(session.workspace().get(SECTION).get("answer")).startswith(f"{answer.id}:")
 
 
-def _show_answer(filling: Filling) -> None:
-    result = filling.record.result or {}
+def _show_answer(completed: CompletedTable) -> None:
+    result = completed.record.result or {}
     st.info(
         f"**{count(result['n_imputed'], 'missing cell')}** imputed by an early answer "
         f"({answer_words(result)}). Only a finished run has draws and a script.",
@@ -283,8 +286,8 @@ def _show_answer(filling: Filling) -> None:
     )
     st.download_button(
         "Imputed table as CSV",
-        data=lambda: escape_formulas(filling.filled).to_csv(index=False).encode(),
-        file_name=f"{stem_of(filling)}-answer.csv",
+        data=lambda: escape_formulas(completed.filled).to_csv(index=False).encode(),
+        file_name=f"{stem_of(completed)}-answer.csv",
         mime="text/csv",
         on_click="ignore",
         key=f"{SECTION}:answer-csv",
@@ -296,8 +299,8 @@ def _show_answer(filling: Filling) -> None:
 # What came out, in detail
 
 
-def _show_views(filling: Filling) -> None:
-    view = session.remembered(
+def _show_views(completed: CompletedTable) -> None:
+    view = memory.remembered(
         st.segmented_control,
         "What do you want to see?",
         section=SECTION,
@@ -309,25 +312,25 @@ def _show_views(filling: Filling) -> None:
         help="The filled cells, which columns to trust, and what if the missing ones are "
         "different.",
     )
-    {TABLE: table_view, COLUMNS: columns_view, WHAT_IF: what_if_view}[view](filling)
+    {TABLE: table_view, COLUMNS: columns_view, WHAT_IF: what_if_view}[view](completed)
 
 
-def _show_summary(filling: Filling) -> None:
-    result = filling.record.result or {}
-    n_columns = len(filling.filled_columns)
-    method = title_of(method_of(filling.record) or "")
+def _show_summary(completed: CompletedTable) -> None:
+    result = completed.record.result or {}
+    n_columns = len(completed.filled_columns)
+    method = title_of(method_of(completed.record) or "")
     sentences = [
         f"**{count(result['n_imputed'], 'hole')}** in {count(n_columns, 'column')} filled by "
         f"{plain(method)}."
     ]
-    if filling.n_draws:
-        sentences.append(f"{count(filling.n_draws, 'draw')} besides.")
+    if completed.n_draws:
+        sentences.append(f"{count(completed.n_draws, 'draw')} besides.")
     if result.get("n_left_alone"):
         sentences.append(f"{count(result['n_left_alone'], 'hole')} left empty, as you wished.")
     left = result.get("still_missing") or {}
     if left:
         sentences.append(f"Not filled, since they cannot be learned: {listing(left)}.")
-    sentences.append("Take it along on the page **Takeaway**.")
+    sentences.append("Take it along on the page **Export**.")
     st.success(" ".join(sentences), icon=":material/check_circle:")
     for note in result.get("notes", []):
         if not any(name in note for name in left):
@@ -338,22 +341,22 @@ def _show_summary(filling: Filling) -> None:
 
 
 @fragment
-def table_view(filling: Filling) -> None:
-    if not filling.filled_columns:
+def table_view(completed: CompletedTable) -> None:
+    if not completed.filled_columns:
         st.info("No cell was filled, so there is nothing to mark.")
         return
     st.subheader("Which cells were filled, and with what?", anchor=False)
     table_place = st.container()
-    row, column = _choose_cell(filling)
+    row, column = _choose_cell(completed)
     with table_place:
-        _show_rows(filling, column)
+        _show_rows(completed, column)
     with shown_errors():
-        _show_biography(filling, row, column)
+        _show_biography(completed, row, column)
 
 
-def _show_rows(filling: Filling, column: str) -> None:
+def _show_rows(completed: CompletedTable, column: str) -> None:
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        only_filled = session.remembered(
+        only_filled = memory.remembered(
             st.toggle,
             "Only rows with filled cells",
             section=SECTION,
@@ -361,13 +364,13 @@ def _show_rows(filling: Filling, column: str) -> None:
             default=True,
             help="Leaves out the rows in which nothing was filled.",
         )
-        rows = cells.rows_to_show(filling, only_filled=only_filled)
+        rows = cells.rows_to_show(completed, only_filled=only_filled)
         page = _choose_page(cells.n_pages(rows))
     shown = rows[(page - 1) * cells.ROWS_A_PAGE : page * cells.ROWS_A_PAGE]
-    columns = cells.columns_to_show(filling, column)
-    key = f"{SECTION}:table:{filling.record.id}:{page}:{only_filled}"
+    columns = cells.columns_to_show(completed, column)
+    key = f"{SECTION}:table:{completed.record.id}:{page}:{only_filled}"
     st.dataframe(
-        cells.marked(filling, shown, columns),
+        cells.marked(completed, shown, columns),
         width="stretch",
         height=cells.height_of(shown),
         key=key,
@@ -375,13 +378,13 @@ def _show_rows(filling: Filling, column: str) -> None:
         selection_mode="single-cell",
         alt="The filled table; filled cells are green and bold",
     )
-    st.caption(_legend(filling, rows, shown, columns, only_filled=only_filled))
+    st.caption(_legend(completed, rows, shown, columns, only_filled=only_filled))
 
 
 def _choose_page(n_pages: int) -> int:
     if n_pages == 1:
         return 1
-    page = session.remembered(
+    page = memory.remembered(
         st.number_input,
         f"Page, 1 to {n_pages:,}",
         section=SECTION,
@@ -401,11 +404,11 @@ def _take_cell(key: str, shown: cells.Positions) -> None:
     clicked = st.session_state[key]["selection"]["cells"]
     if clicked:
         place, column = clicked[0]
-        session.remember(SECTION, row=int(shown[place]), column=str(column))
+        memory.remember(SECTION, row=int(shown[place]), column=str(column))
 
 
 def _legend(
-    filling: Filling,
+    completed: CompletedTable,
     rows: cells.Positions,
     shown: cells.Positions,
     columns: list[str],
@@ -416,50 +419,50 @@ def _legend(
     if len(shown) < len(rows):
         kind = "rows with filled cells" if only_filled else "rows"
         words.append(f"{count(len(shown))} of {count(len(rows))} {kind}.")
-    if len(columns) < filling.filled.shape[1]:
+    if len(columns) < completed.filled.shape[1]:
         words.append(
-            f"{len(columns)} of {count(filling.filled.shape[1])} columns, those with most filled "
+            f"{len(columns)} of {count(completed.filled.shape[1])} columns, those with most filled "
             "cells."
         )
     return " ".join([*words, "Click a cell to see what is known about it."])
 
 
-def _choose_cell(filling: Filling) -> tuple[int, str]:
+def _choose_cell(completed: CompletedTable) -> tuple[int, str]:
     st.subheader("What is known about one cell?", anchor=False)
-    first_row, first_column = cells.first_filled(filling)
+    first_row, first_column = cells.first_filled(completed)
     with st.container(horizontal=True, gap="medium"):
-        row = session.remembered(
+        row = memory.remembered(
             st.number_input,
             "Row",
             section=SECTION,
             name="row",
             default=first_row,
             min_value=0,
-            max_value=len(filling.filled) - 1,
+            max_value=len(completed.filled) - 1,
             step=1,
             help="Its number in the table above; the first is 0.",
             width=220,
         )
-        column = session.remembered(
+        column = memory.remembered(
             st.selectbox,
             "Column",
             section=SECTION,
             name="column",
             default=first_column,
-            options=[str(name) for name in filling.filled.columns],
+            options=[str(name) for name in completed.filled.columns],
             width=300,
         )
     return int(row), str(column)
 
 
-def _show_biography(filling: Filling, row: int, column: str) -> None:
-    told = cells.biography(filling, row, column)
+def _show_biography(completed: CompletedTable, row: int, column: str) -> None:
+    told = cells.biography(completed, row, column)
     said, *others = told.sentences
     support = told.support.sentence
     st.markdown(f"**{plain(said)}**")
     st.markdown(" ".join(plain(one) for one in others if one != support))
     _show_support(told.support)
-    remark = column_remarks(filling).get(column)
+    remark = column_remarks(completed).get(column)
     if remark and not told.observed:
         st.warning(f"{code(column)}: {plain(remark)}", icon=":material/warning:")
     data = biography_data(told)
@@ -469,7 +472,7 @@ def _show_biography(filling: Filling, row: int, column: str) -> None:
             question=f"Who says what about {code(column)} of row {row:,}?",
             key="impute-cell",
             data=data,
-            caption=_biography_caption(filling, has_draws=told.spread is not None),
+            caption=_biography_caption(completed, has_draws=told.spread is not None),
         )
     if len(told.donors):
         with st.expander("The rows most like it", icon=":material/groups:"):
@@ -494,13 +497,13 @@ def _show_support(support: Support) -> None:
         st.warning(plain(support.sentence), icon=":material/warning:")
 
 
-def _biography_caption(filling: Filling, *, has_draws: bool) -> str:
+def _biography_caption(completed: CompletedTable, *, has_draws: bool) -> str:
     words = ["A green dot is what a method fills in, a blue diamond a similar row."]
     if has_draws:
         words.append("The bar holds nine in ten draws, its thick part half of them.")
-    elif not filling.n_draws:
+    elif not completed.n_draws:
         words.append("There is a single imputation: make several to see how far they spread.")
-    if len(filling.frame) > cells.DONOR_ROWS:
+    if len(completed.frame) > cells.DONOR_ROWS:
         words.append(f"Similar rows are looked for among {cells.DONOR_ROWS:,} rows at most.")
     words.append("Fill with another method, and it is added here.")
     return " ".join(words)
@@ -510,8 +513,8 @@ def _biography_caption(filling: Filling, *, has_draws: bool) -> str:
 
 
 @fragment
-def columns_view(filling: Filling) -> None:
-    comparison = comparison_of(filling.record)
+def columns_view(completed: CompletedTable) -> None:
+    comparison = comparison_of(completed.record)
     st.subheader("Which filled columns can be trusted?", anchor=False)
     if comparison is None:
         st.info(
@@ -520,11 +523,11 @@ def columns_view(filling: Filling) -> None:
             "columns no method is better than the mean.",
             icon=":material/leaderboard:",
         )
-    names = [name for name in filling.filled.columns if filling.frame[name].isna().any()]
+    names = [name for name in completed.filled.columns if completed.frame[name].isna().any()]
     if not names:
         st.markdown("No column had a hole.")
         return
-    notes = column_remarks(filling)
+    notes = column_remarks(completed)
     otherwise = "Nothing speaks against it." if comparison else "Not judged yet."
     if notes:
         needed = count(len(notes), "column needs", "columns need")
@@ -532,7 +535,7 @@ def columns_view(filling: Filling) -> None:
     elif comparison:
         st.markdown(f"Nothing speaks against any of the {count(len(names), 'column')} with holes.")
     st.dataframe(
-        _column_table(filling, names, notes, otherwise),
+        _column_table(completed, names, notes, otherwise),
         hide_index=True,
         width="stretch",
         key=f"{SECTION}:columns",
@@ -546,17 +549,17 @@ def columns_view(filling: Filling) -> None:
             "Note": st.column_config.TextColumn(width="large"),
         },
     )
-    if filling.filled_columns:
-        _show_distribution(filling)
-    _show_member_shares(filling)
+    if completed.filled_columns:
+        _show_distribution(completed)
+    _show_member_shares(completed)
 
 
-def _show_member_shares(filling: Filling) -> None:
-    shares = (filling.record.result or {}).get("shares")
+def _show_member_shares(completed: CompletedTable) -> None:
+    shares = (completed.record.result or {}).get("shares")
     if not shares:
         return
     whole = shares_by_column(shares)
-    drawn = columns_to_draw(whole, filling.frame.isna().sum())
+    drawn = columns_to_draw(whole, completed.frame.isna().sum())
     show_figure(
         member_shares_figure(drawn),
         question="Which member counts in each column?",
@@ -579,17 +582,17 @@ def _shares_caption(n_drawn: int, n_columns: int) -> str:
     return " ".join(words)
 
 
-def _show_distribution(filling: Filling) -> None:
-    column = session.remembered(
+def _show_distribution(completed: CompletedTable) -> None:
+    column = memory.remembered(
         st.selectbox,
         "Look at one column",
         section=SECTION,
         name="looked_at",
-        default=filling.filled_columns[0],
-        options=filling.filled_columns,
+        default=completed.filled_columns[0],
+        options=completed.filled_columns,
         help="The columns with filled cells.",
     )
-    compared = cells.observed_and_filled(filling, column)
+    compared = cells.observed_and_filled(completed, column)
     show_figure(
         distribution_figure(compared, column=column, other=column, second=("filled", IMPUTED)),
         question="Do the filled cells look like the observed ones?",
@@ -608,15 +611,15 @@ def _show_distribution(filling: Filling) -> None:
 
 
 def _column_table(
-    filling: Filling, names: list[Any], notes: Mapping[Hashable, str], otherwise: str
+    completed: CompletedTable, names: list[Any], notes: Mapping[Hashable, str], otherwise: str
 ) -> pd.DataFrame:
     """Return the columns with holes, those with a note first."""
     rows = [
         {
             "Column": str(name),
             "Note": notes.get(name, otherwise),
-            "Filled": int(filling.n_filled[name]),
-            "Share of rows": 100 * float(filling.n_filled[name] / len(filling.frame)),
+            "Filled": int(completed.n_filled[name]),
+            "Share of rows": 100 * float(completed.n_filled[name] / len(completed.frame)),
         }
         for name in sorted(names, key=lambda name: name not in notes)
     ]
@@ -627,15 +630,15 @@ def _column_table(
 
 
 @fragment
-def what_if_view(filling: Filling) -> None:
+def what_if_view(completed: CompletedTable) -> None:
     st.subheader("What if the missing ones are different?", anchor=False)
     st.markdown(
         "Every method takes a missing cell to be like an observed one of a similar row. No data "
         "can show whether that is so. Move the filled cells up or down, and see how far they may "
         "be off before your conclusion is another."
     )
-    numbers = number_columns(filling.frame, filling.schema)
-    filled = [name for name in numbers if filling.n_filled[name]]
+    numbers = number_columns(completed.frame, completed.schema)
+    filled = [name for name in numbers if completed.n_filled[name]]
     if not filled:
         st.info("No column of numbers has filled cells, so there is nothing to move.")
         return
@@ -643,8 +646,8 @@ def what_if_view(filling: Filling) -> None:
     with left:
         conclusion = _choose_conclusion(numbers, filled)
         column = _choose_shifted([name for name in conclusion[1:] if name in filled])
-        null = _choose_null(filling, conclusion)
-        delta = session.remembered(
+        null = _choose_null(completed, conclusion)
+        delta = memory.remembered(
             st.slider,
             "The missing ones are higher by",
             section=SECTION,
@@ -657,12 +660,12 @@ def what_if_view(filling: Filling) -> None:
             help="In standard deviations of the observed cells; lower to the left.",
         )
     with right, shown_errors():
-        _show_curve(filling, column, conclusion, null, float(delta))
+        _show_curve(completed, column, conclusion, null, float(delta))
 
 
 def _choose_conclusion(numbers: list[str], filled: list[str]) -> shift.Conclusion:
     kinds = list(CONCLUSIONS) if len(numbers) > 1 else ["mean"]
-    kind = session.remembered(
+    kind = memory.remembered(
         st.selectbox,
         "Your conclusion is about",
         section=SECTION,
@@ -671,7 +674,7 @@ def _choose_conclusion(numbers: list[str], filled: list[str]) -> shift.Conclusio
         options=kinds,
         format_func=CONCLUSIONS.get,
     )
-    first = session.remembered(
+    first = memory.remembered(
         st.selectbox,
         "of",
         section=SECTION,
@@ -683,7 +686,7 @@ def _choose_conclusion(numbers: list[str], filled: list[str]) -> shift.Conclusio
     if kind == "mean":
         return kind, first
     others = [name for name in numbers if name != first]
-    second = session.remembered(
+    second = memory.remembered(
         st.selectbox,
         {"correlation": "and", "slope": "on"}[kind],
         section=SECTION,
@@ -697,7 +700,7 @@ def _choose_conclusion(numbers: list[str], filled: list[str]) -> shift.Conclusio
 def _choose_shifted(columns: list[str]) -> str:
     if len(columns) == 1:
         return columns[0]
-    chosen = session.remembered(
+    chosen = memory.remembered(
         st.selectbox,
         "Move the filled cells of",
         section=SECTION,
@@ -708,15 +711,15 @@ def _choose_shifted(columns: list[str]) -> str:
     return str(chosen)
 
 
-def _choose_null(filling: Filling, conclusion: shift.Conclusion) -> float:
-    asked = repr((filling.record.spec.table, conclusion))  # another table, another mean
+def _choose_null(completed: CompletedTable, conclusion: shift.Conclusion) -> float:
+    asked = repr((completed.record.spec.table, conclusion))  # another table, another mean
     key = hashlib.sha256(asked.encode()).hexdigest()[:12]
-    null = session.remembered(
+    null = memory.remembered(
         st.number_input,
         "Is it above or below",
         section=SECTION,
         name=f"null_{key}",
-        default=shift.sensible_null(filling, conclusion),
+        default=shift.sensible_null(completed, conclusion),
         format="%g",
         help="The conclusion is on which side of this value the 95% interval lies, if on one. "
         "At first the mean of the observed cells, and 0 for a correlation or a slope.",
@@ -725,9 +728,9 @@ def _choose_null(filling: Filling, conclusion: shift.Conclusion) -> float:
 
 
 def _show_curve(
-    filling: Filling, column: str, conclusion: shift.Conclusion, null: float, delta: float
+    completed: CompletedTable, column: str, conclusion: shift.Conclusion, null: float, delta: float
 ) -> None:
-    curve = shift.delta_curve(filling, column, conclusion, null)
+    curve = shift.delta_curve(completed, column, conclusion, null)
     words = Estimand.read(conclusion).label
     st.markdown(f":material/balance: **{plain(curve.sentence)}**")
     st.markdown(_here_sentence(curve, delta, words))
@@ -736,7 +739,7 @@ def _show_curve(
         question="How far may the filled cells be off?",
         key="impute-delta",
         data=curve.table,
-        caption=_curve_caption(filling),
+        caption=_curve_caption(completed),
     )
 
 
@@ -752,14 +755,14 @@ def _here_sentence(curve: DeltaCurve, delta: float, words: str) -> str:
     return f"{where}, the {plain(words)} is **{here['estimate']:.4g}** ({interval}): {side}."
 
 
-def _curve_caption(filling: Filling) -> str:
-    n_pooled = shift.pooled_draws(filling)
+def _curve_caption(completed: CompletedTable) -> str:
+    n_pooled = shift.pooled_draws(completed)
     words = [
         "The dashed line is the value you compare with, dotted lines are where the conclusion "
         "tips. Only this column moves; what others were filled with stays."
     ]
     if n_pooled:
-        info = known_methods().get(method_of(filling.record) or "")
+        info = known_methods().get(method_of(completed.record) or "")
         words.append(f"Estimates are pooled over {n_pooled} imputations by Rubin's rules.")
         if info is None or not info.is_proper:
             words.append("They come from one fitted model, so the interval is too narrow.")
@@ -775,10 +778,10 @@ def _curve_caption(filling: Filling) -> str:
 
 
 def _show_history() -> None:
-    runs = all_fillings()
-    with st.expander(f"All fillings ({len(runs)})", icon=":material/history:"):
+    found = imputation_runs()
+    with st.expander(f"All fillings ({len(found)})", icon=":material/history:"):
         st.dataframe(
-            pd.DataFrame([_history_row(run) for run in runs]),
+            pd.DataFrame([_history_row(run) for run in found]),
             hide_index=True,
             width="stretch",
             key=f"{SECTION}:history",
@@ -789,16 +792,16 @@ def _show_history() -> None:
 
 def _history_row(run: JobRecord) -> dict[str, Any]:
     result = run.result or {}
-    taken = jobs.seconds_taken(run)
+    taken = runs.seconds_taken(run)
     return {
         "Filling": run.name,
-        "State": jobs.STATE_WORDS[run.state].label,
-        "Table": jobs.origin(run.spec.table or "").name,
+        "State": runs.STATE_WORDS[run.state].label,
+        "Table": runs.origin(run.spec.table or "").name,
         "Filled": result.get("n_imputed"),
         "Draws": run.spec.params.get("imputations", 0),
         "Seed": run.spec.seed,
         "Took": None if taken is None else duration(taken),
-        "Started": jobs.browser_moment(run.created_at),
+        "Started": runs.browser_moment(run.created_at),
     }
 
 

@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import session
 from dashboard.figures import lessons as figures
 from dashboard.figures.amputation import hole_picture, holes_figure
 from dashboard.figures.masking import weights_figure
 from dashboard.figures.missingness import differences_figure
-from dashboard.lessons import (
+from dashboard.learn import (
     LARGEST_SEED,
     LESSONS,
     Lesson,
@@ -26,8 +25,9 @@ from dashboard.lessons import (
     slopes,
     worlds,
 )
+from dashboard.shell.theme import IMPUTED, MISSING, NEUTRAL, OBSERVED
+from dashboard.state import links, memory, session
 from dashboard.text import code
-from dashboard.theme import IMPUTED, MISSING, NEUTRAL, OBSERVED
 from dashboard.widgets import calm, choose_seed, fragment, show_figure
 from pmae_core.table.samples.clinic import Clinic, make_clinic
 from pmae_core.words import count, percent
@@ -75,7 +75,7 @@ def classroom() -> None:
 
 
 def _choose_lesson() -> Lesson:
-    name = session.remembered(
+    name = memory.remembered(
         st.radio,
         "Lesson",
         section=SECTION,
@@ -111,7 +111,7 @@ def _choose_setting(
     widget: Callable[..., Any], label: str, lesson: Lesson, name: str, **kwargs: Any
 ) -> Any:
     """Draw a control that changes the exercise: the question is open again."""
-    return session.remembered(
+    return memory.remembered(
         widget,
         label,
         section=SECTION,
@@ -125,7 +125,7 @@ def _ask(lesson: Lesson, seed: int) -> tuple[str | None, bool]:
     """Ask for a guess; return it, and whether the solution is to be shown."""
     st.markdown(f"**Your guess.** {lesson.question}")
     revealed = session.workspace().get(SECTION).get(f"{lesson.name}_revealed") is True
-    answer = session.remembered(
+    answer = memory.remembered(
         st.radio,
         "Your guess",
         section=SECTION,
@@ -170,14 +170,14 @@ def _ask(lesson: Lesson, seed: int) -> tuple[str | None, bool]:
 
 def _reveal(lesson: Lesson) -> None:
     done = [*_done(), lesson.name]
-    session.remember(SECTION, **{f"{lesson.name}_revealed": True, "done": sorted(set(done))})
+    memory.remember(SECTION, **{f"{lesson.name}_revealed": True, "done": sorted(set(done))})
 
 
 def _start_again(lesson: Lesson, seed: int | None = None) -> None:
     values = _unanswered(lesson)
     if seed is not None:
         values[f"{lesson.name}_seed"] = seed
-    session.remember(SECTION, **values)
+    memory.remember(SECTION, **values)
 
 
 def _unanswered(lesson: Lesson) -> dict[str, Any]:
@@ -207,7 +207,7 @@ def _show_foot(lesson: Lesson, seed: int, exercise: Exercise) -> None:
                 f"Next lesson: {following.title}",
                 key=f"{SECTION}:next",
                 icon=":material/arrow_forward:",
-                on_click=calm(session.remember),
+                on_click=calm(memory.remember),
                 args=(SECTION,),
                 kwargs={"lesson": following.name},
             )
@@ -222,7 +222,7 @@ def _show_foot(lesson: Lesson, seed: int, exercise: Exercise) -> None:
                 **{f"{lesson.name}_{name}": value for name, value in exercise.settings.items()},
                 **_unanswered(lesson),
             }
-            st.code(session.share_link(SECTION, settings), language=None, wrap_lines=True)
+            st.code(links.share_link(SECTION, settings), language=None, wrap_lines=True)
 
 
 def _show_luck(
@@ -307,7 +307,7 @@ def _take_click(lesson: Lesson, key: str, holes: set[tuple[int, str]]) -> None:
     selection = st.session_state.get(f"{key}:chart") or {}
     cell = reasons.clicked_cell(selection.get("selection", {}).get("points", []))
     if cell in holes:
-        session.remember(SECTION, **_unanswered(lesson), reasons_cell=f"{cell[0]}:{cell[1]}")
+        memory.remember(SECTION, **_unanswered(lesson), reasons_cell=f"{cell[0]}:{cell[1]}")
 
 
 # 2. MCAR, MAR, MNAR
@@ -382,7 +382,7 @@ def _ask_for_pattern(lesson: Lesson, seed: int, picture: Any, controls: Any) -> 
     made = _pattern(patterns.hidden_kind(seed), seed)
     missing = made.incomplete.isna()
     with controls:
-        ordered = session.remembered(
+        ordered = memory.remembered(
             st.toggle,
             "Sort by holes",
             section=SECTION,
@@ -513,7 +513,7 @@ def _ask_for_practice(lesson: Lesson, seed: int, picture: Any, controls: Any) ->
         )
 
     def solve() -> None:
-        a = session.remembered(
+        a = memory.remembered(
             st.slider,
             "a: how strongly holes count",
             section=SECTION,
@@ -595,7 +595,7 @@ def _ask_for_world(lesson: Lesson, seed: int, picture: Any, controls: Any) -> Ex
                     st.dataframe(world.incomplete.round(1), height=240, width="stretch")
 
     def solve() -> None:
-        shift = session.remembered(
+        shift = memory.remembered(
             st.slider,
             "How much higher are the untold incomes in the MNAR world, in standard deviations?",
             section=SECTION,

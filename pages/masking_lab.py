@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import session
+from dashboard.amputation.scenario import Scenario
 from dashboard.figures.masking import (
     MOST_BARS,
     STATES,
@@ -17,9 +17,8 @@ from dashboard.figures.masking import (
     curve_figure,
     weights_figure,
 )
-from dashboard.labs.caches import columns_of
-from dashboard.labs.focus import choose_column
-from dashboard.labs.masking import (
+from dashboard.masking.caches import columns_of
+from dashboard.masking.lab import (
     NOTHING_TO_LEARN,
     PICTURE_ROWS,
     PRESETS,
@@ -32,11 +31,12 @@ from dashboard.labs.masking import (
     paper_sentence,
     table_sentence,
 )
-from dashboard.labs.scenario import Scenario
-from dashboard.labs.sliders import choose_function, choose_params
+from dashboard.masking.sliders import choose_function, choose_params
+from dashboard.state import memory, session
+from dashboard.state.workspace import OpenTable
 from dashboard.text import code, plain, shorten
 from dashboard.widgets import calm, fragment, share_button, show_figure
-from dashboard.workspace import OpenTable
+from dashboard.widgets.focus import choose_column
 from pmae_core.words import count, percent
 
 SECTION = "masking_lab"
@@ -74,7 +74,7 @@ def _choose_holes() -> Scenario | None:
     scenarios = session.workspace().scenarios()
     chosen = OPEN_TABLE
     if scenarios:
-        chosen = session.remembered(
+        chosen = memory.remembered(
             st.selectbox,
             "Whose holes?",
             section=SECTION,
@@ -123,7 +123,7 @@ def _show_presets(masking: Masking) -> None:
                 help=preset.why,
                 type="primary" if preset.masking.to_dict() == masking.to_dict() else "secondary",
                 key=f"{SECTION}:preset:{preset.title}",
-                on_click=calm(session.remember),
+                on_click=calm(memory.remember),
                 args=(SECTION,),
                 kwargs=preset.masking.to_dict(),
             )

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import session
 from dashboard.figures import missingness as figures
 from dashboard.figures.missingno_pictures import available_views, missingno_picture
+from dashboard.state import memory, session
+from dashboard.state.workspace import OpenTable
 from dashboard.text import code, listing, plain, shorten
 from dashboard.widgets import fragment, show_figure
-from dashboard.workspace import OpenTable
 from pmae_core.errors import TableError
 from pmae_core.missingness import (
     LITTLE_CAUTION,
@@ -346,7 +346,7 @@ def clues(table: OpenTable, patterns: MissingPatterns) -> None:
             icon=":material/info:",
         )
         return
-    column = session.remembered(
+    column = memory.remembered(
         st.selectbox,
         "Column with holes",
         section=SECTION,
@@ -402,7 +402,7 @@ def _left_out(effects: pd.DataFrame, most: int) -> str:
 
 
 def _show_distribution(table: OpenTable, column: str, others: list[str]) -> None:
-    other = session.remembered(
+    other = memory.remembered(
         st.selectbox,
         "Column whose values to see",
         section=SECTION,
@@ -470,7 +470,7 @@ def little(table: OpenTable, patterns: MissingPatterns) -> None:
         )
         return
     suggested = suggest_little_columns(patterns, numerical)
-    chosen = session.remembered(
+    chosen = memory.remembered(
         st.multiselect,
         "Numerical columns to test",
         section=SECTION,
@@ -512,7 +512,7 @@ def _show_little(test: LittleTest) -> None:
 @fragment
 def dropping(table: OpenTable, patterns: MissingPatterns) -> None:
     names = list(patterns.columns)
-    chosen = session.remembered(
+    chosen = memory.remembered(
         st.multiselect,
         "Columns your analysis needs",
         section=SECTION,
@@ -622,7 +622,7 @@ def _reasons() -> Iterator[None]:
 
 
 def _choice(label: str, name: str, options: list[str], *, help: str) -> str:
-    return session.remembered(
+    return memory.remembered(
         st.segmented_control,
         label,
         section=SECTION,

@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import session
 from dashboard.figures import paper as figures
 from dashboard.paper import measured, words
 from dashboard.paper.measured import Measured
+from dashboard.state import memory
 from dashboard.text import plain
 from dashboard.widgets import fragment, show_figure
 from pmae_core.masking import list_masking_functions
@@ -547,7 +547,7 @@ def _show_record(results: Measured, experiment: str) -> None:
 
 def _choice(label: str, name: str, options: dict[Any, str], *, help: str) -> Any:
     keys = list(options)
-    return session.remembered(
+    return memory.remembered(
         st.segmented_control,
         label,
         section=SECTION,

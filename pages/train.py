@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import estimates, jobs, session
+from dashboard import runs
 from dashboard.figures.training import (
     MOST_COLUMNS,
     columns_figure,
@@ -18,13 +18,16 @@ from dashboard.figures.training import (
     overlay_figure,
     validation_figure,
 )
-from dashboard.header import share_missing
-from dashboard.labs.caches import columns_of
-from dashboard.labs.masking import NOTHING_TO_LEARN, Masking
-from dashboard.labs.sliders import choose_function, choose_params
+from dashboard.masking.caches import columns_of
+from dashboard.masking.lab import NOTHING_TO_LEARN, Masking
+from dashboard.masking.sliders import choose_function, choose_params
+from dashboard.runs import estimates
+from dashboard.shell.header import share_missing
+from dashboard.state import memory, session
+from dashboard.state.workspace import OpenTable
 from dashboard.text import code, plain, shorten
-from dashboard.training.curves import Curves, column_names
-from dashboard.training.settings import (
+from dashboard.train.curves import Curves, column_names
+from dashboard.train.settings import (
     ARCHITECTURES,
     GROUPS,
     LENGTH_DEFAULTS,
@@ -45,7 +48,6 @@ from dashboard.training.settings import (
     training_masking,
 )
 from dashboard.widgets import calm, choose_seed, fragment, show_figure, shown_errors
-from dashboard.workspace import OpenTable
 from pmae_core.jobs import JobKind, JobRecord, JobState, Resources
 from pmae_core.jobs.engines.gpus import visible_gpus
 from pmae_core.jobs.params import MAX_SEED
@@ -119,7 +121,7 @@ def plan_part(table: OpenTable) -> None:
 def _choice(name: str, label: str, sentences: dict[str, str], *, default: str) -> str:
     """Ask for one of a few; the sentence of the chosen one stands below."""
     titles = {key: words.partition(":")[0] for key, words in sentences.items()}
-    chosen: str = session.remembered(
+    chosen: str = memory.remembered(
         st.selectbox,
         label,
         section=SECTION,
@@ -135,7 +137,7 @@ def _choice(name: str, label: str, sentences: dict[str, str], *, default: str) -
 
 def _choose_loss(preset: str, n_rows: int) -> str:
     titles = {"paper": "Per column", "grouped": "In two groups", "remasker": "Per cell"}
-    chosen: str = session.remembered(
+    chosen: str = memory.remembered(
         st.selectbox,
         "Loss",
         section=SECTION,
@@ -153,7 +155,7 @@ def _choose_masking() -> TrainingMasking:
     from_lab = lab_masking(session.workspace().get("masking_lab"))
     is_from_lab = False
     if from_lab is not None:
-        is_from_lab = session.remembered(
+        is_from_lab = memory.remembered(
             st.toggle,
             "Mask as in the Masking lab",
             section=SECTION,
@@ -213,7 +215,7 @@ def _choose_settings(preset: str, n_rows: int) -> tuple[dict[str, Any], dict[str
     st.markdown("**Calculation**")
     with st.container(horizontal=True, gap="medium"):
         precision = _choose_setting(PRECISION, preset, "auto")
-        fill = session.remembered(
+        fill = memory.remembered(
             st.toggle,
             "Fill the table at the end",
             section=SECTION,
@@ -241,7 +243,7 @@ def _show_changes(changes: Iterable[str], preset: str, n_rows: int) -> None:
 
 
 def _choose_unit(preset: str, default: str) -> str:
-    chosen: str = session.remembered(
+    chosen: str = memory.remembered(
         st.selectbox,
         "Counted in",
         section=SECTION,
@@ -258,7 +260,7 @@ def _choose_setting(setting: Setting, preset: str, default: Any) -> Any:
     name = f"{_slug(preset)}__{setting.name}"
     if setting.options is not None:
         words = setting.options
-        return session.remembered(
+        return memory.remembered(
             st.selectbox,
             setting.label,
             section=SECTION,
@@ -271,7 +273,7 @@ def _choose_setting(setting: Setting, preset: str, default: Any) -> Any:
         )
     limits = (setting.low, setting.high, setting.step)
     number = int if all(isinstance(limit, int) for limit in limits) else float
-    return session.remembered(
+    return memory.remembered(
         st.number_input,
         setting.label,
         section=SECTION,
@@ -292,7 +294,7 @@ def _back_to_preset(preset: str, n_rows: int) -> None:
     names = [setting.name for group in GROUPS.values() for setting in group]
     names += [setting.name for setting in LENGTHS[unit]]
     restored = {name: values[name] for name in names} | {"unit": unit, "precision": "auto"}
-    session.remember(SECTION, **{f"{_slug(preset)}__{k}": v for k, v in restored.items()})
+    memory.remember(SECTION, **{f"{_slug(preset)}__{k}": v for k, v in restored.items()})
 
 
 def _slug(preset: str) -> str:
@@ -304,14 +306,14 @@ def _slug(preset: str) -> str:
 
 def _choose_device() -> tuple[dict[str, str], Resources]:
     """Ask for the device where there is a choice, and say which it will be."""
-    engine = jobs.engine()
+    engine = runs.engine()
     resources = engine.default_resources()
     n_gpus = len(visible_gpus())
     if engine.name != "ray" and not n_gpus:
         # Not "cpu": a Mac has a GPU that only torch can tell of.
         st.caption(f":material/memory: {_device_sentence(engine.name, resources)}")
         return {}, resources
-    wants_gpu = session.remembered(
+    wants_gpu = memory.remembered(
         st.toggle,
         "Use a GPU",
         section=SECTION,
@@ -362,7 +364,7 @@ def _show_start(plan: TrainingPlan, table: OpenTable) -> None:
 
 def _start(plan: TrainingPlan) -> None:
     known = estimates.answer(plan.question).estimate
-    started = jobs.submit(
+    started = runs.submit(
         JobKind.TRAIN,
         plan.params,
         name=plan.name,
@@ -370,37 +372,37 @@ def _start(plan: TrainingPlan) -> None:
         resources=plan.resources,
         estimate=known,
     )
-    session.remember(SECTION, run=started.id)
+    memory.remember(SECTION, run=started.id)
 
 
 # Runs
 
 
 def runs_part() -> None:
-    runs = jobs.records(kinds=[JobKind.TRAIN], limit=MOST_RUNS)
+    found = runs.records(kinds=[JobKind.TRAIN], limit=MOST_RUNS)
     st.header("Runs", anchor=False)
-    if not runs:
+    if not found:
         st.info(
             "You have trained nothing yet. Press **Start training**: the preset is a good first "
             "choice, and everything can be stopped and resumed. Your runs will be listed here.",
             icon=":material/model_training:",
         )
         return
-    labels = jobs.labels(runs)
-    chosen = session.remembered(
+    labels = runs.labels(found)
+    chosen = memory.remembered(
         st.selectbox,
         "Which run?",
         section=SECTION,
         name="run",
-        default=runs[0].id,
+        default=found[0].id,
         options=list(labels),
         format_func=labels.get,
     )
-    others = [run.id for run in runs if run.id != chosen]
-    jobs.watch(_draw_run, [chosen])
+    others = [run.id for run in found if run.id != chosen]
+    runs.watch(_draw_run, [chosen])
     if others:
         _show_overlay(labels, chosen, others)
-    _show_history(runs)
+    _show_history(found)
 
 
 def _draw_run(found: list[JobRecord]) -> None:
@@ -408,7 +410,7 @@ def _draw_run(found: list[JobRecord]) -> None:
         st.info("This run was removed. Choose another one.")
         return
     (run,) = found
-    jobs.show_job(run, key=SECTION)
+    runs.show_job(run, key=SECTION)
     curves = _heard(run.id)
     _show_facts(run, curves)
     if run.state is JobState.SUCCEEDED and run.result is not None:
@@ -423,7 +425,7 @@ def _draw_run(found: list[JobRecord]) -> None:
 def _heard(job_id: str) -> Curves:
     """Return the curves of a run with all that happened by now."""
     curves = _curves(job_id)
-    curves.hear(jobs.store().events(job_id, after=curves.heard))
+    curves.hear(runs.store().events(job_id, after=curves.heard))
     return curves
 
 
@@ -525,7 +527,7 @@ def _show_columns(curves: Curves, columns: pd.DataFrame, names: list[str]) -> No
             f"that does not move cannot be told from the others.{more}",
         )
     with right:
-        focus = session.remembered(
+        focus = memory.remembered(
             st.selectbox,
             "One column closely",
             section=SECTION,
@@ -546,7 +548,7 @@ def _show_columns(curves: Curves, columns: pd.DataFrame, names: list[str]) -> No
 
 
 def _show_overlay(labels: dict[str, str], chosen: str, others: list[str]) -> None:
-    other = session.remembered(
+    other = memory.remembered(
         st.selectbox,
         "Lay another run over it",
         section=SECTION,
@@ -556,7 +558,7 @@ def _show_overlay(labels: dict[str, str], chosen: str, others: list[str]) -> Non
         format_func=lambda job_id: labels.get(job_id, "None"),
     )
     if other:
-        jobs.watch(_draw_overlay, [chosen, other])
+        runs.watch(_draw_overlay, [chosen, other])
 
 
 def _draw_overlay(found: list[JobRecord]) -> None:
@@ -610,10 +612,10 @@ def _with_words(row: tuple[str, Any, Any]) -> tuple[str, str, str]:
 # All runs
 
 
-def _show_history(runs: list[JobRecord]) -> None:
-    with st.expander(f"All runs ({len(runs)})", icon=":material/history:"):
+def _show_history(found: list[JobRecord]) -> None:
+    with st.expander(f"All runs ({len(found)})", icon=":material/history:"):
         st.dataframe(
-            pd.DataFrame([_history_row(run) for run in runs]),
+            pd.DataFrame([_history_row(run) for run in found]),
             hide_index=True,
             width="stretch",
             key=f"{SECTION}:history",
@@ -628,17 +630,17 @@ def _show_history(runs: list[JobRecord]) -> None:
 def _history_row(run: JobRecord) -> dict[str, Any]:
     params, result = run.spec.params, run.result or {}
     training = result.get("training") or {}
-    taken = jobs.seconds_taken(run)
+    taken = runs.seconds_taken(run)
     return {
         "Run": run.name,
-        "State": jobs.STATE_WORDS[run.state].label,
+        "State": runs.STATE_WORDS[run.state].label,
         "Preset": params["params"].get("preset", "balanced"),
         "Seed": run.spec.seed,
         "Steps": training.get("step"),
         "Error on held-out cells": training.get("best_score"),
         "Filled": result.get("n_imputed"),
         "Took": None if taken is None else duration(taken),
-        "Started": jobs.browser_moment(run.created_at),
+        "Started": runs.browser_moment(run.created_at),
     }
 
 

@@ -25,14 +25,14 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from dashboard.figures import blend, lessons, masking  # noqa: E402
-from dashboard.labs.masking import (  # noqa: E402
+from dashboard.learn.masking import make_trader, practise  # noqa: E402
+from dashboard.masking.lab import (  # noqa: E402
     UNIFORM_RATE,
     Masking,
     MaskingTable,
     column_weights,
     masking_table,
 )
-from dashboard.lessons.masking import make_trader, practise  # noqa: E402
 from pmae_core.amputation import ampute  # noqa: E402
 from pmae_core.imputers import list_imputers  # noqa: E402
 from pmae_core.table import ReadingLimits, Schema, load_dataset  # noqa: E402

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from benchmarks.recording import write_result
-from dashboard.lessons.masking import TARGET, make_trader
+from dashboard.learn.masking import TARGET, make_trader
 from pmae_core.imputers import PMAENetworkImputer
 
 MASKINGS = {"uniform": "constant", "proportional": "logit"}

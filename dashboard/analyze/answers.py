@@ -7,9 +7,9 @@ from typing import Any
 
 from dashboard.analyze.fits import Coefficient, FittedModel, is_pooled
 from dashboard.analyze.scales import EffectScale
-from dashboard.compare.plan import known_methods
-from dashboard.impute.fillings import Filling, method_of
+from dashboard.impute.completed_tables import CompletedTable, method_of
 from dashboard.text import code, plain
+from dashboard.widgets.methods import known_methods
 from pmae_core.expressions import CategoryFactor, ColumnName
 from pmae_core.inference import check_congeniality
 from pmae_core.words import count, listed, percent
@@ -131,7 +131,7 @@ def _level(fitted: FittedModel) -> str:
 # What to know before trusting it
 
 
-def warnings(filling: Filling, fitted: FittedModel) -> list[str]:
+def warnings(completed: CompletedTable, fitted: FittedModel) -> list[str]:
     """Return what speaks against taking the intervals at their word, as Markdown.
 
     Parameters
@@ -141,11 +141,11 @@ def warnings(filling: Filling, fitted: FittedModel) -> list[str]:
     fitted : FittedModel
         The regression on it.
     """
-    found = [] if is_pooled(filling) else [SINGLE]
-    if is_pooled(filling) and (improper := improper_sentence(method_of(filling.record))):
+    found = [] if is_pooled(completed) else [SINGLE]
+    if is_pooled(completed) and (improper := improper_sentence(method_of(completed.record))):
         found.append(improper)
     analysis = fitted.analysis
-    found += [plain(one) for one in check_congeniality(analysis.formula, filling.schema)]
+    found += [plain(one) for one in check_congeniality(analysis.formula, completed.schema)]
     return found
 
 

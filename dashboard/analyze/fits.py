@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard.impute.fillings import Filling
+from dashboard.impute.completed_tables import CompletedTable
 from pmae_core.expressions import ColumnName, Formula, Term, check_names, parse_formula
 from pmae_core.inference import Analysis, analyze
 from pmae_core.inference.design import (
@@ -98,12 +98,12 @@ class FittedModel:
         return [name for name, one in self.coefficients.items() if one.term.factors]
 
 
-def is_pooled(filling: Filling) -> bool:
+def is_pooled(completed: CompletedTable) -> bool:
     """Say whether a run has several imputations."""
-    return filling.n_draws > 1
+    return completed.n_draws > 1
 
 
-def fit_model(filling: Filling, request: ModelRequest) -> FittedModel:
+def fit_model(completed: CompletedTable, request: ModelRequest) -> FittedModel:
     """Return a regression on the imputations of a run; fitted once, then kept.
 
     Raises
@@ -111,30 +111,30 @@ def fit_model(filling: Filling, request: ModelRequest) -> FittedModel:
     ExpressionError, AnalysisError
         If it cannot be read or fitted; a sentence.
     """
-    return _fitted(filling.key, _key(request), request, filling)
+    return _fitted(completed.key, _key(request), request, completed)
 
 
 @st.cache_resource(max_entries=16, show_spinner="Fitting the model to every imputation …")
 def _fitted(
-    key: tuple[Any, ...], asked: tuple[Any, ...], _request: ModelRequest, _filling: Filling
+    key: tuple[Any, ...], asked: tuple[Any, ...], _request: ModelRequest, _completed: CompletedTable
 ) -> FittedModel:
     start = time.perf_counter()
-    columns = needed_columns(_filling, _request)
-    tables = imputations(_filling, columns)
-    original = _filling.frame[columns]
-    analysis = run_analysis(_filling, _request, tables, original=original)
+    columns = needed_columns(_completed, _request)
+    tables = imputations(_completed, columns)
+    original = _completed.frame[columns]
+    analysis = run_analysis(_completed, _request, tables, original=original)
     seconds = time.perf_counter() - start
     return FittedModel(
         request=_request,
         analysis=analysis,
-        coefficients=_describe(analysis, tables, original, schema_for(_filling, columns)),
+        coefficients=_describe(analysis, tables, original, schema_for(_completed, columns)),
         event=_event(analysis, [*tables, original]),
         seconds=seconds,
     )
 
 
 def run_analysis(
-    filling: Filling,
+    completed: CompletedTable,
     request: ModelRequest,
     tables: Sequence[pd.DataFrame],
     *,
@@ -148,11 +148,11 @@ def run_analysis(
         weights=request.weights,
         errors=request.errors,
         original=original,
-        schema=schema_for(filling, tables[0].columns),
+        schema=schema_for(completed, tables[0].columns),
     )
 
 
-def needed_columns(filling: Filling, request: ModelRequest) -> list[Any]:
+def needed_columns(completed: CompletedTable, request: ModelRequest) -> list[Any]:
     """Return the columns of a regression, as the table names them.
 
     Raises
@@ -161,7 +161,7 @@ def needed_columns(filling: Filling, request: ModelRequest) -> list[Any]:
         If the formula cannot be read, or names a column that does not exist.
     """
     formula = parse_formula(request.formula)
-    columns = {str(name): name for name in filling.frame.columns}
+    columns = {str(name): name for name in completed.frame.columns}
     check_names(formula.columns, columns)
     if formula.template is not None:
         return list(columns.values())
@@ -169,24 +169,24 @@ def needed_columns(filling: Filling, request: ModelRequest) -> list[Any]:
     return [columns[name] for name in dict.fromkeys([*formula.columns, *apart])]
 
 
-def imputations(filling: Filling, columns: Sequence[Any]) -> list[pd.DataFrame]:
+def imputations(completed: CompletedTable, columns: Sequence[Any]) -> list[pd.DataFrame]:
     """Return some columns of all imputations of a run; of the imputed table if it has just one."""
-    if is_pooled(filling):
-        return _imputations(filling.key, tuple(map(str, columns)), list(columns), filling)
-    return [filling.filled[list(columns)]]
+    if is_pooled(completed):
+        return _imputations(completed.key, tuple(map(str, columns)), list(columns), completed)
+    return [completed.filled[list(columns)]]
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _imputations(
-    key: tuple[Any, ...], names: tuple[str, ...], _columns: list[Any], _filling: Filling
+    key: tuple[Any, ...], names: tuple[str, ...], _columns: list[Any], _completed: CompletedTable
 ) -> list[pd.DataFrame]:
-    return _filling.draws(_columns)
+    return _completed.draws(_columns)
 
 
-def schema_for(filling: Filling, columns: Sequence[Any]) -> Schema:
+def schema_for(completed: CompletedTable, columns: Sequence[Any]) -> Schema:
     """Return the roles of some columns."""
     wanted = set(columns)
-    return Schema(tuple(column for column in filling.schema if column.name in wanted))
+    return Schema(tuple(column for column in completed.schema if column.name in wanted))
 
 
 def _key(request: ModelRequest) -> tuple[Any, ...]:

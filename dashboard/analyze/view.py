@@ -9,19 +9,19 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import session
 from dashboard.analyze import answers, formulas, tables, whatif
 from dashboard.analyze.fits import FittedModel, ModelRequest, fit_model, is_pooled
 from dashboard.analyze.scales import EffectScale
+from dashboard.export.files import stem_of
 from dashboard.figures.analyze import MOST_TERMS, forest_figure, shift_figure
 from dashboard.impute.choose import choose_run
-from dashboard.impute.exports import stem_of
-from dashboard.impute.fillings import Filling, load
+from dashboard.impute.completed_tables import CompletedTable, load
+from dashboard.shell.theme import MISSING
+from dashboard.state import memory, session
+from dashboard.state.workspace import OpenTable
 from dashboard.text import plain
-from dashboard.theme import MISSING
 from dashboard.widgets import fragment, show_figure, shown_errors
 from dashboard.widgets.links import page_link
-from dashboard.workspace import OpenTable
 from pmae_core.errors import AnalysisError, ExpressionError
 from pmae_core.inference.fitting import FAMILIES, ROBUST_ERRORS, Family
 from pmae_core.jobs import JobRecord
@@ -92,52 +92,52 @@ def show_analysis(runs: Sequence[JobRecord], table: OpenTable) -> None:
         settings_place, answer_place = st.columns([1, 3], gap="medium")
     wide_place = st.container()
     with settings_place:
-        filling = load(_choose_run(runs, table), table)
-        usable, first = _columns(filling.key, filling)
+        completed = load(_choose_run(runs, table), table)
+        usable, first = _columns(completed.key, completed)
         boxes_place, coefficient_place = st.container(), st.container()
     with formula_place:
-        text = _choose_formula(filling, usable, first, boxes_place)
+        text = _choose_formula(completed, usable, first, boxes_place)
     with settings_place:
-        request = _choose_model(filling, text, usable)
+        request = _choose_model(completed, text, usable)
     with answer_place, shown_errors():
-        fitted = _fitted(filling, request)
+        fitted = _fitted(completed, request)
         if fitted is None:
             return
         with coefficient_place:
             name = _choose_coefficient(fitted)
-        _show_answer(filling, fitted, name)
-        _show_views(filling, fitted, name, wide_place)
+        _show_answer(completed, fitted, name)
+        _show_views(completed, fitted, name, wide_place)
 
 
-def _fitted(filling: Filling, request: ModelRequest) -> FittedModel | None:
+def _fitted(completed: CompletedTable, request: ModelRequest) -> FittedModel | None:
     """Return the regression; if there is none, say why in place of the answer."""
     if not request.formula.strip():
         st.info("Pick an outcome, or type a formula.")
         return None
     try:
-        return fit_model(filling, request)
+        return fit_model(completed, request)
     except (ExpressionError, AnalysisError) as error:
         st.error(plain(error), icon=":material/error:")
         return None
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _columns(key: tuple[Any, ...], _filling: Filling) -> tuple[list[str], str]:
+def _columns(key: tuple[Any, ...], _completed: CompletedTable) -> tuple[list[str], str]:
     """Return the columns that a formula can use, and a formula to begin with."""
-    table = _filling.frame, _filling.schema
+    table = _completed.frame, _completed.schema
     return formulas.usable_columns(*table), formulas.first_formula(*table)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def _suggested_family(key: tuple[Any, ...], text: str, _filling: Filling) -> Family:
-    return formulas.suggested_family(text, _filling.frame)
+def _suggested_family(key: tuple[Any, ...], text: str, _completed: CompletedTable) -> Family:
+    return formulas.suggested_family(text, _completed.frame)
 
 
 def _choose_formula(
-    filling: Filling, usable: Sequence[str], first: str, boxes_place: DeltaGenerator
+    completed: CompletedTable, usable: Sequence[str], first: str, boxes_place: DeltaGenerator
 ) -> str:
-    name = f"formula_{(filling.record.spec.table or '')[:12]}"
-    text = session.remembered(
+    name = f"formula_{(completed.record.spec.table or '')[:12]}"
+    text = memory.remembered(
         st.text_input,
         "Formula",
         section=SECTION,
@@ -151,9 +151,9 @@ def _choose_formula(
     return str(text)
 
 
-def _choose_model(filling: Filling, text: str, usable: Sequence[str]) -> ModelRequest:
-    suggested = _suggested_family(filling.key, text, filling)
-    family = session.remembered(
+def _choose_model(completed: CompletedTable, text: str, usable: Sequence[str]) -> ModelRequest:
+    suggested = _suggested_family(completed.key, text, completed)
+    family = memory.remembered(
         st.selectbox,
         "Regression",
         section=SECTION,
@@ -167,7 +167,7 @@ def _choose_model(filling: Filling, text: str, usable: Sequence[str]) -> ModelRe
         "until an event. The suggestion follows the outcome.",
     )
     family = suggested if family == SUGGESTED else family
-    errors, weights = _choose_options(filling, usable, family)
+    errors, weights = _choose_options(completed, usable, family)
     return ModelRequest(text, family, errors, weights)
 
 
@@ -179,7 +179,7 @@ def _pick_columns(text: str, usable: Sequence[str], formula_name: str) -> None:
     st.session_state[predictors_key] = shown.predictors
 
     def write(new_text: str) -> None:
-        session.remember(SECTION, **{formula_name: new_text})
+        memory.remember(SECTION, **{formula_name: new_text})
 
     st.selectbox(
         "Outcome",
@@ -206,12 +206,14 @@ def _pick_columns(text: str, usable: Sequence[str], formula_name: str) -> None:
     )
 
 
-def _choose_options(filling: Filling, usable: Sequence[str], family: str) -> tuple[str, str | None]:
+def _choose_options(
+    completed: CompletedTable, usable: Sequence[str], family: str
+) -> tuple[str, str | None]:
     with st.expander("Errors and weights", icon=":material/tune:"):
         numbers = {"nonrobust": "Usual", **{one: f"Robust ({one})" for one in ROBUST_ERRORS}}
-        names = [str(name) for name in filling.frame.columns]
+        names = [str(name) for name in completed.frame.columns]
         options = ["nonrobust"] if family == "cox" else [*numbers, *names]
-        errors = session.remembered(
+        errors = memory.remembered(
             st.selectbox,
             "Standard errors",
             section=SECTION,
@@ -222,7 +224,7 @@ def _choose_options(filling: Filling, usable: Sequence[str], family: str) -> tup
             help="Robust ones hold if the variance differs between rows. Choose a column if its "
             "rows belong together. A Cox regression has the usual ones alone.",
         )
-        weights = session.remembered(
+        weights = memory.remembered(
             st.selectbox,
             "Weights",
             section=SECTION,
@@ -237,7 +239,7 @@ def _choose_options(filling: Filling, usable: Sequence[str], family: str) -> tup
 def _choose_coefficient(fitted: FittedModel) -> str:
     names = fitted.names or list(fitted.coefficients)
     return str(
-        session.remembered(
+        memory.remembered(
             st.selectbox,
             "Your question is about",
             section=SECTION,
@@ -252,18 +254,18 @@ def _choose_coefficient(fitted: FittedModel) -> str:
 # The answer
 
 
-def _show_answer(filling: Filling, fitted: FittedModel, name: str) -> None:
+def _show_answer(completed: CompletedTable, fitted: FittedModel, name: str) -> None:
     st.markdown(answers.answer(fitted, name))
-    if not is_pooled(filling):
+    if not is_pooled(completed):
         st.warning(answers.SINGLE, icon=":material/warning:")
         page_link("impute.py", "Go to Impute", ":material/healing:")
 
 
 def _show_views(
-    filling: Filling, fitted: FittedModel, name: str, wide_place: DeltaGenerator
+    completed: CompletedTable, fitted: FittedModel, name: str, wide_place: DeltaGenerator
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        view = session.remembered(
+        view = memory.remembered(
             st.segmented_control,
             "What do you want to see?",
             section=SECTION,
@@ -275,13 +277,13 @@ def _show_views(
             width="content",
             label_visibility="collapsed",
         )
-        n_warnings = len(answers.warnings(filling, fitted))
+        n_warnings = len(answers.warnings(completed, fitted))
         st.caption(f":material/info: {answers.caveat(n_warnings)}", width="content")
     {
         COEFFICIENTS: lambda: _show_coefficients(fitted, name, wide_place),
-        WHAT_IF: lambda: _show_what_if(filling, fitted, name),
-        CHECKS: lambda: _show_checks(filling, fitted),
-        COPY: lambda: _show_copies(filling, fitted),
+        WHAT_IF: lambda: _show_what_if(completed, fitted, name),
+        CHECKS: lambda: _show_checks(completed, fitted),
+        COPY: lambda: _show_copies(completed, fitted),
     }[view]()
 
 
@@ -298,7 +300,7 @@ def _show_coefficients(fitted: FittedModel, name: str, wide_place: DeltaGenerato
 
 
 def _choose_units() -> None:
-    session.remembered(
+    memory.remembered(
         st.toggle,
         "Figure per standard deviation",
         section=SECTION,
@@ -380,14 +382,14 @@ def _show_table(fitted: FittedModel) -> None:
 # Checks and copies
 
 
-def _show_checks(filling: Filling, fitted: FittedModel) -> None:
-    for warning in answers.warnings(filling, fitted):
+def _show_checks(completed: CompletedTable, fitted: FittedModel) -> None:
+    for warning in answers.warnings(completed, fitted):
         st.warning(warning, icon=":material/warning:")
     known = [*map(plain, fitted.analysis.sentences), answers.MAR]
     st.markdown("\n".join(f"- {sentence}" for sentence in known))
 
 
-def _show_copies(filling: Filling, fitted: FittedModel) -> None:
+def _show_copies(completed: CompletedTable, fitted: FittedModel) -> None:
     analysis, ratios = fitted.analysis, fitted.analysis.effect is not None
     forms = {
         "Text": (analysis.to_text(exponentiated=ratios), "txt", "text/plain"),
@@ -401,7 +403,7 @@ def _show_copies(filling: Filling, fitted: FittedModel) -> None:
             st.download_button(
                 f"Download as .{ending}",
                 content,
-                file_name=f"{stem_of(filling)}-analysis.{ending}",
+                file_name=f"{stem_of(completed)}-analysis.{ending}",
                 mime=mime,
                 on_click="ignore",
                 key=f"{SECTION}:copy-{ending}",
@@ -413,8 +415,8 @@ def _show_copies(filling: Filling, fitted: FittedModel) -> None:
 # What if
 
 
-def _show_what_if(filling: Filling, fitted: FittedModel, name: str) -> None:
-    shifts = whatif.column_shifts(filling, fitted.analysis.formula)
+def _show_what_if(completed: CompletedTable, fitted: FittedModel, name: str) -> None:
+    shifts = whatif.column_shifts(completed, fitted.analysis.formula)
     if not shifts:
         st.info("No column of the formula has imputed values, so there is nothing to shift.")
         return
@@ -430,10 +432,10 @@ def _show_what_if(filling: Filling, fitted: FittedModel, name: str) -> None:
             return
         with st.spinner("Fitting the model to shifted imputations …"):
             others = {shift: delta for shift, delta in deltas.items() if shift != varied}
-            found = whatif.shift_curve(filling, fitted, name, varied, others)
+            found = whatif.shift_curve(completed, fitted, name, varied, others)
         sentence_place.markdown(f":material/balance: {found.curve.sentence}")
         with shown_errors():
-            here = whatif.here_sentence(filling, fitted, name, deltas)
+            here = whatif.here_sentence(completed, fitted, name, deltas)
             _show_curve(found, fitted, name, varied, deltas[varied], here)
 
 
@@ -441,7 +443,7 @@ def _choose_varied(shifts: Sequence[whatif.ColumnShift]) -> whatif.ColumnShift:
     by_name = {shift.column: shift for shift in shifts}
     if len(shifts) == 1:
         return shifts[0]
-    chosen = session.remembered(
+    chosen = memory.remembered(
         st.selectbox,
         "Curve over",
         section=SECTION,
@@ -457,7 +459,7 @@ def _choose_delta(shift: whatif.ColumnShift) -> float:
     kind = f", odds of {plain(shift.category)}" if shift.kind == "odds" else ""
     known = hashlib.sha256(shift.column.encode()).hexdigest()[:12]
     return float(
-        session.remembered(
+        memory.remembered(
             st.select_slider,
             f"Missing {plain(shift.column)}{kind}",
             section=SECTION,
@@ -478,7 +480,7 @@ def _may_start(fitted: FittedModel) -> bool:
         return True
     st.caption(f"The curve takes about {duration(seconds)} the first time.")
     return bool(
-        session.remembered(
+        memory.remembered(
             st.toggle,
             "Compute the curve",
             section=SECTION,

@@ -21,7 +21,7 @@ from dashboard.analyze.fits import (
     run_analysis,
 )
 from dashboard.analyze.scales import EffectScale
-from dashboard.impute.fillings import Filling
+from dashboard.impute.completed_tables import CompletedTable
 from dashboard.text import code, plain
 from pmae_core.errors import AnalysisError, ExpressionError, ScoringError
 from pmae_core.expressions import ColumnName, Formula, FunctionCall
@@ -82,7 +82,7 @@ class ColumnShift:
         return f"{about} are {change} than imputed"
 
 
-def column_shifts(filling: Filling, formula: Formula) -> list[ColumnShift]:
+def column_shifts(completed: CompletedTable, formula: Formula) -> list[ColumnShift]:
     """Return how the imputed columns of a formula can be shifted, those with the most cells first.
 
     Parameters
@@ -92,14 +92,14 @@ def column_shifts(filling: Filling, formula: Formula) -> list[ColumnShift]:
     formula : Formula
         The regression.
     """
-    names = {str(name): name for name in filling.frame.columns}
+    names = {str(name): name for name in completed.frame.columns}
     imputed = {
-        name: int(filling.n_filled[names[name]])
+        name: int(completed.n_filled[names[name]])
         for name in formula.columns
-        if filling.n_filled[names[name]]
+        if completed.n_filled[names[name]]
     }
     by_size = sorted(imputed, key=lambda name: -imputed[name])
-    found = (_column_shift(filling.frame[names[name]], name, formula) for name in by_size)
+    found = (_column_shift(completed.frame[names[name]], name, formula) for name in by_size)
     return [one for one in found if one is not None]
 
 
@@ -134,7 +134,7 @@ def _is_logged(formula: Formula, name: str) -> bool:
 
 
 def coefficients_at(
-    filling: Filling, fitted: FittedModel, shifts: Mapping[ColumnShift, float]
+    completed: CompletedTable, fitted: FittedModel, shifts: Mapping[ColumnShift, float]
 ) -> pd.DataFrame:
     """Return the pooled coefficients on shifted imputations; fitted once, then kept.
 
@@ -158,7 +158,7 @@ def coefficients_at(
     deltas = tuple((shift.column, delta) for shift, delta in moved.items())
     request = fitted.request
     asked = (request.formula, request.family, request.errors, request.weights)
-    return _coefficients(filling.key, asked, deltas, moved, request, filling)
+    return _coefficients(completed.key, asked, deltas, moved, request, completed)
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
@@ -168,15 +168,15 @@ def _coefficients(
     deltas: Deltas,
     _shifts: Mapping[ColumnShift, float],
     _request: ModelRequest,
-    _filling: Filling,
+    _completed: CompletedTable,
 ) -> pd.DataFrame:
-    tables = imputations(_filling, needed_columns(_filling, _request))
+    tables = imputations(_completed, needed_columns(_completed, _request))
     for shift, delta in _shifts.items():
         tables = [
-            _moved(table, _filling.imputed, shift, delta, number)
+            _moved(table, _completed.imputed, shift, delta, number)
             for number, table in enumerate(tables)
         ]
-    return run_analysis(_filling, _request, tables).table
+    return run_analysis(_completed, _request, tables).table
 
 
 def _moved(
@@ -215,7 +215,7 @@ class ShiftCurve:
 
 
 def shift_curve(
-    filling: Filling,
+    completed: CompletedTable,
     fitted: FittedModel,
     name: str,
     varied: ColumnShift,
@@ -239,7 +239,7 @@ def shift_curve(
     rows, failed = [], None
     for delta in DELTAS:
         try:
-            table = coefficients_at(filling, fitted, {**others, varied: delta})
+            table = coefficients_at(completed, fitted, {**others, varied: delta})
         except (AnalysisError, ExpressionError, ScoringError) as error:
             failed = str(error)
         else:
@@ -255,7 +255,7 @@ def _estimate(table: pd.DataFrame, name: str) -> dict[str, Any]:
 
 
 def here_sentence(
-    filling: Filling, fitted: FittedModel, name: str, shifts: Mapping[ColumnShift, float]
+    completed: CompletedTable, fitted: FittedModel, name: str, shifts: Mapping[ColumnShift, float]
 ) -> str | None:
     """Say what a coefficient is with the shifts that are set, as Markdown; None without any.
 
@@ -267,7 +267,7 @@ def here_sentence(
     moved = {shift: delta for shift, delta in shifts.items() if delta}
     if not moved:
         return None
-    row = row_of(coefficients_at(filling, fitted, moved), name)
+    row = row_of(coefficients_at(completed, fitted, moved), name)
     scale = EffectScale.of(fitted)
     estimate, low, high = (scale.text(row[key]) for key in ("estimate", "low", "high"))
     conditions = listed(shift.words(delta) for shift, delta in moved.items())

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from dashboard.labs.scenario import Scenario, base_table
+from dashboard.amputation.scenario import Scenario, base_table
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation import HoldoutPlan
-from pmae_core.imputers import ImputerInfo, list_imputers
 from pmae_core.table import Role, Schema
 from pmae_core.table.cells import CellKind, cell_kind
 from pmae_core.words import percent
 
-CONCLUSIONS = {"mean": "A mean", "correlation": "A correlation", "slope": "A slope"}
 SETS: Mapping[str, tuple[str, ...]] = {
     "Quick": ("naive", "knn", "em", "softimpute"),
     "Usual": ("naive", "knn", "em", "mice", "missforest", "masked-trees", "pmae-mix", "pmae"),
@@ -147,17 +144,6 @@ def amputation_of(scenario: Scenario, target: str | None = None) -> dict[str, An
     return {name: value for name, value in settings.items() if value is not None}
 
 
-def number_columns(frame: pd.DataFrame, schema: Schema) -> list[str]:
-    """Return the columns of which a mean makes sense."""
-    return [
-        str(column.name)
-        for column in schema
-        if column.role is Role.NUMERICAL
-        and column.not_learned is None
-        and cell_kind(frame[column.name]) is CellKind.NUMBER
-    ]
-
-
 def target_columns(frame: pd.DataFrame, schema: Schema) -> list[str]:
     """Return the columns that could be predicted from the others."""
     kinds = (CellKind.NUMBER, CellKind.BOOLEAN, CellKind.LABEL)
@@ -187,12 +173,6 @@ def job_words(plan: ComparisonPlan, table_name: str, titles: Mapping[str, str]) 
     names = [titles.get(method, method) for method in plan.methods]
     who = ", ".join(names) if len(names) <= 3 else f"{len(names)} methods"
     return f"{who} on {table_name}, {plan.n_seeds} seed{'s' if plan.n_seeds != 1 else ''}"
-
-
-@functools.cache
-def known_methods() -> dict[str, ImputerInfo]:
-    """Return the methods whose packages are installed, by name."""
-    return {info.name: info for info in list_imputers() if info.is_available}
 
 
 def method_sets(available: Sequence[str]) -> dict[str, list[str]]:

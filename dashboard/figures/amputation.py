@@ -14,8 +14,8 @@ import plotly.graph_objects as go
 from dashboard.figures.labels import hover_names, name_ticks
 from dashboard.figures.shares import shares_figure
 from dashboard.figures.style import color_legend, styled
+from dashboard.shell.theme import MISSING, NEUTRAL, OBSERVED, tint
 from dashboard.text import figure_text
-from dashboard.theme import MISSING, NEUTRAL, OBSERVED, tint
 
 PICTURE_ROWS = 120
 MOST_COLUMNS = 40

@@ -9,11 +9,11 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.figures.filling import delta_figure
+from dashboard.figures.imputation import delta_figure
 from dashboard.figures.labels import hover_names
 from dashboard.figures.style import styled
+from dashboard.shell.theme import IMPUTED, MISSING, NEUTRAL, OBSERVED
 from dashboard.text import figure_text
-from dashboard.theme import IMPUTED, MISSING, NEUTRAL, OBSERVED
 from pmae_core.inference import DeltaCurve
 
 MOST_TERMS = 20

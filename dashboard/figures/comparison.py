@@ -13,8 +13,8 @@ import plotly.graph_objects as go
 from dashboard.figures.labels import WORSE_TO_BETTER, hover_names, name_ticks
 from dashboard.figures.shares import shares_figure
 from dashboard.figures.style import styled
+from dashboard.shell.theme import FAINT, IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
 from dashboard.text import figure_text
-from dashboard.theme import FAINT, IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
 
 MOST_COLUMNS = 40
 MOST_POINTS = 1000

@@ -9,8 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.figures.style import styled
+from dashboard.shell.theme import MASKED, MISSING, NEUTRAL, OBSERVED, tint
 from dashboard.text import figure_text
-from dashboard.theme import MASKED, MISSING, NEUTRAL, OBSERVED, tint
 
 _BINS = 28
 

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 
 from dashboard.figures.labels import hover_list, hover_names, name_ticks
 from dashboard.figures.style import color_legend, styled
+from dashboard.shell.theme import COLOR_OF, MASKED, NEUTRAL, OBSERVED
 from dashboard.text import figure_text
-from dashboard.theme import COLOR_OF, MASKED, NEUTRAL, OBSERVED
 
 MOST_BARS = 24
 _LABEL_SIZE = (0.4, 0.12)  # of a usual name on a narrow screen, in shares of the axes

@@ -12,8 +12,8 @@ from plotly.subplots import make_subplots
 
 from dashboard.figures.labels import hover_list, hover_names, name_ticks
 from dashboard.figures.style import styled
+from dashboard.shell.theme import FAINT, MISSING, NEUTRAL, OBSERVED
 from dashboard.text import figure_text
-from dashboard.theme import FAINT, MISSING, NEUTRAL, OBSERVED
 from pmae_core.missingness import (
     MissingPatterns,
     NullityMatrix,

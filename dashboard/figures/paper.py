@@ -16,8 +16,8 @@ from dashboard.figures.labels import (
     name_ticks,
 )
 from dashboard.figures.style import styled
+from dashboard.shell.theme import FAINT, IMPUTED, MASKED, MISSING, NEUTRAL, OBSERVED
 from dashboard.text import figure_text
-from dashboard.theme import FAINT, IMPUTED, MASKED, MISSING, NEUTRAL, OBSERVED
 
 MEAN = "mean"
 # Differences beyond so many points have the full color.

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 
 from dashboard.figures.labels import hover_names, name_ticks
 from dashboard.figures.style import styled
+from dashboard.shell.theme import tint
 from dashboard.text import figure_text
-from dashboard.theme import tint
 
 
 def shares_figure(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 import plotly.io as pio
 
-from dashboard import theme
+from dashboard.shell import theme
 
 LIGHT, DARK = "pmae-light", "pmae-dark"
 DEFAULT_HEIGHT = 360

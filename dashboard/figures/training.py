@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard import theme
 from dashboard.figures.style import styled
+from dashboard.shell import theme
 from dashboard.text import figure_text
-from dashboard.training.curves import smoothed
+from dashboard.train.curves import smoothed
 
 MOST_COLUMNS = 30
 FEW_POINTS = 30

@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from dashboard import jobs
-from dashboard.impute.fillings import Filling, by_method, result_folder
+from dashboard import runs
+from dashboard.impute.completed_tables import CompletedTable, by_method, result_folder
+from dashboard.shell.theme import IMPUTED, MISSING, tint
 from dashboard.text import exact_text
-from dashboard.theme import IMPUTED, MISSING, tint
 from pmae_core.explain import CellDetails, Neighborhood, cell_details
 from pmae_core.jobs.worker.results import IMPUTED_FILE, read_frame
 from pmae_core.missingness import ValueDistribution, compare_distributions
@@ -34,22 +34,22 @@ Positions = npt.NDArray[np.int64]
 # The table, page by page
 
 
-def rows_to_show(filling: Filling, *, only_filled: bool) -> Positions:
+def rows_to_show(completed: CompletedTable, *, only_filled: bool) -> Positions:
     """Return the positions of the rows to page through."""
     if not only_filled:
-        return np.arange(len(filling.filled))
-    return _filled_rows(filling.key, filling)
+        return np.arange(len(completed.filled))
+    return _filled_rows(completed.key, completed)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _filled_rows(key: tuple[Any, ...], _filling: Filling) -> Positions:
-    return np.flatnonzero(_filling.imputed.to_numpy().any(axis=1))
+def _filled_rows(key: tuple[Any, ...], _completed: CompletedTable) -> Positions:
+    return np.flatnonzero(_completed.imputed.to_numpy().any(axis=1))
 
 
-def first_filled(filling: Filling) -> tuple[int, str]:
+def first_filled(completed: CompletedTable) -> tuple[int, str]:
     """Return the row and the column of the first filled cell, from the top."""
-    row = int(rows_to_show(filling, only_filled=True)[0])
-    column = filling.imputed.columns[int(filling.imputed.iloc[row].to_numpy().argmax())]
+    row = int(rows_to_show(completed, only_filled=True)[0])
+    column = completed.imputed.columns[int(completed.imputed.iloc[row].to_numpy().argmax())]
     return row, str(column)
 
 
@@ -63,23 +63,23 @@ def height_of(rows: Positions) -> int:
     return min(ROW_HEIGHT * (len(rows) + 1) + 2, HIGHEST)
 
 
-def columns_to_show(filling: Filling, also: str) -> list[str]:
+def columns_to_show(completed: CompletedTable, also: str) -> list[str]:
     """Return the columns of the view: all, or of many those with most filled cells."""
-    names = [str(name) for name in filling.filled.columns]
+    names = [str(name) for name in completed.filled.columns]
     if len(names) <= MOST_COLUMNS:
         return names
-    most = filling.n_filled.sort_values(ascending=False, kind="stable").index[: MOST_COLUMNS - 1]
+    most = completed.n_filled.sort_values(ascending=False, kind="stable").index[: MOST_COLUMNS - 1]
     chosen = {also, *map(str, most)}
     return [name for name in names if name in chosen]
 
 
-def marked(filling: Filling, rows: Positions, columns: list[str]) -> Any:
+def marked(completed: CompletedTable, rows: Positions, columns: list[str]) -> Any:
     """Return some cells as a pandas Styler: filled ones green and bold, empty ones orange.
 
     Only a page of rows goes in: a Styler is slow, and ends at a quarter of a million cells.
     """
-    part = filling.filled.iloc[rows][columns]  # rows first: there are few of them
-    imputed = filling.imputed.iloc[rows][columns].to_numpy()
+    part = completed.filled.iloc[rows][columns]  # rows first: there are few of them
+    imputed = completed.imputed.iloc[rows][columns].to_numpy()
     empty = part.isna().to_numpy()
     styles = np.where(imputed, FILLED_STYLE, np.where(empty, EMPTY_STYLE, ""))
     table = pd.DataFrame(styles, index=part.index, columns=part.columns)
@@ -95,26 +95,28 @@ def _shown(cell: Any) -> str:
 # A column
 
 
-def observed_and_filled(filling: Filling, column: str) -> ValueDistribution:
+def observed_and_filled(completed: CompletedTable, column: str) -> ValueDistribution:
     """Count the values of a column apart for observed and for filled cells."""
-    return _distribution(filling.key, column, filling)
+    return _distribution(completed.key, column, completed)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _distribution(key: tuple[Any, ...], column: str, _filling: Filling) -> ValueDistribution:
+def _distribution(
+    key: tuple[Any, ...], column: str, _completed: CompletedTable
+) -> ValueDistribution:
     before = f"{column} before"
-    both = pd.DataFrame({column: _filling.filled[column], before: _filling.frame[column]})
-    schema = Schema.infer(both, {column: _filling.schema.role(column)})
+    both = pd.DataFrame({column: _completed.filled[column], before: _completed.frame[column]})
+    schema = Schema.infer(both, {column: _completed.schema.role(column)})
     return compare_distributions(both, before, column, schema=schema)
 
 
 # The biography
 
 
-def biography(filling: Filling, row: int, column: str) -> CellDetails:
+def biography(completed: CompletedTable, row: int, column: str) -> CellDetails:
     """Tell all that is known about a cell, with what each filling of the same table says."""
-    others = tuple((name, one.id, one.finished_at) for name, one in by_method(filling).items())
-    return _biography(filling.key, others, row, column, filling)
+    others = tuple((name, one.id, one.finished_at) for name, one in by_method(completed).items())
+    return _biography(completed.key, others, row, column, completed)
 
 
 @st.cache_resource(max_entries=32, show_spinner="Looking for similar rows …")
@@ -123,35 +125,35 @@ def _biography(
     others: tuple[tuple[str, str, float], ...],
     row: int,
     column: str,
-    _filling: Filling,
+    _completed: CompletedTable,
 ) -> CellDetails:
-    fillings = {}
+    completed_tables = {}
     for name, job_id, _ in others:
-        record = jobs.record(job_id)
+        record = runs.record(job_id)
         if record is not None:
-            fillings[name] = read_frame(result_folder(record) / IMPUTED_FILE, [column])
+            completed_tables[name] = read_frame(result_folder(record) / IMPUTED_FILE, [column])
     return cell_details(
-        _filling.frame[[column]],
+        _completed.frame[[column]],
         row,
         column,
-        fillings,
-        _filling.draws([column]),
-        neighborhood=_neighborhood_of(_filling, row, column),
+        completed_tables,
+        _completed.draws([column]),
+        neighborhood=_neighborhood_of(_completed, row, column),
     )
 
 
-def _neighborhood_of(filling: Filling, row: int, column: str) -> Neighborhood:
-    if len(filling.frame) <= DONOR_ROWS:
-        return _neighborhood(filling.key, filling)
-    donors = np.flatnonzero(filling.frame[column].notna().to_numpy())
+def _neighborhood_of(completed: CompletedTable, row: int, column: str) -> Neighborhood:
+    if len(completed.frame) <= DONOR_ROWS:
+        return _neighborhood(completed.key, completed)
+    donors = np.flatnonzero(completed.frame[column].notna().to_numpy())
     if len(donors) > DONOR_ROWS:
         donors = np.random.default_rng(0).choice(donors, DONOR_ROWS, replace=False)
-    return Neighborhood(filling.frame, filling.schema, rows=np.append(donors, row))
+    return Neighborhood(completed.frame, completed.schema, rows=np.append(donors, row))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _neighborhood(key: tuple[Any, ...], _filling: Filling) -> Neighborhood:
-    return Neighborhood(_filling.frame, _filling.schema)
+def _neighborhood(key: tuple[Any, ...], _completed: CompletedTable) -> Neighborhood:
+    return Neighborhood(_completed.frame, _completed.schema)
 
 
 def donor_table(told: CellDetails) -> pd.DataFrame:

@@ -6,36 +6,37 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import jobs, session
-from dashboard.impute.fillings import all_fillings, digest_of, stale_sentence
-from dashboard.workspace import OpenTable
+from dashboard import runs
+from dashboard.impute.completed_tables import digest_of, imputation_runs, stale_sentence
+from dashboard.state import memory
+from dashboard.state.workspace import OpenTable
 from pmae_core.jobs import JobRecord
 
 SECTION = "impute"
 
 
-def choose_filling(table: OpenTable) -> JobRecord | None:
-    """Ask which filling to look at, the newest of the open table at first; None if there is none.
+def choose_imputation(table: OpenTable) -> JobRecord | None:
+    """Ask which imputation to look at, at first the newest of the open table; None without any.
 
     What has changed since it was made is said below.
     """
-    runs = all_fillings()
-    if not runs:
+    found = imputation_runs()
+    if not found:
         return None
-    own = [run for run in runs if run.spec.table == digest_of(table)]
+    own = [run for run in found if run.spec.table == digest_of(table)]
     return choose_run(
-        runs,
+        found,
         table,
-        "Which filling?",
+        "Which imputation?",
         section=SECTION,
-        name="filling",
-        first=(own or runs)[0],
+        name="imputation",
+        first=(own or found)[0],
         help_text="The newest comes first.",
     )
 
 
 def choose_run(
-    runs: Sequence[JobRecord],
+    found: Sequence[JobRecord],
     table: OpenTable,
     label: str,
     *,
@@ -48,7 +49,7 @@ def choose_run(
 
     Parameters
     ----------
-    runs : sequence of JobRecord
+    found : sequence of JobRecord
         The runs to choose from, the newest first.
     table : OpenTable
         The open table.
@@ -59,15 +60,15 @@ def choose_run(
     first : JobRecord
         What is chosen at first.
     """
-    by_id = {run.id: run for run in runs}
-    chosen = session.remembered(
+    by_id = {run.id: run for run in found}
+    chosen = memory.remembered(
         st.selectbox,
         label,
         section=section,
         name=name,
         default=first.id,
         options=list(by_id),
-        format_func=jobs.labels(list(runs)).get,
+        format_func=runs.labels(found).get,
         help=help_text,
     )
     if changed := stale_sentence(by_id[chosen], table):

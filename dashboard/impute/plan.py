@@ -10,9 +10,9 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.compare.plan import known_methods
-from dashboard.impute.fillings import title_of
-from dashboard.workspace import OpenTable
+from dashboard.impute.completed_tables import title_of
+from dashboard.state.workspace import OpenTable
+from dashboard.widgets.methods import known_methods
 from pmae_core.explain import StructuralMissingness, find_structural_missingness
 from pmae_core.jobs import JobRecord
 from pmae_core.table import Schema

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.impute.fillings import Filling
+from dashboard.impute.completed_tables import CompletedTable
 from pmae_core.inference import DeltaCurve, tipping_point
 from pmae_core.inference.delta import DEFAULT_DELTAS
 
@@ -17,14 +17,16 @@ MOST_CELLS = 2_000_000
 Conclusion = tuple[str, ...]
 
 
-def pooled_draws(filling: Filling) -> int:
+def pooled_draws(completed: CompletedTable) -> int:
     """Return how many draws the estimate is pooled from; 0 if it rests on the filled table."""
-    if filling.n_draws < 2:
+    if completed.n_draws < 2:
         return 0
-    return min(filling.n_draws, max(2, MOST_CELLS // len(filling.frame)))
+    return min(completed.n_draws, max(2, MOST_CELLS // len(completed.frame)))
 
 
-def delta_curve(filling: Filling, column: str, conclusion: Conclusion, null: float) -> DeltaCurve:
+def delta_curve(
+    completed: CompletedTable, column: str, conclusion: Conclusion, null: float
+) -> DeltaCurve:
     """Return how a conclusion moves with the filled cells of a column.
 
     Raises
@@ -32,17 +34,21 @@ def delta_curve(filling: Filling, column: str, conclusion: Conclusion, null: flo
     ScoringError
         If it cannot be estimated; a sentence.
     """
-    return _curve(filling.key, column, conclusion, null, filling)
+    return _curve(completed.key, column, conclusion, null, completed)
 
 
 @st.cache_resource(max_entries=32, show_spinner="Moving the filled cells …")
 def _curve(
-    key: tuple[Any, ...], column: str, conclusion: Conclusion, null: float, _filling: Filling
+    key: tuple[Any, ...],
+    column: str,
+    conclusion: Conclusion,
+    null: float,
+    _completed: CompletedTable,
 ) -> DeltaCurve:
     columns = list(conclusion[1:])
-    draws = _filling.draws(columns, pooled_draws(_filling))
-    frame, filled = _filling.frame[columns], draws or _filling.filled[columns]
-    schema = _filling.schema.only(columns)
+    draws = _completed.draws(columns, pooled_draws(_completed))
+    frame, filled = _completed.frame[columns], draws or _completed.filled[columns]
+    schema = _completed.schema.only(columns)
     return tipping_point(frame, filled, column, conclusion, null=null, schema=schema)
 
 
@@ -52,12 +58,12 @@ def at_delta(curve: DeltaCurve, delta: float) -> pd.Series:
     return curve.table.loc[nearest]
 
 
-def sensible_null(filling: Filling, conclusion: Conclusion) -> float:
+def sensible_null(completed: CompletedTable, conclusion: Conclusion) -> float:
     """Return what to compare an estimate with: the observed mean for a mean, else 0."""
     kind, column, *_ = conclusion
     if kind != "mean":
         return 0.0
-    return float(f"{pd.to_numeric(filling.frame[column]).mean():.3g}")
+    return float(f"{pd.to_numeric(completed.frame[column]).mean():.3g}")
 
 
 SMALLEST, LARGEST = min(DEFAULT_DELTAS), max(DEFAULT_DELTAS)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dashboard.session import notify
+from dashboard.state.notices import notify
 from dashboard.text import plain
 from pmae_core.errors import PMAEError
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.session import remembered
+from dashboard.state.memory import remembered
 
 LARGEST_SEED = 2**31 - 1
 

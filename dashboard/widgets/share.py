@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.session import share_link
+from dashboard.state.links import share_link
 
 
 def share_button(page: str, settings: Mapping[str, Any], *, section: str | None = None) -> None:

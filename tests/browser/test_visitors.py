@@ -14,7 +14,7 @@ PAGES = (
     "Train",
     "Compare",
     "Impute",
-    "Takeaway",
+    "Export",
     "Learn",
     "Paper",
 )

@@ -207,7 +207,7 @@ def read_the_story_of_a_cell(visitor, holes: pd.DataFrame) -> None:
 
 
 def download_the_filled_table(visitor) -> pd.DataFrame:
-    visitor.go_to("Takeaway")
+    visitor.go_to("Export")
     with visitor.page.expect_download() as download:
         visitor.press_button("Table as Parquet")
     assert download.value.suggested_filename == "patients-filled.parquet"

@@ -5,8 +5,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dashboard import header, jobs
-from dashboard.workspace import Workspace, forget_recent
+from dashboard import runs
+from dashboard.shell import header
+from dashboard.state.workspace import Workspace, forget_recent
 from pmae_core.jobs import JobSpec, JobStore
 from tests.support.paths import ROOT
 
@@ -16,7 +17,7 @@ PAGES = sorted(path.name for path in (ROOT / "pages").glob("*.py"))
 @pytest.fixture
 def workspace(tmp_path, monkeypatch):
     monkeypatch.setenv("PMAE_HOME", str(tmp_path))
-    monkeypatch.setattr(jobs, "supervise", lambda: None)  # jobs of tests are not started
+    monkeypatch.setattr(runs, "supervise", lambda: None)  # jobs of tests are not started
     st.cache_data.clear()
     st.cache_resource.clear()
     return Workspace.create()
@@ -86,14 +87,14 @@ def test_a_damaged_table_leaves_a_way_out(workspace):
     assert not app.exception
     assert "Open it again" in app.error[0].value
     assert len(app.file_uploader) == 1
-    for page in ("impute.py", "takeaway.py"):
+    for page in ("impute.py", "export.py"):
         app = open_app(workspace.token).switch_page(f"../pages/{page}").run()
         assert not app.exception
         assert "Open it again" in app.error[0].value
 
 
 def test_a_page_that_fails_is_no_traceback(workspace, monkeypatch):
-    monkeypatch.setattr("dashboard.uploads.waiting_file", lambda own: 1 / 0)
+    monkeypatch.setattr("dashboard.data.uploads.waiting_file", lambda own: 1 / 0)
 
     app = open_app(workspace.token)
 
@@ -157,4 +158,4 @@ def test_the_browser_asks_again_only_while_there_are_jobs(workspace, monkeypatch
     ],
 )
 def test_jobs_in_words(counts, sentence):
-    assert jobs.JobCounts(*counts).sentence() == sentence
+    assert runs.JobCounts(*counts).sentence() == sentence

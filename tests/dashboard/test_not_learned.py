@@ -1,10 +1,11 @@
 """Every page gives the library's answer to: is this column learned, and if not, why?"""
 
-from dashboard.compare.plan import number_columns, target_columns
+from dashboard.amputation.scenario import content_columns
+from dashboard.compare.plan import target_columns
 from dashboard.impute.plan import stays_empty
-from dashboard.labs.masking import masking_table
-from dashboard.labs.scenario import content_columns
-from dashboard.training.curves import column_names
+from dashboard.masking.lab import masking_table
+from dashboard.train.curves import column_names
+from dashboard.widgets.conclusions import number_columns
 from tests.support.odd_tables import IMPUTABLE, LEARNED, NOT_LEARNED, odd_table
 
 
@@ -25,8 +26,8 @@ def test_pages_agree_with_the_schema():
 
 
 def test_a_table_without_anything_to_learn_is_said_so(tmp_path):
-    from dashboard.summary import cautions
-    from dashboard.workspace import Workspace
+    from dashboard.data.summary import cautions
+    from dashboard.state.workspace import Workspace
 
     frame, _ = odd_table()
     own = Workspace.create(tmp_path)

@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dashboard.workspace import Workspace, forget_recent
+from dashboard.state.workspace import Workspace, forget_recent
 from pmae_core.jobs import JobProgress, JobRecord, JobSpec, JobState, JobStore, ProcessId
 from pmae_core.jobs.engines import LocalEngine
 from pmae_core.jobs.worker.context import JobContext
@@ -155,7 +155,7 @@ def add_job(workspace, store) -> Callable[..., JobRecord]:
 
 
 @pytest.fixture
-def add_filling(workspace, store, add_job, tmp_path_factory) -> Callable[..., JobRecord]:
+def add_imputation(workspace, store, add_job, tmp_path_factory) -> Callable[..., JobRecord]:
     """Return a function that really fills the open table, and keeps it as a finished job."""
 
     def add(params: Mapping[str, Any], *, kind: str = "impute", seed: int = 0, **job: Any):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.compare.plan import known_methods
+from dashboard.widgets.methods import known_methods
 from pmae_core.jobs import JobState
 from tests.support.seen import calm, questions, shown
 from tests.support.seen import text as words
@@ -30,10 +30,10 @@ def table():
 
 
 @pytest.fixture
-def imputed(fill, table, add_filling):
+def imputed(fill, table, add_imputation):
     """Give a workspace whose table has four imputations."""
     workspace = fill(table, name="wages.csv")
-    add_filling(EM)
+    add_imputation(EM)
     return workspace
 
 
@@ -79,9 +79,9 @@ def test_imputations_of_another_table_do_not_count(imputed, fill, table, open_pa
     assert "There are no imputations of this table yet" in words(calm(open_page(PAGE)))
 
 
-def test_a_single_imputation_is_warned_of(fill, table, open_page, add_filling):
+def test_a_single_imputation_is_warned_of(fill, table, open_page, add_imputation):
     fill(table)
-    add_filling({"method": "knn"})
+    add_imputation({"method": "knn"})
 
     app = calm(open_page(PAGE))
 
@@ -89,8 +89,8 @@ def test_a_single_imputation_is_warned_of(fill, table, open_page, add_filling):
     assert "from a single imputation" in words(app)
 
 
-def test_several_imputations_come_before_a_newer_single_one(imputed, add_filling, open_page):
-    add_filling({"method": "knn"})
+def test_several_imputations_come_before_a_newer_single_one(imputed, add_imputation, open_page):
+    add_imputation({"method": "knn"})
 
     assert "pooled over 4 imputations" in words(calm(open_page(PAGE)))
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard import estimates
-from dashboard.labs.scenario import Scenario
+from dashboard.amputation.scenario import Scenario
+from dashboard.runs import estimates
 from pmae_core.errors import JobError
 from pmae_core.evaluation import Comparison, compare
 from pmae_core.jobs import JobProgress, JobState, JobStore

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard import uploads
-from dashboard.workspace import Workspace
+from dashboard.data import uploads
+from dashboard.state.workspace import Workspace
 from pmae_core.errors import DatasetUnavailableError
 from pmae_core.table import ReadingLimits, Role, write_table
 from tests.support.paths import ROOT
@@ -165,7 +165,7 @@ def test_a_table_that_needs_a_download_says_so(open_page, workspace, monkeypatch
     def unavailable(name):
         raise DatasetUnavailableError("It cannot be downloaded. Connect to the internet.")
 
-    monkeypatch.setattr("dashboard.session.load_dataset", unavailable)
+    monkeypatch.setattr("dashboard.state.session.load_dataset", unavailable)
     app.button(key="data:open_sample").click().run()
 
     assert not app.exception

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard import estimates
 from dashboard.impute import cells
+from dashboard.runs import estimates
 from pmae_core.evaluation import compare
 from pmae_core.explain import find_structural_missingness
 from pmae_core.imputers import make_imputer
@@ -132,10 +132,10 @@ def test_holes_that_are_none_are_offered_to_be_left(fill, table, open_page, stor
 
 
 def test_a_trained_model_of_this_table_comes_first(
-    fill, table, open_page, add_filling, store, workspace
+    fill, table, open_page, add_imputation, store, workspace
 ):
     fill(table)
-    trained = add_filling({"method": "pmae-mix", "params": QUICK}, kind="train", name="my model")
+    trained = add_imputation({"method": "pmae-mix", "params": QUICK}, kind="train", name="my model")
 
     app = open_page(PAGE)
     assert app.selectbox(key="impute:source").options[0] == "Trained: my model"
@@ -222,9 +222,9 @@ def test_a_failed_filling_says_why(fill, table, open_page, add_job):
 # Done: the table
 
 
-def test_filled_cells_are_marked_and_counted(fill, table, open_page, add_filling):
+def test_filled_cells_are_marked_and_counted(fill, table, open_page, add_imputation):
     fill(table)
-    add_filling(EM)
+    add_imputation(EM)
 
     app = calm(open_page(PAGE))
 
@@ -237,9 +237,9 @@ def test_filled_cells_are_marked_and_counted(fill, table, open_page, add_filling
     assert table.loc[rows.index].isna().any(axis=1).all()
 
 
-def test_all_rows_can_be_paged_through(fill, table, open_page, add_filling):
+def test_all_rows_can_be_paged_through(fill, table, open_page, add_imputation):
     fill(table)
-    add_filling({"method": "naive"})
+    add_imputation({"method": "naive"})
     app = open_page(PAGE)
 
     app = app.toggle(key="impute:only_filled").set_value(False).run()
@@ -248,10 +248,10 @@ def test_all_rows_can_be_paged_through(fill, table, open_page, add_filling):
     assert list(shown(app, "packs").index) == list(range(100, 120))
 
 
-def test_the_biography_of_a_cell(fill, table, open_page, add_filling):
+def test_the_biography_of_a_cell(fill, table, open_page, add_imputation):
     fill(table)
-    add_filling({"method": "naive"})
-    add_filling(EM)
+    add_imputation({"method": "naive"})
+    add_imputation(EM)
     app = open_page(PAGE)
 
     app.number_input(key="impute:row").set_value(5)
@@ -266,13 +266,13 @@ def test_the_biography_of_a_cell(fill, table, open_page, add_filling):
     assert len(shown(app, "Distance")) == 5
 
 
-def test_thin_support_is_a_warning(fill, open_page, add_filling):
+def test_thin_support_is_a_warning(fill, open_page, add_imputation):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(60, 8)), columns=list("abcdefgh"))
     frame.loc[0, list("abcdefg")] = np.nan
     frame.loc[:5, "a"] = np.nan
     fill(frame)
-    add_filling({"method": "naive"})
+    add_imputation({"method": "naive"})
     app = open_page(PAGE)
 
     app.number_input(key="impute:row").set_value(0)
@@ -281,9 +281,9 @@ def test_thin_support_is_a_warning(fill, open_page, add_filling):
     assert any("Little information here" in warning.value for warning in app.warning)
 
 
-def test_a_chosen_cell_and_view_survive_a_reload(fill, table, open_page, add_filling):
+def test_a_chosen_cell_and_view_survive_a_reload(fill, table, open_page, add_imputation):
     fill(table)
-    add_filling(EM)
+    add_imputation(EM)
     app = open_page(PAGE)
     app.number_input(key="impute:row").set_value(12).run()
     app.selectbox(key="impute:column").select("kind").run()
@@ -293,10 +293,10 @@ def test_a_chosen_cell_and_view_survive_a_reload(fill, table, open_page, add_fil
     assert "Who says what about `kind` of row 12?" in questions(again)
 
 
-def test_what_stays_empty_is_told(fill, table, open_page, add_filling):
+def test_what_stays_empty_is_told(fill, table, open_page, add_imputation):
     fill(table.assign(nothing=np.nan))
     (hole,) = find_structural_missingness(table)
-    add_filling({"method": "naive", "left_alone": [hole.to_dict()]})
+    add_imputation({"method": "naive", "left_alone": [hole.to_dict()]})
 
     app = calm(open_page(PAGE))
 
@@ -304,29 +304,29 @@ def test_what_stays_empty_is_told(fill, table, open_page, add_filling):
     assert "cannot be learned: `nothing`" in words(app)
 
 
-def test_a_filling_that_filled_nothing_marks_nothing(fill, table, open_page, add_filling):
+def test_a_filling_that_filled_nothing_marks_nothing(fill, table, open_page, add_imputation):
     fill(table.dropna().reset_index(drop=True))
-    add_filling({"method": "naive"})
+    add_imputation({"method": "naive"})
 
     app = calm(open_page(PAGE))
 
     assert "No cell was filled" in words(app)
 
 
-def test_a_training_that_filled_its_table_is_a_filling(fill, table, open_page, add_filling):
+def test_a_training_that_filled_its_table_is_a_filling(fill, table, open_page, add_imputation):
     fill(table)
-    add_filling({"method": "pmae-mix", "params": QUICK}, kind="train", name="my training")
+    add_imputation({"method": "pmae-mix", "params": QUICK}, kind="train", name="my training")
 
     app = calm(open_page(PAGE))
 
-    (option,) = app.selectbox(key="impute:filling").options
+    (option,) = app.selectbox(key="impute:imputation").options
     assert option.startswith("my training")
     assert "filled by PMAE" in words(app)
 
 
-def test_files_that_are_gone_are_a_sentence(fill, table, open_page, add_filling):
+def test_files_that_are_gone_are_a_sentence(fill, table, open_page, add_imputation):
     fill(table)
-    job = add_filling(EM)
+    job = add_imputation(EM)
     (job.folder / "result" / "imputed.parquet").unlink()
 
     app = open_page(PAGE)
@@ -338,12 +338,12 @@ def test_files_that_are_gone_are_a_sentence(fill, table, open_page, add_filling)
 # Which table
 
 
-def test_fillings_are_not_mixed_up(fill, table, open_page, add_filling):
+def test_fillings_are_not_mixed_up(fill, table, open_page, add_imputation):
     fill(table)
-    first = add_filling({"method": "naive"}, name="the same name")
-    second = add_filling(EM, name="the same name")
+    first = add_imputation({"method": "naive"}, name="the same name")
+    second = add_imputation(EM, name="the same name")
     app = open_page(PAGE)
-    choice = app.selectbox(key="impute:filling")
+    choice = app.selectbox(key="impute:imputation")
     assert choice.value == second.id
     assert len(set(choice.options)) == 2
 
@@ -353,9 +353,9 @@ def test_fillings_are_not_mixed_up(fill, table, open_page, add_filling):
     assert "draws besides" not in words(app)
 
 
-def test_other_roles_since_are_noticed(fill, table, open_page, add_filling, workspace):
+def test_other_roles_since_are_noticed(fill, table, open_page, add_imputation, workspace):
     fill(table)
-    add_filling({"method": "naive"})
+    add_imputation({"method": "naive"})
     workspace.set_roles({"packs": "ignored"})
 
     app = calm(open_page(PAGE))
@@ -363,9 +363,9 @@ def test_other_roles_since_are_noticed(fill, table, open_page, add_filling, work
     assert "`packs` has another role now than when this filling was made" in words(app)
 
 
-def test_other_sentinels_since_are_noticed(fill, table, open_page, add_filling, workspace):
+def test_other_sentinels_since_are_noticed(fill, table, open_page, add_imputation, workspace):
     fill(table)
-    add_filling({"method": "naive"})
+    add_imputation({"method": "naive"})
     workspace.set_sentinels({"smoker": ["no"]})
 
     app = calm(open_page(PAGE))
@@ -374,9 +374,9 @@ def test_other_sentinels_since_are_noticed(fill, table, open_page, add_filling, 
     assert shown(app, "packs")["smoker"].isin(["yes", "no"]).all()
 
 
-def test_a_filling_of_another_table_is_called_so(fill, table, open_page, add_filling):
+def test_a_filling_of_another_table_is_called_so(fill, table, open_page, add_imputation):
     fill(table)
-    add_filling({"method": "naive"})
+    add_imputation({"method": "naive"})
     fill(table.drop(columns="x"))
 
     app = calm(open_page(PAGE))
@@ -388,9 +388,11 @@ def test_a_filling_of_another_table_is_called_so(fill, table, open_page, add_fil
 # Columns
 
 
-def test_without_a_comparison_the_page_says_where_to_get_one(fill, table, open_page, add_filling):
+def test_without_a_comparison_the_page_says_where_to_get_one(
+    fill, table, open_page, add_imputation
+):
     fill(table)
-    add_filling(EM)
+    add_imputation(EM)
 
     app = view(open_page(PAGE), "Columns to trust")
 
@@ -401,12 +403,12 @@ def test_without_a_comparison_the_page_says_where_to_get_one(fill, table, open_p
     assert "Do the filled cells look like the observed ones?" in questions(app)
 
 
-def test_a_comparison_says_what_not_to_trust(fill, table, open_page, add_filling, add_job):
+def test_a_comparison_says_what_not_to_trust(fill, table, open_page, add_imputation, add_job):
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"x": table["x"], "y": table["y"], "noise": rng.normal(size=120)})
     frame.loc[1::5, "noise"] = np.nan
     fill(frame)
-    add_filling(EM)
+    add_imputation(EM)
     params = {"methods": ["naive", "em"], "seeds": [0, 1, 2]}
     job = add_job("compare", params, JobState.SUCCEEDED, result={})
     comparison = compare(frame, ["naive", "em"], seeds=[0, 1, 2])
@@ -429,9 +431,9 @@ def test_a_comparison_says_what_not_to_trust(fill, table, open_page, add_filling
 # What if
 
 
-def test_a_shift_of_the_missing_ones(fill, table, open_page, add_filling):
+def test_a_shift_of_the_missing_ones(fill, table, open_page, add_imputation):
     fill(table)
-    add_filling(EM)
+    add_imputation(EM)
     app = view(open_page(PAGE), "What if")
 
     assert "How far may the filled cells be off?" in questions(app)
@@ -447,9 +449,9 @@ def test_a_shift_of_the_missing_ones(fill, table, open_page, add_filling):
 
 
 @pytest.mark.parametrize("kind", ["correlation", "slope"])
-def test_conclusions_of_two_columns(kind, fill, table, open_page, add_filling):
+def test_conclusions_of_two_columns(kind, fill, table, open_page, add_imputation):
     fill(table)
-    add_filling({"method": "naive"})
+    add_imputation({"method": "naive"})
     app = view(open_page(PAGE), "What if")
 
     app = calm(app.selectbox(key="impute:conclusion").select(kind).run())
@@ -458,9 +460,9 @@ def test_conclusions_of_two_columns(kind, fill, table, open_page, add_filling):
     assert "so it is too narrow" in words(app)
 
 
-def test_a_table_of_texts_has_nothing_to_shift(fill, open_page, add_filling):
+def test_a_table_of_texts_has_nothing_to_shift(fill, open_page, add_imputation):
     fill(pd.DataFrame({"a": ["x", "y", None] * 20, "b": ["u", "v", "u"] * 20}))
-    add_filling({"method": "naive"})
+    add_imputation({"method": "naive"})
 
     app = view(open_page(PAGE), "What if")
 
@@ -470,10 +472,10 @@ def test_a_table_of_texts_has_nothing_to_shift(fill, open_page, add_filling):
 # Text of users stays text
 
 
-def test_markup_in_names_and_cells_is_shown_as_text(fill, table, open_page, add_filling):
+def test_markup_in_names_and_cells_is_shown_as_text(fill, table, open_page, add_imputation):
     nasty = "<b>**y**</b> $x$"
     fill(table.rename(columns={"y": nasty}), name="*my* table")
-    add_filling(EM)
+    add_imputation(EM)
     app = open_page(PAGE)
 
     app.number_input(key="impute:row").set_value(5)
@@ -492,9 +494,9 @@ def test_markup_in_names_and_cells_is_shown_as_text(fill, table, open_page, add_
 BLEND = {"method": "pmae", "params": {"preset": "fast", "n_trees": 5}}
 
 
-def test_a_blend_says_which_member_counts(fill, table, open_page, add_filling):
+def test_a_blend_says_which_member_counts(fill, table, open_page, add_imputation):
     fill(table)
-    add_filling(BLEND)
+    add_imputation(BLEND)
 
     app = view(open_page(PAGE), "Columns to trust")
 
@@ -503,21 +505,21 @@ def test_a_blend_says_which_member_counts(fill, table, open_page, add_filling):
 
 
 def test_a_blend_of_a_wide_table_shows_the_columns_with_most_missing_cells(
-    fill, open_page, add_filling
+    fill, open_page, add_imputation
 ):
     rng = np.random.default_rng(0)
     wide = pd.DataFrame(rng.normal(size=(60, 34))).rename(columns="c{}".format)
     fill(wide.mask(rng.random(wide.shape) < 0.1))
-    add_filling({"method": "pmae", "params": {"members": ["gaussian"]}})
+    add_imputation({"method": "pmae", "params": {"members": ["gaussian"]}})
 
     app = view(open_page(PAGE), "Columns to trust")
 
     assert "Shown are the 30 of 34 columns with the most missing cells" in words(app)
 
 
-def test_other_methods_have_no_members(fill, table, open_page, add_filling):
+def test_other_methods_have_no_members(fill, table, open_page, add_imputation):
     fill(table)
-    add_filling(EM)
+    add_imputation(EM)
 
     app = view(open_page(PAGE), "Columns to trust")
 

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from dashboard.lessons import (
+from dashboard.learn import (
     LESSONS,
     masking,
     mechanisms,

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.labs.scenario import Scenario
+from dashboard.amputation.scenario import Scenario
 from pmae_core.masking import list_masking_functions, masking_probability
 
 PAGE = "masking_lab.py"

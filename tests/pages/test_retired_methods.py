@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.compare.plan import known_methods
+from dashboard.widgets.methods import known_methods
 from pmae_core.evaluation import compare, write_comparison
 from pmae_core.imputers import list_imputers, registry
 from pmae_core.jobs import JobState
@@ -55,13 +55,13 @@ def test_settings_that_name_it_are_forgotten(fill, table, open_page, retire_em):
     assert source.value == "pmae"
 
 
-def test_its_imputation_can_be_seen_and_taken(fill, table, open_page, add_filling, retire_em):
+def test_its_imputation_can_be_seen_and_taken(fill, table, open_page, add_imputation, retire_em):
     fill(table)
-    add_filling({"method": "em", "imputations": 2})
+    add_imputation({"method": "em", "imputations": 2})
     retire_em()
 
     calm(open_page("impute.py"))
-    exported = open_page("takeaway.py")
+    exported = open_page("export.py")
 
     assert not exported.exception
     assert SENTENCE in words(exported)
@@ -77,7 +77,7 @@ def test_its_job_is_shown(state, fill, table, open_page, add_job, retire_em):
     add_job("compare", {"methods": ["em", "naive"], "seeds": [0]}, JobState.QUEUED)
     retire_em()
 
-    for page in ("impute.py", "compare.py", "takeaway.py"):
+    for page in ("impute.py", "compare.py", "export.py"):
         assert not open_page(page).exception, page
 
 

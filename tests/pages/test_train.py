@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard import estimates
-from dashboard.jobs import STATE_WORDS
+from dashboard.runs import STATE_WORDS, estimates
 from pmae_core.jobs import JobProgress, JobState, JobStore
 from pmae_core.jobs.engines import LocalEngine
 from tests.support.seen import buttons, calm, press, questions, words

@@ -11,7 +11,7 @@ import typer
 import yaml
 from streamlit.testing.v1 import AppTest
 
-from dashboard.workspace import Workspace
+from dashboard.state.workspace import Workspace
 from pmae_core.cli.app import app
 from pmae_core.imputers import list_imputers, registry
 from tests.support.markdown import blocks, broken_links, pmae_commands, run_console

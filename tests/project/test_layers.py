@@ -240,7 +240,10 @@ def test_a_bad_import_is_found(tmp_path, path, code, reason):
 @pytest.mark.parametrize(
     ("path", "code"),
     [
-        ("pages/one.py", "import streamlit\nfrom dashboard.theme import x\nimport pmae_core.table"),
+        (
+            "pages/one.py",
+            "import streamlit\nfrom dashboard.text import x\nimport pmae_core.table",
+        ),
         ("dashboard/app.py", "from pmae_core import table"),
         ("pmae_core/cli/app.py", "def f():\n    from pmae_core.imputers import make_imputer"),
         ("pmae_core/imputers/base.py", "from ..table.schema import Schema\nimport torch, pandas"),

@@ -79,7 +79,7 @@ def views() -> Iterator[tuple[str, Callable[[Visitor], None]]]:
         yield page.lower().replace(" ", "-"), page_view(page)
     for name, choice in IMPUTE_VIEWS.items():
         yield f"impute-{name}", choice_view("Impute", "What do you want to see?", choice)
-    for page in ("Analyze", "Takeaway", "Learn", "Paper"):
+    for page in ("Analyze", "Export", "Learn", "Paper"):
         yield page.lower(), page_view(page)
 
 

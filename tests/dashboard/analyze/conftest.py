@@ -31,7 +31,7 @@ def wages() -> pd.DataFrame:
 
 
 @pytest.fixture
-def make_filling(wages) -> Callable[..., Any]:
+def make_completed(wages) -> Callable[..., Any]:
     """Return a function that imputes the table."""
     st.cache_resource.clear()
 
@@ -57,6 +57,6 @@ def make_filling(wages) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def filling(make_filling) -> Any:
+def completed(make_completed) -> Any:
     """Give a run with five imputations."""
-    return make_filling()
+    return make_completed()

@@ -8,16 +8,16 @@ import pytest
 from dashboard.analyze import answers
 from dashboard.analyze.fits import ModelRequest, fit_model
 from dashboard.analyze.scales import EffectScale
-from dashboard.compare.plan import known_methods
 from dashboard.text import spoken
+from dashboard.widgets.methods import known_methods
 
 
-def answer(filling, formula, family="ols", name="school"):
-    return spoken(answers.answer(fit_model(filling, ModelRequest(formula, family)), name))
+def answer(completed, formula, family="ols", name="school"):
+    return spoken(answers.answer(fit_model(completed, ModelRequest(formula, family)), name))
 
 
-def test_a_logarithm_is_told_in_percent(filling):
-    said = answer(filling, "log(pay) ~ school + sex")
+def test_a_logarithm_is_told_in_percent(completed):
+    said = answer(completed, "log(pay) ~ school + sex")
 
     assert re.match(
         r"Each additional unit of school goes with [\d.]+% higher pay \(95% interval [\d.]+% to "
@@ -27,14 +27,14 @@ def test_a_logarithm_is_told_in_percent(filling):
     )
 
 
-def test_a_category_is_compared_with_its_reference(filling):
-    said = answer(filling, "log(pay) ~ school + sex", name="sex[Male]")
+def test_a_category_is_compared_with_its_reference(completed):
+    said = answer(completed, "log(pay) ~ school + sex", name="sex[Male]")
 
     assert re.match(r"sex Male goes with [\d.]+% higher pay than Female \(95% interval", said)
 
 
-def test_an_interval_with_no_association_in_it_leaves_the_question_open(filling):
-    said = answer(filling, "pay ~ noise", name="noise")
+def test_an_interval_with_no_association_in_it_leaves_the_question_open(completed):
+    said = answer(completed, "pay ~ noise", name="noise")
 
     assert said.startswith("The data leave open whether each additional unit of noise goes with ")
     assert "other predictors" not in said
@@ -50,41 +50,43 @@ def test_an_interval_with_no_association_in_it_leaves_the_question_open(filling)
         ("pay ** 2 ~ school", "ols", r"goes with [\d.]+ higher pay \*\* 2 \("),
     ],
 )
-def test_every_family_has_its_words(filling, formula, family, words):
-    assert re.search(words, answer(filling, formula, family))
+def test_every_family_has_its_words(completed, formula, family, words):
+    assert re.search(words, answer(completed, formula, family))
 
 
-def test_the_odds_name_their_category(filling):
-    said = answer(filling, "sex ~ pay", "logistic", "pay")
+def test_the_odds_name_their_category(completed):
+    said = answer(completed, "sex ~ pay", "logistic", "pay")
 
     assert "the odds of sex being Male" in said
 
 
-def test_an_interaction_is_a_coefficient_and_no_more(filling):
-    said = answer(filling, "pay ~ school * sex", name="school:sex[Male]")
+def test_an_interaction_is_a_coefficient_and_no_more(completed):
+    said = answer(completed, "pay ~ school * sex", name="school:sex[Male]")
 
     assert said.startswith("The coefficient of school:sex[Male] is ")
     assert "this coefficient alone does not describe them" in said
-    ratio = answer(filling, "rich ~ school * sex", "logistic", "school:sex[Male]")
+    ratio = answer(completed, "rich ~ school * sex", "logistic", "school:sex[Male]")
     assert ratio.startswith("The odds ratio of school:sex[Male] is ")
 
 
-def test_without_an_intercept_a_category_is_compared_with_none(filling):
-    said = answer(filling, "pay ~ 0 + sex", name="sex[Male]")
+def test_without_an_intercept_a_category_is_compared_with_none(completed):
+    said = answer(completed, "pay ~ 0 + sex", name="sex[Male]")
 
     assert said.startswith("The coefficient of sex[Male] is ")
     assert "Female" not in said
 
 
-def test_a_comparison_is_told_against_its_opposite(filling):
-    said = answer(filling, "pay ~ I(school > 12)", name="school > 12")
+def test_a_comparison_is_told_against_its_opposite(completed):
+    said = answer(completed, "pay ~ I(school > 12)", name="school > 12")
 
     assert "goes with" in said
     assert "than otherwise" in said
 
 
-def test_markup_in_names_stays_text(filling):
-    assert "`school`" in answers.answer(fit_model(filling, ModelRequest("pay ~ school")), "school")
+def test_markup_in_names_stays_text(completed):
+    assert "`school`" in answers.answer(
+        fit_model(completed, ModelRequest("pay ~ school")), "school"
+    )
 
 
 def test_large_ratios_do_not_overflow():
@@ -106,19 +108,19 @@ def say_em_is_proper(monkeypatch):
     return say
 
 
-def test_imputations_without_the_uncertainty_of_the_model_are_named(filling, say_em_is_proper):
+def test_imputations_without_the_uncertainty_of_the_model_are_named(completed, say_em_is_proper):
     say_em_is_proper(False)
 
-    (said,) = answers.warnings(filling, fit_model(filling, ModelRequest("pay ~ school")))
+    (said,) = answers.warnings(completed, fit_model(completed, ModelRequest("pay ~ school")))
 
     assert said.startswith("Imputations by Expectation maximization do not include")
     assert "Methods that include it" not in said
 
 
-def test_proper_imputations_need_no_warning(filling, say_em_is_proper):
+def test_proper_imputations_need_no_warning(completed, say_em_is_proper):
     say_em_is_proper(True)
 
-    assert answers.warnings(filling, fit_model(filling, ModelRequest("pay ~ school"))) == []
+    assert answers.warnings(completed, fit_model(completed, ModelRequest("pay ~ school"))) == []
     assert "Methods that include it: Expectation maximization" in answers.improper_sentence("knn")
 
 
@@ -127,16 +129,16 @@ def test_unknown_methods_are_not_judged():
     assert answers.improper_sentence("of another release") is None
 
 
-def test_a_single_imputation_is_warned_of(make_filling):
-    single = make_filling(0)
+def test_a_single_imputation_is_warned_of(make_completed):
+    single = make_completed(0)
 
     assert answers.warnings(single, fit_model(single, ModelRequest("pay ~ school"))) == [
         answers.SINGLE
     ]
 
 
-def test_columns_that_the_imputation_did_not_use_are_named(make_filling):
-    run = make_filling(roles={"noise": "ignored"})
+def test_columns_that_the_imputation_did_not_use_are_named(make_completed):
+    run = make_completed(roles={"noise": "ignored"})
 
     said = answers.warnings(run, fit_model(run, ModelRequest("log(pay) ~ noise * school")))
 

@@ -7,8 +7,8 @@ from dashboard.analyze import tables
 from dashboard.analyze.fits import ModelRequest, fit_model
 
 
-def test_the_table_has_what_a_reader_looks_for(filling):
-    analysis = fit_model(filling, ModelRequest("pay ~ school + town")).analysis
+def test_the_table_has_what_a_reader_looks_for(completed):
+    analysis = fit_model(completed, ModelRequest("pay ~ school + town")).analysis
 
     shown = tables.coefficient_table(analysis)
 
@@ -19,37 +19,37 @@ def test_the_table_has_what_a_reader_looks_for(filling):
     assert shown.loc[1, "p"] == "<0.001"
 
 
-def test_terms_in_a_csv_file_are_not_run_by_a_spreadsheet(filling):
-    analysis = fit_model(filling, ModelRequest("pay ~ school")).analysis
+def test_terms_in_a_csv_file_are_not_run_by_a_spreadsheet(completed):
+    analysis = fit_model(completed, ModelRequest("pay ~ school")).analysis
     analysis.table.loc[1, "term"] = "=1+1"
 
     assert "\n'=1+1," in tables.csv_text(analysis)
 
 
-def test_a_single_imputation_has_no_missing_information(make_filling):
-    analysis = fit_model(make_filling(0), ModelRequest("pay ~ school")).analysis
+def test_a_single_imputation_has_no_missing_information(make_completed):
+    analysis = fit_model(make_completed(0), ModelRequest("pay ~ school")).analysis
 
     assert "Missing information" not in tables.coefficient_table(analysis)
 
 
-def test_ratios_are_shown_where_there_are_some(filling):
-    analysis = fit_model(filling, ModelRequest("rich ~ school", "logistic")).analysis
+def test_ratios_are_shown_where_there_are_some(completed):
+    analysis = fit_model(completed, ModelRequest("rich ~ school", "logistic")).analysis
 
     shown = tables.coefficient_table(analysis)
 
     assert np.allclose(np.log(shown["Odds ratio"]), analysis.table["estimate"])
 
 
-def test_terms_with_several_coefficients_are_tested_together(filling):
-    analysis = fit_model(filling, ModelRequest("pay ~ school + town")).analysis
+def test_terms_with_several_coefficients_are_tested_together(completed):
+    analysis = fit_model(completed, ModelRequest("pay ~ school + town")).analysis
 
     assert tables.term_table(analysis)["Term"].tolist() == ["town"]
-    assert tables.term_table(fit_model(filling, ModelRequest("pay ~ school")).analysis).empty
+    assert tables.term_table(fit_model(completed, ModelRequest("pay ~ school")).analysis).empty
 
 
 @pytest.mark.parametrize("per_spread", [True, False])
-def test_the_figure_has_numbers_per_standard_deviation_if_asked(filling, per_spread):
-    fitted = fit_model(filling, ModelRequest("pay ~ school + sex"))
+def test_the_figure_has_numbers_per_standard_deviation_if_asked(completed, per_spread):
+    fitted = fit_model(completed, ModelRequest("pay ~ school + sex"))
 
     data = tables.forest_data(fitted, per_spread=per_spread).set_index(["term", "source"])
 
@@ -65,8 +65,8 @@ def test_the_figure_has_numbers_per_standard_deviation_if_asked(filling, per_spr
     assert data.xs(tables.COMPLETE, level="source")["due_to_missingness"].isna().all()
 
 
-def test_the_share_is_that_of_the_variance_between_imputations(filling):
-    table = fit_model(filling, ModelRequest("pay ~ school")).analysis.table
+def test_the_share_is_that_of_the_variance_between_imputations(completed):
+    table = fit_model(completed, ModelRequest("pay ~ school")).analysis.table
 
     between = table["std_error"] ** 2 * tables.due_to_missingness(table)
 

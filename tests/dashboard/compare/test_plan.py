@@ -2,17 +2,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dashboard.amputation.scenario import Scenario
 from dashboard.compare.plan import (
     ComparisonPlan,
     holes_words,
     job_words,
-    known_methods,
     method_sets,
-    number_columns,
     prepare,
     target_columns,
 )
-from dashboard.labs.scenario import Scenario
+from dashboard.widgets.conclusions import number_columns
+from dashboard.widgets.methods import known_methods
 from pmae_core.errors import PMAEError, ScoringError
 from pmae_core.evaluation import HoldoutPlan
 from pmae_core.jobs import JobSpec

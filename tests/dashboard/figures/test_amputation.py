@@ -17,7 +17,7 @@ from dashboard.figures.amputation import (
     truth_data,
     truths_figure,
 )
-from dashboard.theme import MISSING, OBSERVED
+from dashboard.shell.theme import MISSING, OBSERVED
 
 RNG = np.random.default_rng(0)
 

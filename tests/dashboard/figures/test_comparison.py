@@ -19,7 +19,7 @@ from dashboard.figures.comparison import (
     truth_figure,
     truth_points,
 )
-from dashboard.theme import IMPUTED, NEUTRAL, OBSERVED
+from dashboard.shell.theme import IMPUTED, NEUTRAL, OBSERVED
 from pmae_core.evaluation.ranking import RANKED_METRICS
 
 

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from dashboard.figures import lessons as figures
-from dashboard.theme import MISSING, NEUTRAL, OBSERVED
+from dashboard.shell.theme import MISSING, NEUTRAL, OBSERVED
 
 
 def test_the_small_table_marks_holes_and_keeps_the_place_of_each_cell():

@@ -10,7 +10,7 @@ from dashboard.figures.masking import (
     curve_figure,
     weights_figure,
 )
-from dashboard.theme import MASKED, OBSERVED
+from dashboard.shell.theme import MASKED, OBSERVED
 from pmae_core.masking import masking_probability
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from dashboard.figures import missingness as figures
-from dashboard.theme import IMPUTED, MISSING, OBSERVED
+from dashboard.shell.theme import IMPUTED, MISSING, OBSERVED
 from pmae_core.missingness import (
     bin_nullity,
     cluster_columns,

@@ -2,7 +2,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard import theme
 from dashboard.figures.training import (
     MOST_COLUMNS,
     columns_figure,
@@ -10,6 +9,7 @@ from dashboard.figures.training import (
     overlay_figure,
     validation_figure,
 )
+from dashboard.shell import theme
 
 
 def losses(n):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from dashboard.impute import cells
-from dashboard.impute.fillings import Filling
+from dashboard.impute.completed_tables import CompletedTable
 from pmae_core.table import Schema
 
 
@@ -15,10 +15,10 @@ class Record:
     id, finished_at, result = "a job", 1.0, None
 
 
-def make_filling(frame: pd.DataFrame, value: float = 0.5) -> Filling:
+def make_completed(frame: pd.DataFrame, value: float = 0.5) -> CompletedTable:
     filled = frame.fillna(value)
     imputed = frame.isna()
-    return Filling(Record(), frame, Schema.infer(frame), filled, imputed, imputed.sum())
+    return CompletedTable(Record(), frame, Schema.infer(frame), filled, imputed, imputed.sum())
 
 
 @pytest.fixture
@@ -36,11 +36,11 @@ def forget():
 
 
 def test_rows_with_filled_cells_and_all_rows(frame):
-    filling = make_filling(frame)
+    completed = make_completed(frame)
 
-    assert list(cells.rows_to_show(filling, only_filled=True)) == list(range(3, 130, 2))
-    assert list(cells.rows_to_show(filling, only_filled=False)) == list(range(130))
-    assert cells.first_filled(filling) == (3, "b")
+    assert list(cells.rows_to_show(completed, only_filled=True)) == list(range(3, 130, 2))
+    assert list(cells.rows_to_show(completed, only_filled=False)) == list(range(130))
+    assert cells.first_filled(completed) == (3, "b")
 
 
 @pytest.mark.parametrize(("n_rows", "pages"), [(0, 1), (1, 1), (50, 1), (51, 2), (130, 3)])
@@ -49,11 +49,11 @@ def test_pages(n_rows, pages):
 
 
 def test_filled_cells_are_green_and_empty_ones_orange(frame):
-    filling = make_filling(frame)
-    filling.filled.loc[7, "c"] = np.nan
-    filling.imputed.loc[7, "c"] = False
+    completed = make_completed(frame)
+    completed.filled.loc[7, "c"] = np.nan
+    completed.imputed.loc[7, "c"] = False
 
-    styler = cells.marked(filling, np.array([6, 7]), ["a", "b", "c"])
+    styler = cells.marked(completed, np.array([6, 7]), ["a", "b", "c"])
     styler._compute()
 
     styles = {place: dict(style) for place, style in styler.ctx.items() if style}
@@ -65,7 +65,7 @@ def test_filled_cells_are_green_and_empty_ones_orange(frame):
 
 def test_numbers_are_written_short():
     frame = pd.DataFrame({"x": [0.1 + 0.2, 1234567.0, np.nan], "day": pd.Timestamp("2024-02-29")})
-    styler = cells.marked(make_filling(frame), np.arange(2), ["x", "day"])
+    styler = cells.marked(make_completed(frame), np.arange(2), ["x", "day"])
     styler._translate(False, False)
 
     shown = [[styler._display_funcs[i, j](frame.iloc[i, j]) for j in (0, 1)] for i in (0, 1)]
@@ -76,9 +76,9 @@ def test_of_many_columns_those_with_most_filled_cells_are_shown():
     frame = pd.DataFrame(0.0, index=range(20), columns=[f"c{j}" for j in range(80)])
     frame.iloc[:9, 70:] = np.nan
     frame.iloc[:3, 5] = np.nan
-    filling = make_filling(frame)
+    completed = make_completed(frame)
 
-    shown = cells.columns_to_show(filling, "c60")
+    shown = cells.columns_to_show(completed, "c60")
 
     assert len(shown) <= cells.MOST_COLUMNS
     assert {"c5", "c60", *(f"c{j}" for j in range(70, 80))} <= set(shown)
@@ -87,9 +87,9 @@ def test_of_many_columns_those_with_most_filled_cells_are_shown():
 
 def test_donors_of_a_large_table_are_looked_for_among_some(frame, monkeypatch):
     monkeypatch.setattr(cells, "DONOR_ROWS", 40)
-    filling = make_filling(frame)
+    completed = make_completed(frame)
 
-    hood = cells._neighborhood_of(filling, 3, "b")
+    hood = cells._neighborhood_of(completed, 3, "b")
 
     assert len(hood.frame) == 41
     donors = hood.donors(3, "b")["row"]
@@ -103,9 +103,9 @@ def test_observed_and_filled_values_are_counted_apart(frame):
     frame.loc[3::2, "town"] = None
     filled = frame.fillna({"town": "Ulm", "b": 0.0, "c": 0.0})
     imputed = frame.isna()
-    filling = Filling(Record(), frame, Schema.infer(frame), filled, imputed, imputed.sum())
+    completed = CompletedTable(Record(), frame, Schema.infer(frame), filled, imputed, imputed.sum())
 
-    compared = cells.observed_and_filled(filling, "town")
+    compared = cells.observed_and_filled(completed, "town")
 
     assert (compared.n_observed, compared.n_missing) == (66, 64)
     assert dict(zip(compared.labels, compared.share_missing, strict=True)) == {"Ulm": 1, "Bonn": 0}

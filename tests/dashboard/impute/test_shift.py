@@ -10,31 +10,31 @@ from dashboard.impute import shift
 from pmae_core.inference import tipping_point
 
 
-def filling(n_draws, n_rows=100):
+def completed(n_draws, n_rows=100):
     frame = pd.DataFrame({"x": np.append(np.arange(n_rows - 1.0), np.nan)})
     return SimpleNamespace(n_draws=n_draws, frame=frame)
 
 
 @pytest.mark.parametrize(("n_draws", "pooled"), [(0, 0), (1, 0), (2, 2), (20, 20)])
 def test_draws_are_pooled_where_there_are_several(n_draws, pooled):
-    assert shift.pooled_draws(filling(n_draws)) == pooled
+    assert shift.pooled_draws(completed(n_draws)) == pooled
 
 
 def test_of_a_large_table_some_draws_are_pooled_but_two_at_least(monkeypatch):
     monkeypatch.setattr(shift, "MOST_CELLS", 500)
-    assert shift.pooled_draws(filling(20)) == 5
+    assert shift.pooled_draws(completed(20)) == 5
 
     monkeypatch.setattr(shift, "MOST_CELLS", 50)
-    assert shift.pooled_draws(filling(20)) == 2
+    assert shift.pooled_draws(completed(20)) == 2
 
 
 def test_a_mean_is_compared_with_that_of_the_observed_cells():
-    assert shift.sensible_null(filling(0), ("mean", "x")) == 49.0
-    assert shift.sensible_null(filling(0), ("slope", "x", "y")) == 0.0
+    assert shift.sensible_null(completed(0), ("mean", "x")) == 49.0
+    assert shift.sensible_null(completed(0), ("slope", "x", "y")) == 0.0
 
 
 def test_every_step_of_the_slider_is_on_the_curve():
-    table = filling(0).frame
+    table = completed(0).frame
     curve = tipping_point(table, table.fillna(3.0), "x", ("mean", "x"))
 
     steps = np.arange(shift.SMALLEST, shift.LARGEST + shift.STEP / 2, shift.STEP)

@@ -1,0 +1,1 @@
+"""The Amputation lab: missing values simulated in the open table."""

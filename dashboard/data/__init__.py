@@ -1,0 +1,1 @@
+"""The Data page: uploads, columns, what the table is like."""

@@ -1,0 +1,125 @@
+"""Files that users send: written to the workspace at once, then read from there."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from dashboard.state.workspace import TableState, Workspace
+from pmae_core.errors import TableError
+from pmae_core.table import ReadingLimits, read_table_file
+from pmae_core.table.io.source import FORMAT_OF_ENDING, Remark
+
+LIMITS = ReadingLimits()
+SECTION = "upload"
+
+# The library advises people who write code; here are buttons instead of parameters.
+_READING = 'under "Read the file in another way"'
+_ADVICE = {
+    "encoding": f"If letters look wrong, choose another encoding {_READING}.",
+    "utf-16": f"If it is UTF-16 text, choose UTF-16 {_READING}.",
+    "format": "If it is a table, give it the right ending.",
+    "delimiter": "Put cells that contain the delimiter in quotes, remove title lines above the "
+    f"header, or choose another separator {_READING}.",
+    "header": f"If this is wrong, choose what the first line holds {_READING}.",
+    "decimal-comma": f"If there are two columns, choose the comma as separator {_READING}.",
+    "sheet": f"Choose one of these names, or a number, {_READING}: the first sheet is 1.",
+    "max_bytes": "Take a part of it.",
+    "max_expanded_bytes": "Take a part of it.",
+    "max_packing": "Save the table as .csv.",
+    "max_columns": "Keep only the columns you need.",
+    "max_rows": "Take a sample of its rows.",
+    "max_cells": "Take fewer rows or columns.",
+}
+_ANY_ADVICE = "Look into the file, or choose another one."
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How a file is written, where the user knows better; None is found out."""
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    sheet: int | str = 0  # digits in a text count from 1
+
+
+@dataclass(frozen=True)
+class OpenedFile:
+    """A file that became the open table, and what was assumed on the way."""
+
+    state: TableState
+    remarks: tuple[str, ...]
+
+
+def receive(workspace: Workspace, content: BinaryIO, name: str) -> None:
+    """Write an upload to the workspace, where it waits to be read."""
+    try:
+        with workspace.upload_path.open("wb") as file:
+            shutil.copyfileobj(content, file, 1 << 20)
+    except OSError as error:
+        workspace.upload_path.unlink(missing_ok=True)
+        raise TableError(
+            f"{Path(name).name} cannot be kept: {error.strerror or error}. "
+            "Make room on the disk of the computer that runs this app, or take a smaller file."
+        ) from error
+    workspace.update(SECTION, name=Path(name).name)
+
+
+def waiting_file(workspace: Workspace) -> str | None:
+    """Return the name of the last upload, if it is still there."""
+    name = workspace.get(SECTION).get("name")
+    return name if name and workspace.upload_path.exists() else None
+
+
+def open_upload(workspace: Workspace, options: ReadingOptions | None = None) -> OpenedFile:
+    """Read the last upload and open it; if that fails, the table before stays open.
+
+    Raises
+    ------
+    TableError
+        A sentence that says what is wrong and what to do.
+    """
+    name = waiting_file(workspace)
+    if name is None:
+        raise TableError("There is no file to read. Upload one first.")
+    options = options or ReadingOptions()
+    try:
+        table = read_table_file(
+            workspace.upload_path,
+            name=name,
+            sheet=options.sheet,
+            delimiter=options.delimiter,
+            encoding=options.encoding,
+            decimal=options.decimal,
+            header=options.header,
+            limits=LIMITS,
+        )
+    except TableError as error:
+        advice = _ADVICE.get(error.code or "", error.advice) or _ANY_ADVICE
+        raise type(error)(error.problem, code=error.code, advice=advice) from error
+    state = workspace.save_table(
+        table.frame,
+        name=name,
+        source="your file",
+        # Columns of text may become numbers later on.
+        decimal=table.dialect.decimal,
+        thousands=table.dialect.thousands,
+    )
+    return OpenedFile(state, tuple(dict.fromkeys(map(_sentence, table.remarks))))
+
+
+def is_text(name: str) -> bool:
+    """Say whether a file of this name is delimited text, which can be read in several ways."""
+    return FORMAT_OF_ENDING.get(Path(name).suffix.lower(), "csv") in ("csv", "tsv")
+
+
+def is_workbook(name: str) -> bool:
+    """Say whether a file of this name has sheets."""
+    return FORMAT_OF_ENDING.get(Path(name).suffix.lower()) == "excel"
+
+
+def _sentence(remark: Remark) -> str:
+    advice = _ADVICE.get(remark.code or "", remark.advice)
+    return f"{remark.problem} {advice}".strip()

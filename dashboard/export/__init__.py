@@ -1,0 +1,1 @@
+"""The Export page: files of an imputed table."""

@@ -1,0 +1,210 @@
+"""What users take away of a filling: files that are made once and kept beside it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import runs
+from dashboard.impute.completed_tables import CompletedTable
+from dashboard.shell.theme import IMPUTED
+from dashboard.text import file_stem
+from pmae_core.errors import TableError
+from pmae_core.evaluation import Comparison
+from pmae_core.export import (
+    IMPUTATION_ENDINGS,
+    ImputationFormat,
+    ImputationReading,
+    MethodsText,
+    Recipe,
+    check_excel_size,
+    escape_formulas,
+    imputation_reading,
+    methods_paragraph,
+    write_bundle,
+    write_imputations,
+    write_imputed_excel,
+)
+from pmae_core.imputers import list_imputers
+from pmae_core.jobs.worker.recipes import TABLE_FILE, recipe_of
+from pmae_core.table import write_table
+
+# A workbook of more cells takes minutes to write, and as long to open.
+MOST_EXCEL_CELLS = 5_000_000
+_FOLDER = "export"
+
+
+def recipe(completed: CompletedTable) -> Recipe:
+    """Return how the table was filled."""
+    return _recipe(completed.key, completed)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Writing down how it was done …")
+def _recipe(key: tuple[Any, ...], _completed: CompletedTable) -> Recipe:
+    spec = _completed.record.spec
+    sentinels = runs.origin(spec.table or "").sentinels
+    return recipe_of(spec, _completed.record.result or {}, _completed.frame, sentinels=sentinels)
+
+
+def methods_text(
+    completed: CompletedTable, how: Recipe, comparison: Comparison | None
+) -> MethodsText:
+    """Return the paragraph for a paper."""
+    return methods_paragraph(how, completed.frame, completed.filled, comparison=comparison)
+
+
+def stem_of(completed: CompletedTable) -> str:
+    """Return the beginning of the names of downloaded files, from the name of the table."""
+    name = Path(runs.origin(completed.record.spec.table or "").name).stem
+    return file_stem(name, "table")
+
+
+def excel_objection(completed: CompletedTable) -> str | None:
+    """Say why there is no Excel file of a table; None where there is one."""
+    try:
+        check_excel_size(completed.filled)
+    except TableError as error:
+        return str(error)
+    if completed.filled.size > MOST_EXCEL_CELLS:
+        return (
+            f"A workbook of {completed.filled.size:,} cells takes many minutes to write and to "
+            "open. Take Parquet or CSV."
+        )
+    return None
+
+
+def imputations_name(completed: CompletedTable, format: ImputationFormat) -> str:
+    """Return the name of the downloaded file with all imputations."""
+    return f"{stem_of(completed)}-imputations{IMPUTATION_ENDINGS[format]}"
+
+
+def imputations_reading(completed: CompletedTable, format: ImputationFormat) -> ImputationReading:
+    """Return the code that reads the imputations in the program they are for."""
+    return _reading(completed.key, format, completed)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _reading(
+    key: tuple[Any, ...], format: ImputationFormat, _completed: CompletedTable
+) -> ImputationReading:
+    return imputation_reading(
+        _completed.frame,
+        _completed.n_filled.index[_completed.n_filled > 0],
+        imputations_name(_completed, format),
+        format=format,
+        schema=_completed.schema,
+    )
+
+
+# Files, written when first asked for. That happens outside of any page: the session of a browser
+# is not at hand there, and all that is needed comes with the arguments.
+
+
+def csv_file(completed: CompletedTable, *, escaped: bool) -> bytes:
+    """Return the filled table as CSV; `escaped` texts are no formulas to a spreadsheet."""
+
+    def write(path: Path) -> None:
+        write_table(escape_formulas(completed.filled) if escaped else completed.filled, path)
+
+    return _kept(completed, "filled-escaped.csv" if escaped else "filled.csv", write)
+
+
+def excel_file(completed: CompletedTable, how: Recipe) -> bytes:
+    """Return the filled table as a workbook with colored cells."""
+    about = {"Method": how.method, "Seed": str(how.seed)}
+
+    def write(path: Path) -> None:
+        write_imputed_excel(path, completed.filled, completed.imputed, color=IMPUTED, about=about)
+
+    return _kept(completed, "filled.xlsx", write)
+
+
+def parquet_file(completed: CompletedTable) -> bytes:
+    """Return the filled table as Parquet."""
+    return _kept(completed, "filled.parquet", lambda path: write_table(completed.filled, path))
+
+
+def mask_file(completed: CompletedTable, ending: str) -> bytes:
+    """Return the companion that is True where a cell was filled, as ``csv`` or ``parquet``."""
+    name = f"imputed.{ending}"
+    return _kept(completed, name, lambda path: write_table(completed.imputed, path))
+
+
+def holes_file(completed: CompletedTable) -> bytes:
+    """Return the table with its holes, as the script reads it."""
+    return _kept(completed, TABLE_FILE, lambda path: write_table(completed.frame, path))
+
+
+def imputations_file(completed: CompletedTable, how: Recipe, format: ImputationFormat) -> bytes:
+    """Return all imputations as one file for R, Stata or Python."""
+    infos = {info.name: info for info in list_imputers()}
+
+    def write(path: Path) -> None:
+        write_imputations(
+            path,
+            completed.frame,
+            _Draws(completed),
+            format=format,
+            schema=completed.schema,
+            recipe=how,
+            is_proper=infos[how.method].is_proper,
+        )
+
+    return _kept(completed, f"imputations{IMPUTATION_ENDINGS[format]}", write)
+
+
+def everything(
+    completed: CompletedTable, how: Recipe, comparison: Comparison | None, *, escaped: bool
+) -> bytes:
+    """Return all of it in one zip file."""
+    known = "" if comparison is None else comparison.to_json()
+    version = hashlib.sha256(f"{escaped}{known}".encode()).hexdigest()[:12]
+
+    def write(path: Path) -> None:
+        write_bundle(
+            path,
+            how,
+            completed.frame,
+            completed.filled,
+            imputations=_Draws(completed),
+            comparison=comparison,
+            model=completed.model_file,
+            formats=("csv", "parquet")
+            if excel_objection(completed)
+            else ("csv", "excel", "parquet"),
+            escape_csv=escaped,
+            color=IMPUTED,
+            with_table=True,
+        )
+
+    return _kept(completed, f"everything-{version}.zip", write)
+
+
+@dataclass(frozen=True)
+class _Draws(Sequence[pd.DataFrame]):
+    """The draws of a filling, each read when its turn comes: together they may be too large."""
+
+    completed: CompletedTable
+
+    def __len__(self) -> int:
+        return self.completed.n_draws
+
+    def __getitem__(self, number: Any) -> Any:
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        return self.completed.draw(number)
+
+
+def _kept(completed: CompletedTable, name: str, write: Callable[[Path], None]) -> bytes:
+    """Return a file of the filling's folder; it is written, all or nothing, if it is not there."""
+    folder = completed.record.folder / _FOLDER
+    folder.mkdir(exist_ok=True)
+    if not (folder / name).exists():
+        write(folder / name)
+    return (folder / name).read_bytes()

@@ -1,0 +1,303 @@
+"""Fillings: which there are, to which table they belong, and what they left on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import runs
+from dashboard.compare.standing import standing_of
+from dashboard.state import session
+from dashboard.state.workspace import OpenTable
+from dashboard.text import listing
+from dashboard.widgets.methods import known_methods
+from pmae_core.evaluation import Comparison
+from pmae_core.explain import column_notes
+from pmae_core.jobs import JobKind, JobRecord, JobState
+from pmae_core.jobs.worker.answers import ANSWER_FOLDER, read_answer
+from pmae_core.jobs.worker.results import (
+    IMPUTED_FILE,
+    MODEL_FILE,
+    RESULT_FOLDER,
+    WAS_IMPUTED_FILE,
+    imputation_file,
+    read_frame,
+)
+from pmae_core.table import Schema
+
+MOST_RUNS = 50
+
+
+# Which there are
+
+
+def imputation_runs() -> list[JobRecord]:
+    """Return the jobs that fill a table, in whatever state, and trainings that did; newest first.
+
+    A training that has not ended belongs to the page Train.
+    """
+    found = runs.records(kinds=[JobKind.IMPUTE, JobKind.TRAIN], limit=2 * MOST_RUNS)
+    return [one for one in found if one.kind is JobKind.IMPUTE or is_done(one)][:MOST_RUNS]
+
+
+def is_done(record: JobRecord) -> bool:
+    """Say whether there is a filled table."""
+    filled = (record.result or {}).get("n_imputed")
+    return record.state is JobState.SUCCEEDED and filled is not None
+
+
+def answer_of(record: JobRecord) -> JobRecord | None:
+    """Return an unfinished filling with its newest answer as its result; None without one."""
+    if record.state is JobState.SUCCEEDED:
+        return None
+    answer = read_answer(record.folder)
+    return None if answer is None else replace(record, result=answer)
+
+
+def trained_models(digest: str) -> list[JobRecord]:
+    """Return the finished trainings on a table, newest first."""
+    trained = runs.records(kinds=[JobKind.TRAIN], states=[JobState.SUCCEEDED], limit=MOST_RUNS)
+    return [one for one in trained if one.spec.table == digest]
+
+
+def method_of(record: JobRecord) -> str | None:
+    """Return the method of a job; None if it applies a model and has not come to it yet."""
+    return record.spec.params.get("method") or (record.result or {}).get("method")
+
+
+def title_of(method: str) -> str:
+    """Return a method's name for readers."""
+    info = known_methods().get(method)
+    return method if info is None else info.title
+
+
+# To which table they belong
+
+
+class Belongs(Enum):
+    """How the table of a job and the open table are related."""
+
+    SAME = "same"
+    OTHER_ROLES = "other roles"
+    OTHER_CELLS = "other cells"
+    OTHER_TABLE = "other table"
+
+
+def digest_of(table: OpenTable) -> str:
+    """Return the digest by which jobs know a table's content."""
+    return session.workspace().content_digest(table)
+
+
+def belongs(record: JobRecord, table: OpenTable) -> Belongs:
+    """Say whether a job worked on the open table as it is now."""
+    schema = schema_of(record)
+    if record.spec.table == digest_of(table):
+        return Belongs.OTHER_ROLES if _changed_roles(schema, table.schema) else Belongs.SAME
+    now, then = ([(column.name, column.n_rows) for column in s] for s in (table.schema, schema))
+    return Belongs.OTHER_CELLS if now == then else Belongs.OTHER_TABLE
+
+
+def stale_sentence(record: JobRecord, table: OpenTable) -> str | None:
+    """Say how the open table differs from the one that was filled; None if it does not."""
+    match belongs(record, table):
+        case Belongs.SAME:
+            return None
+        case Belongs.OTHER_ROLES:
+            names = _changed_roles(schema_of(record), table.schema)
+            verb = "has" if len(names) == 1 else "have"
+            then = schema_of(record)
+            is_role = any(then.role(name) is not table.schema.role(name) for name in names)
+            what = "another role" if is_role else "other limits or another expression"
+            return (
+                f"{listing(names)} {verb} {what} now than when this filling was made. It is "
+                "shown with the roles of then; fill again to use those of now."
+            )
+        case Belongs.OTHER_CELLS:
+            return (
+                "The cells of the table have changed since this filling was made: other values "
+                "count as missing now. It is shown with the table of then; fill again to fill "
+                "the table of now."
+            )
+        case Belongs.OTHER_TABLE:
+            return (
+                "This filling is of another table than the open one. It is shown with its own "
+                "table."
+            )
+
+
+def schema_of(record: JobRecord) -> Schema:
+    """Return the roles of columns with which a job worked."""
+    return record.spec.read_schema() or Schema(())
+
+
+def _changed_roles(then: Schema, now: Schema) -> list[Hashable]:
+    settings = {column.name: (column.role, column.rules) for column in now}
+    return [c.name for c in then if settings.get(c.name) != (c.role, c.rules)]
+
+
+# What they left on disk
+
+
+@dataclass(frozen=True, eq=False)
+class CompletedTable:
+    """A finished filling with its table; read-only, sessions share it.
+
+    Attributes
+    ----------
+    record : JobRecord
+        The job.
+    frame, schema
+        The table with its holes and its roles, as they were.
+    filled : DataFrame
+        The table after.
+    imputed : DataFrame of bool
+        True where a cell was filled.
+    n_filled : Series
+        By column, how many.
+    """
+
+    record: JobRecord
+    frame: pd.DataFrame
+    schema: Schema
+    filled: pd.DataFrame
+    imputed: pd.DataFrame
+    n_filled: pd.Series
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What a result that depends on the filling is known by: a resumed job may give another."""
+        return _key(self.record)
+
+    @property
+    def filled_columns(self) -> list[str]:
+        """The columns with filled cells."""
+        return [str(name) for name in self.n_filled.index[self.n_filled > 0]]
+
+    @property
+    def n_draws(self) -> int:
+        """How many draws there are besides."""
+        return int((self.record.result or {}).get("n_imputations", 0))
+
+    @property
+    def model_file(self) -> Path | None:
+        """The file of the model, where the method has one."""
+        path = result_folder(self.record) / MODEL_FILE
+        return path if path.is_file() else None
+
+    def draws(self, columns: Sequence[str], most: int | None = None) -> list[pd.DataFrame]:
+        """Return some columns of the draws."""
+        n_read = self.n_draws if most is None else min(most, self.n_draws)
+        return [self.draw(number, columns) for number in range(n_read)]
+
+    def draw(self, number: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return a draw by its number, the first is 0; all of its columns or some."""
+        path = result_folder(self.record) / imputation_file(number + 1)
+        return read_frame(path, columns)
+
+
+def result_folder(record: JobRecord) -> Path:
+    """Return where the result of a job lies, or the answer of one that has no result."""
+    is_done = record.state is JobState.SUCCEEDED
+    return record.folder / (RESULT_FOLDER if is_done else ANSWER_FOLDER)
+
+
+def _key(record: JobRecord) -> tuple[Any, ...]:
+    answers = (record.result or {}).get("answers", ())
+    return record.id, record.finished_at, len(answers)
+
+
+def load(record: JobRecord, table: OpenTable) -> CompletedTable:
+    """Return a finished filling, or an answer; its table is not read again if it is open.
+
+    Raises
+    ------
+    JobError
+        If its files are gone.
+    """
+    return _load(_key(record), record, table)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Opening the filled table …")
+def _load(key: tuple[Any, ...], _record: JobRecord, _table: OpenTable) -> CompletedTable:
+    digest = _record.spec.table or ""
+    is_open = digest == digest_of(_table)
+    own = session.workspace().id
+    frame = _table.frame if is_open else runs.store().get_table(digest, own)
+    imputed = read_frame(result_folder(_record) / WAS_IMPUTED_FILE)
+    return CompletedTable(
+        record=_record,
+        frame=frame,
+        schema=schema_of(_record),
+        filled=read_frame(result_folder(_record) / IMPUTED_FILE),
+        imputed=imputed,
+        n_filled=imputed.sum(),
+    )
+
+
+def by_method(completed: CompletedTable) -> dict[str, JobRecord]:
+    """Return all finished fillings of the same cells by a name of their own, this one first.
+
+    Of two that the same method made, the later has its seed, and if need be its number, in
+    the name.
+    """
+    same = [
+        one
+        for one in imputation_runs()
+        if is_done(one)
+        and one.spec.table == completed.record.spec.table
+        and one.id != completed.record.id
+    ]
+    named: dict[str, JobRecord] = {}
+    for one in (completed.record, *same):
+        title = title_of(method_of(one) or "")
+        seeded = f"{title}, seed {one.spec.seed}"
+        numbered = (f"{seeded} ({number})" for number in range(2, len(same) + 3))
+        name = next(name for name in (title, seeded, *numbered) if name not in named)
+        named[name] = one
+    return named
+
+
+# What a comparison says about them
+
+
+def comparison_of(record: JobRecord) -> Comparison | None:
+    """Return the newest finished comparison of methods on the table of a filling."""
+    run = _comparison_run(record)
+    return None if run is None else _comparison((run.id, run.finished_at), run)
+
+
+def column_remarks(completed: CompletedTable) -> dict[Hashable, str]:
+    """Return why not to trust some of the columns with holes, in words."""
+    run = _comparison_run(completed.record)
+    key = None if run is None else (run.id, run.finished_at)
+    return _remarks(completed.key, key, completed)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _remarks(
+    key: tuple[Any, ...], comparison_key: tuple[Any, ...] | None, _completed: CompletedTable
+) -> dict[Hashable, str]:
+    with_holes = [name for name, cells in _completed.frame.items() if cells.isna().any()]
+    notes = column_notes(comparison_of(_completed.record), _completed.frame[with_holes])
+    return {name: note for name in with_holes if (note := notes.get(name)) is not None}
+
+
+def _comparison_run(record: JobRecord) -> JobRecord | None:
+    done = runs.records(kinds=[JobKind.COMPARE], states=[JobState.SUCCEEDED], limit=MOST_RUNS)
+    for run in done:
+        if run.spec.table == record.spec.table:
+            comparison = _comparison((run.id, run.finished_at), run)
+            if any(task.status == "done" for task in comparison.tasks):
+                return run
+    return None
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _comparison(key: tuple[Any, ...], _run: JobRecord) -> Comparison:
+    return standing_of(_run).comparison

@@ -1,1 +1,0 @@
-"""What the labs compute and say: no browser, no figures."""

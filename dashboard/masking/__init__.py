@@ -1,0 +1,1 @@
+"""The Masking lab: masking functions on the open table."""

@@ -1,0 +1,57 @@
+"""A run that ended says so, on whatever page the user is."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.runs.lookup import ACTIVE, records
+from dashboard.runs.submission import MOST_UNFINISHED
+from dashboard.runs.wording import STATE_WORDS, title
+from dashboard.state import session
+from pmae_core.jobs import JobKind, JobRecord, JobState
+
+MOST_TOASTS = 3
+PAGE_OF = {JobKind.TRAIN: "Train", JobKind.COMPARE: "Compare", JobKind.IMPUTE: "Impute"}
+
+_SECTION = "jobs"
+_HEARD_KEY = "_jobs_heard_until"
+
+
+def announce() -> None:
+    """Tell of the jobs that ended since this browser tab last heard of any; called by the header.
+
+    What ended while no page was open is told when one opens again.
+    """
+    ended = unheard()
+    if not ended:
+        return
+    for one in ended[-MOST_TOASTS:]:
+        words = STATE_WORDS[one.state]
+        st.toast(announcement(one), icon=words.icon, duration="long")
+    until = max(one.finished_at or 0.0 for one in ended)
+    st.session_state[_HEARD_KEY] = until
+    if session.workspace().get(_SECTION).get("heard_until", 0.0) < until:
+        session.workspace().update(_SECTION, heard_until=until)
+
+
+def unheard() -> list[JobRecord]:
+    """Return the jobs whose end was not told in this tab, the earliest first."""
+    ended = [one for one in records(limit=2 * MOST_UNFINISHED) if one.state not in ACTIVE]
+    if _HEARD_KEY not in st.session_state:  # from now on, what another tab hears is its own
+        st.session_state[_HEARD_KEY] = session.workspace().get(_SECTION).get("heard_until", 0.0)
+    until = st.session_state[_HEARD_KEY]
+    new = [one for one in ended if (one.finished_at or 0.0) > until]
+    return sorted(new, key=lambda one: one.finished_at or 0.0)
+
+
+def announcement(ended: JobRecord) -> str:
+    """Return what to say of a job that ended, as Markdown."""
+    words = {
+        JobState.SUCCEEDED: "is done.",
+        JobState.FAILED: "failed.",
+        JobState.CANCELLED: "is cancelled.",
+        JobState.INTERRUPTED: "was interrupted.",
+    }[ended.state]
+    page = PAGE_OF.get(ended.kind)
+    see = f" See the page {page}." if page and ended.state is not JobState.CANCELLED else ""
+    return f"**{title(ended)}** {words}{see}"

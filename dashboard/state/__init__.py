@@ -1,0 +1,1 @@
+"""What the studio keeps for a visitor: workspace, session, links."""

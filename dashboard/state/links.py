@@ -1,0 +1,85 @@
+"""Links that carry settings, never data."""
+
+import base64
+import binascii
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import streamlit as st
+
+from dashboard.state.memory import remember
+from dashboard.state.notices import notify
+
+SHARED_PARAMETER = "s"
+
+_SETTING_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_LONGEST_SHARED = 8_000
+
+
+def share_link(page: str, settings: Mapping[str, Any], *, section: str | None = None) -> str:
+    """Return a link that opens a page with these settings in the visitor's own workspace.
+
+    Parameters
+    ----------
+    page
+        The page's path in the address, such as ``"masking_lab"``.
+    settings
+        Values by name, as `remembered` has them.
+    section
+        Their section; the page's name by default.
+    """
+    content = json.dumps([section or page, dict(settings)], separators=(",", ":"), allow_nan=False)
+    shared = base64.urlsafe_b64encode(content.encode()).decode().rstrip("=")
+    here = urlsplit(st.context.url or "")
+    # The default page has no path of its own; an app below a path of a server keeps that path.
+    folder = here.path.rsplit("/", 1)[0]
+    query = f"{SHARED_PARAMETER}={shared}"
+    return urlunsplit((here.scheme, here.netloc, f"{folder}/{quote(page)}", query, ""))
+
+
+def apply_shared_settings() -> None:
+    """Take over the settings of a link, once; what cannot be read is said and changes nothing."""
+    shared = st.query_params.get(SHARED_PARAMETER)
+    if shared is None:
+        return
+    del st.query_params[SHARED_PARAMETER]
+    try:
+        section, settings = _decoded(shared)
+    except ValueError:
+        notify(
+            "warning",
+            "The settings in this link cannot be read; yours are as they were. "
+            "Ask for the link again: a part of it may be missing.",
+        )
+        return
+    remember(section, **settings)
+    notify("info", "This view has the settings of the link; your table is as it was.")
+
+
+def _decoded(shared: str) -> tuple[str, dict[str, Any]]:
+    if len(shared) > _LONGEST_SHARED:
+        raise ValueError("too long")
+    try:
+        content = json.loads(base64.urlsafe_b64decode(shared + "=" * (-len(shared) % 4)))
+    except (binascii.Error, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError("not a link of ours") from error
+    match content:
+        case [str(section), dict(settings)] if re.fullmatch(r"[a-z][a-z0-9_]{0,63}", section):
+            pass
+        case _:
+            raise ValueError("not a link of ours")
+    if not all(_SETTING_NAME.fullmatch(name) and _is_plain(v) for name, v in settings.items()):
+        raise ValueError("not a link of ours")
+    return section, settings
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(_is_plain(part) and not isinstance(part, list) for part in value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, str | bool | int)

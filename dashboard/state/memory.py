@@ -1,0 +1,123 @@
+"""Widgets that remember: their values are written to the workspace when they change.
+
+A widget starts from what is written there, after a page switch, a reload and a restart.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dashboard.state import session
+
+_TIMES_DRAWN_ANEW_KEY = "_times_drawn_anew"
+
+
+def remembered(
+    widget: Callable[..., Any],
+    label: str,
+    *,
+    section: str,
+    name: str,
+    default: Any,
+    on_change: Callable[[], None] | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Draw a widget whose value survives page switches, reloads and restarts.
+
+    Parameters
+    ----------
+    widget
+        ``st.slider``, ``st.selectbox``, ``st.toggle`` and so on.
+    label
+        The widget's label.
+    section, name
+        Where the workspace keeps the value: one section a page, names unique within it.
+    default
+        The value at first, and whenever the kept one does not fit (any more): another type, not
+        among ``options``. Numbers are moved between ``min_value`` and ``max_value``.
+    on_change
+        Called after the value is kept.
+    **kwargs
+        For the widget; neither ``key`` nor its own default (``value``, ``index``).
+
+    Returns
+    -------
+    object
+        What the widget returns.
+
+    Examples
+    --------
+    ``a = remembered(st.slider, "a", section="masking", name="a", default=0.05, min_value=0.0,
+    max_value=0.5, help="...")``
+    """
+    key = setting_key(section, name)
+    if key in st.session_state:
+        wanted = st.session_state[key]
+    else:
+        wanted = session.workspace().get(section).get(name, default)
+    fitted = _fitted(wanted, default, kwargs)
+    if key not in st.session_state or st.session_state[key] != fitted:
+        st.session_state[key] = fitted
+    return widget(label, key=key, on_change=_keep, args=(section, name, on_change), **kwargs)
+
+
+def remember(section: str, **values: Any) -> None:
+    """Set remembered values, for presets and links. Call it in a callback (``on_click``).
+
+    A widget whose value is set is drawn as a new one. Parts of a page that refresh by themselves
+    send the values of all widgets along, and may have sent the old value a moment ago.
+    """
+    session.workspace().update(section, **values)
+    drawn = st.session_state.setdefault(_TIMES_DRAWN_ANEW_KEY, {})
+    for name, value in values.items():
+        if st.session_state.get(setting_key(section, name)) != value:
+            drawn[section, name] = drawn.get((section, name), 0) + 1
+
+
+def setting_key(section: str, name: str) -> str:
+    """Return the key of a remembered widget, as it is drawn now."""
+    times = st.session_state.get(_TIMES_DRAWN_ANEW_KEY, {}).get((section, name), 0)
+    return f"{section}:{name}:{times}" if times else f"{section}:{name}"
+
+
+def _keep(section: str, name: str, then: Callable[[], None] | None) -> None:
+    # Only on a change: a tab with an old value must not overwrite what another one set since.
+    session.workspace().update(section, **{name: st.session_state[setting_key(section, name)]})
+    if then is not None:
+        then()
+
+
+def _fitted(value: Any, default: Any, limits: Mapping[str, Any]) -> Any:
+    """Return the value if a widget with these limits can show it, else the nearest or default."""
+    if "options" in limits:
+        options = list(limits["options"])
+        if isinstance(default, list):
+            chosen = value if isinstance(value, list | tuple) else default
+            return [option for option in chosen if option in options]
+        if isinstance(default, tuple):
+            return tuple(value) if _is_pair_of(value, options) else default
+        fallback = default if default in options or default is None else next(iter(options), None)
+        return value if value in options else fallback
+    if isinstance(default, tuple) and isinstance(value, list | tuple):
+        if len(value) != len(default):
+            return default
+        parts = zip(value, default, strict=True)
+        return tuple(sorted(_fitted_number(part, normal, limits) for part, normal in parts))
+    if isinstance(default, bool) or not isinstance(default, int | float):
+        return value if type(value) is type(default) or default is None else default
+    return _fitted_number(value, default, limits)
+
+
+def _is_pair_of(value: Any, options: Sequence[Any]) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(v in options for v in value)
+
+
+def _fitted_number(value: Any, default: Any, limits: Mapping[str, Any]) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return default
+    number = type(default)(value)
+    low, high = limits.get("min_value"), limits.get("max_value")
+    number = number if low is None else max(number, low)
+    return number if high is None else min(number, high)

@@ -1,0 +1,208 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.amputation.lab import (
+    COUPLING_WORDS,
+    MECHANISM_WORDS,
+    PATTERN_WORDS,
+    Truths,
+    by_holes,
+    chance_sentence,
+    pattern_sentence,
+    result_sentence,
+    scenario_words,
+    short_number,
+    truth_sentence,
+    truths,
+    with_advice_of_page,
+)
+from dashboard.amputation.scenario import Scenario
+from pmae_core.amputation import ampute
+from pmae_core.amputation.patterns import COUPLINGS, MECHANISMS, PATTERNS
+from pmae_core.errors import AmputationError
+from pmae_core.table import Role, Schema, load_dataset
+
+RNG = np.random.default_rng(0)
+TABLE = pd.DataFrame(RNG.normal(size=(500, 4)), columns=list("abcd"))
+
+
+def column(values, missing, scale="number", propensity=None):
+    values, missing = np.asarray(values), np.asarray(missing)
+    chances = np.full(len(values), 0.5) if propensity is None else np.asarray(propensity)
+    return Truths("x", scale, values, missing, chances)
+
+
+def test_every_choice_of_the_library_has_words():
+    assert tuple(PATTERN_WORDS) == PATTERNS
+    assert tuple(MECHANISM_WORDS) == MECHANISMS
+    assert tuple(COUPLING_WORDS) == COUPLINGS
+
+
+def test_the_result_in_words():
+    made = ampute(TABLE, "monotone", "MCAR", columns=["a", "b"], seed=1)
+    n_removed = int(made.missing.to_numpy().sum())
+
+    sentence = result_sentence(made, made.missing.columns, 500)
+
+    assert f"{n_removed:,} of 2,000 cells" in sentence
+    assert "2 of 4 columns" in sentence
+    assert "dropped" not in sentence
+
+
+def test_dropped_rows_are_counted():
+    made = ampute(TABLE, "general", "MCAR", proportions={"a": 0.7}, seed=1)
+
+    sentence = result_sentence(made, made.missing.columns, 500)
+
+    assert f"{500 - len(made.truth)} rows lost every cell and were dropped" in sentence
+
+
+@pytest.mark.parametrize("columns", [["a"], ["a", "b"]])
+def test_holes_that_all_went_with_their_rows_are_explained(columns):
+    made = ampute(TABLE[columns], "general", "MCAR", proportions=0.5, seed=1)
+
+    sentence = result_sentence(made, made.missing.columns, 500)
+
+    assert "rows lost every cell and were dropped, and no hole is left" in sentence
+    assert "Leave a column without holes" in sentence
+
+
+def test_no_hole_at_all_is_said():
+    made = ampute(TABLE, "general", "MCAR", proportions=1.0)
+
+    assert "No cell was removed" in result_sentence(made, made.missing.columns, 500)
+    assert pattern_sentence(made) == ""
+
+
+@pytest.mark.parametrize(
+    ("coupling", "words"), [("nested", "strict staircase"), ("independent", "no staircase")]
+)
+def test_the_pattern_seen_from_outside(coupling, words):
+    assert words in pattern_sentence(ampute(TABLE, "general", "MNAR", coupling))
+
+
+def test_values_that_hide_themselves_are_said_to_differ():
+    made = ampute(TABLE, "general", "self-masking", columns=["a"], proportions=0.5, seed=0)
+
+    lost = truths(made, "a", Role.NUMERICAL)
+    sentence = truth_sentence(lost)
+
+    direction = "higher" if lost.lost.mean() > lost.left.mean() else "lower"
+    assert direction in sentence
+    assert "Who looks only at what is left" in sentence
+    assert "depending on its row" in chance_sentence(lost)
+
+
+def test_values_lost_by_chance_are_said_to_be_alike():
+    made = ampute(TABLE, "general", "MCAR", columns=["a"], proportions=0.5, seed=0)
+
+    lost = truths(made, "a", Role.NUMERICAL)
+
+    assert "chance alone" in truth_sentence(lost)
+    assert "the same chance of 50% to stay" in chance_sentence(lost)
+
+
+@pytest.mark.parametrize(
+    ("values", "missing", "words"),
+    [
+        ([1.0, 2.0], [False, False], "No cell of `x` was removed"),
+        ([1.0, 2.0], [True, True], "Every cell of `x` was removed"),
+        ([3.0, 3.0], [True, False], "All values of `x` are equal"),
+    ],
+)
+def test_columns_with_nothing_to_compare(values, missing, words):
+    assert words in truth_sentence(column(values, missing))
+
+
+def test_categories_that_are_lost_more_often_are_named():
+    values = np.array(["rich"] * 100 + ["poor"] * 100, dtype=object)
+    missing = np.arange(200) < 80
+
+    sentence = truth_sentence(column(values, missing, "category"))
+
+    assert sentence == (
+        "`rich` makes up 100% of the lost cells of `x`, but 16.7% of those that are left."
+    )
+
+
+def test_categories_lost_alike():
+    values = np.array(["a", "b"] * 100, dtype=object)
+
+    assert "the same categories" in truth_sentence(column(values, np.arange(200) < 100, "category"))
+
+
+def test_dates_are_later_or_earlier():
+    days = np.arange(1000.0)
+
+    assert "far later" in truth_sentence(column(days, days > 500, "time"))
+
+
+def test_every_column_of_the_samples_can_be_looked_at():
+    clinic = load_dataset("clinic")
+    made = Scenario(base="completed").make(clinic.frame, clinic.schema)
+    scales = {}
+
+    for name in clinic.frame.columns:
+        looked_at = truths(made, name, clinic.schema.role(name))
+        scales[name] = looked_at.scale
+        assert len(looked_at.values) == len(made.truth)
+        assert truth_sentence(looked_at)
+        assert chance_sentence(looked_at)
+
+    assert scales["visit_date"] == "time"
+    assert scales["bmi"] == "number"
+    assert scales["region"] == "category"
+
+
+def test_durations_and_text_numbers_are_numbers():
+    frame = pd.DataFrame(
+        {"wait": pd.to_timedelta(np.arange(40), unit="h"), "size": [f"{i}.5" for i in range(40)]}
+    )
+    schema = Schema.infer(frame, {"size": Role.NUMERICAL})
+    made = ampute(frame, "general", "MCAR", schema=schema, proportions=0.5)
+
+    assert truths(made, "wait", Role.NUMERICAL).scale == "number"
+    assert truths(made, "size", Role.NUMERICAL).values.min() >= 0.5
+
+
+def test_columns_with_most_holes_come_first():
+    made = ampute(TABLE, columns=["a", "b"], proportions={"a": 0.9, "b": 0.2})
+
+    assert by_holes(made, ["a", "b", "c"]) == ["b", "a", "c"]
+
+
+def test_columns_that_cannot_get_holes_do_not_count():
+    made = ampute(TABLE.assign(empty=np.nan), "monotone", "MCAR", columns=["a"])
+
+    sentence = result_sentence(made, list("abcd"), 500)
+
+    assert "of 2,000 cells" in sentence
+    assert "from 1 of 4 columns" in sentence
+
+
+def test_a_scenario_in_a_few_words():
+    scenario = Scenario(coupling="nested", columns=("a",), column_share=0.5, proportions=0.25)
+
+    assert scenario_words(scenario) == (
+        "general, MNAR, nested, in `a`, 50% of columns, 25% observed, seed 0"
+    )
+    assert scenario_words(Scenario(kind="like-mine", seed=7)) == (
+        "holes like the table's own, seed 7"
+    )
+
+
+def test_errors_use_the_words_of_the_page():
+    with pytest.raises(AmputationError) as caught:
+        ampute(TABLE, mechanism="MAR", column_share=1.0)
+
+    sentence = str(with_advice_of_page(caught.value))
+
+    assert "column_share" not in sentence
+    assert "the share of columns with holes" in sentence
+
+
+def test_numbers_have_the_digits_that_their_spread_deserves():
+    assert short_number(1234.5678, 300) == "1,235"
+    assert short_number(26.38, 4.4) == "26.38"
+    assert short_number(5.0, 0.0) == "5"

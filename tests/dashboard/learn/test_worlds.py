@@ -1,0 +1,105 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.learn import worlds
+from dashboard.learn.worlds import (
+    SPREAD,
+    USUAL_SHIFT,
+    VALUE,
+    chance_curve,
+    chance_to_tell,
+    diagnose,
+    make_worlds,
+    solution,
+)
+
+
+def by_mechanism(shift, seed):
+    pair = make_worlds(shift, seed)
+    return {world.mechanism: world for world in pair}
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("shift", [0.5, USUAL_SHIFT, 2.5])
+def test_the_observed_cells_are_identical_and_the_truths_differ(shift, seed):
+    one, two = make_worlds(shift, seed)
+
+    pd.testing.assert_frame_equal(one.incomplete, two.incomplete, check_exact=True)
+    for world in (one, two):
+        seen = world.incomplete.notna()
+        assert world.truth.where(seen).equals(world.incomplete)
+    found = by_mechanism(shift, seed)
+    missing = found["MAR"].missing
+    assert (found["MNAR"].truth[VALUE] - found["MAR"].truth[VALUE])[missing].to_numpy() == (
+        pytest.approx(shift * SPREAD)
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_diagnostic_agrees(seed):
+    one, two = (diagnose(world.incomplete) for world in make_worlds(USUAL_SHIFT, seed))
+
+    assert one.table() == two.table()
+    assert one.little == two.little
+    assert one.filled_mean == two.filled_mean
+    assert one.share_missing == two.share_missing
+    pd.testing.assert_frame_equal(one.differences, two.differences, check_exact=True)
+    assert (one.tree.skill, one.tree.rules) == (two.tree.skill, two.tree.rules)
+
+
+def test_the_same_filling_is_right_in_one_world_and_wrong_in_the_other():
+    errors = {"MAR": [], "MNAR": []}
+    for seed in range(12):
+        for name, world in by_mechanism(USUAL_SHIFT, seed).items():
+            filled = worlds.gaussian_of(world.incomplete).mean[2]
+            errors[name].append(filled - world.true_mean)
+
+    assert abs(np.mean(errors["MAR"])) < 0.5
+    assert max(errors["MNAR"]) < -2.5
+
+
+def test_the_seed_decides_which_world_is_which():
+    first = {make_worlds(USUAL_SHIFT, seed)[0].mechanism for seed in range(10)}
+
+    assert first == {"MAR", "MNAR"}
+
+
+@pytest.mark.parametrize(("mechanism", "shift"), [("MAR", 0.0), ("MNAR", USUAL_SHIFT)])
+def test_the_probability_to_tell_is_that_of_the_world(monkeypatch, mechanism, shift):
+    """In many people, those with a like probability tell as often as it says."""
+    monkeypatch.setattr(worlds, "N_ROWS", 200_000)
+    world = by_mechanism(USUAL_SHIFT, 0)[mechanism]
+    age, school, income = (world.truth[name].to_numpy() for name in ("age", "school", VALUE))
+    told = ~world.missing
+
+    for group in (income < 35, (income > 35) & (income < 45), income > 50):
+        promised = chance_to_tell(income, age, school, shift)[group]
+        assert told[group].mean() == pytest.approx(promised.mean(), abs=0.01)
+    # Given age and school, the income matters in the MNAR world alone.
+    above = income - worlds.expected_income(age, school) > 0
+    alike = np.abs(age - 45) < 2
+    difference = told[alike & above].mean() - told[alike & ~above].mean()
+    assert (difference < -0.2) if mechanism == "MNAR" else (abs(difference) < 0.03)
+
+
+def test_the_curve_is_flat_in_the_mar_world_and_falls_in_the_other():
+    curve = chance_curve(USUAL_SHIFT)
+
+    assert np.ptp(curve["MAR"]) == 0
+    assert (np.diff(curve["MNAR"]) < 0).all()
+
+
+def test_without_a_shift_the_worlds_are_one():
+    one, two = make_worlds(0.0, 0)
+
+    assert one.truth.equals(two.truth)
+
+
+def test_the_solution_names_both_truths():
+    pair = make_worlds(USUAL_SHIFT, 0)
+    words = solution(pair, diagnose(pair[0].incomplete))
+
+    assert all(f"**{world.true_mean:.1f}**" in words for world in pair)
+    place = [world.mechanism for world in pair].index("MNAR") + 1
+    assert f"World {place} is the MNAR one" in words

@@ -1,0 +1,330 @@
+import base64
+import json
+import os
+import shutil
+import time
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import streamlit as st
+from hypothesis import given
+from hypothesis import strategies as some
+from streamlit.testing.v1 import AppTest
+
+from dashboard.state import links, session
+from dashboard.state.workspace import Workspace
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("PMAE_HOME", str(tmp_path))
+    st.cache_data.clear()
+    st.cache_resource.clear()
+    return tmp_path
+
+
+def run(script, **query):
+    app = AppTest.from_function(script, default_timeout=30)
+    app.query_params.update(query)
+    return app.run()
+
+
+def show_workspace():
+    import streamlit as st
+
+    from dashboard.state import links, notices, session
+
+    links.apply_shared_settings()
+    st.text(session.workspace().token)
+    st.text(session.open_table().name)
+    for kind, sentence in notices.take_notices():
+        getattr(st, kind)(sentence)
+
+
+def show_widgets():
+    import streamlit as st
+
+    from dashboard.state import links, memory
+
+    links.apply_shared_settings()
+    options = st.session_state.get("options", ["x", "y"])
+    values = {
+        "a": memory.remembered(
+            st.slider,
+            "a",
+            section="lab",
+            name="a",
+            default=0.25,
+            min_value=0.0,
+            max_value=1.0,
+            on_change=lambda: st.session_state.update(told=True),
+        ),
+        "n": memory.remembered(
+            st.number_input, "n", section="lab", name="n", default=3, min_value=1, max_value=9
+        ),
+        "column": memory.remembered(
+            st.selectbox, "column", section="lab", name="column", default="x", options=options
+        ),
+        "many": memory.remembered(
+            st.multiselect, "many", section="lab", name="many", default=["x"], options=options
+        ),
+        "on": memory.remembered(st.toggle, "on", section="lab", name="on", default=False),
+        "range": memory.remembered(
+            st.slider,
+            "range",
+            section="lab",
+            name="range",
+            default=(2, 5),
+            min_value=0,
+            max_value=10,
+        ),
+    }
+    st.button("preset", on_click=memory.remember, args=("lab",), kwargs={"a": 0.75, "on": True})
+    st.json(values)
+
+
+def values_of(app):
+    assert not app.exception
+    return json.loads(app.json[0].value)
+
+
+# The workspace
+
+
+def test_a_newcomer_gets_a_workspace_with_the_sample():
+    app = run(show_workspace)
+
+    assert not app.exception
+    token, name = (text.value for text in app.text)
+    assert name == session.FIRST_SAMPLE
+    assert app.query_params["w"] == token
+    assert Workspace.open(token).table_state().name == name
+
+
+def test_a_reload_finds_the_workspace_of_the_address():
+    token = run(show_workspace).text[0].value
+
+    assert run(show_workspace, w=token).text[0].value == token
+
+
+def test_two_visitors_get_two_workspaces():
+    assert run(show_workspace).text[0].value != run(show_workspace).text[0].value
+
+
+def test_a_page_switch_that_drops_the_address_keeps_the_workspace():
+    app = run(show_workspace)
+    token = app.text[0].value
+    del app.query_params["w"]
+
+    app.run()
+
+    assert app.text[0].value == token
+    assert app.query_params["w"] == token
+
+
+@pytest.mark.parametrize("token", ["a" * 32, "../../etc/passwd"])
+def test_an_unknown_token_gives_a_new_workspace_and_says_so(token):
+    app = run(show_workspace, w=token)
+
+    assert not app.exception
+    assert app.text[0].value != token
+    assert "does not exist" in app.info[0].value
+
+
+def test_a_workspace_removed_meanwhile_is_replaced():
+    app = run(show_workspace)
+    shutil.rmtree(Workspace.open(app.text[0].value).folder)
+
+    app.run()
+
+    assert not app.exception
+    assert app.text[1].value == session.FIRST_SAMPLE
+    assert "does not exist" in app.info[0].value
+
+
+def test_an_expired_workspace_is_replaced_by_a_new_one():
+    token = run(show_workspace).text[0].value
+    long_ago = time.time() - 31 * 86400
+    os.utime(Workspace.open(token).folder / "last_used", (long_ago, long_ago))
+
+    app = run(show_workspace, w=token)
+
+    assert app.text[0].value != token
+    assert "does not exist (any more)" in app.info[0].value
+
+
+# Remembered widgets
+
+
+def test_widgets_begin_with_their_defaults():
+    assert values_of(run(show_widgets)) == {
+        "a": 0.25,
+        "n": 3,
+        "column": "x",
+        "many": ["x"],
+        "on": False,
+        "range": [2, 5],
+    }
+
+
+def test_values_are_there_again_in_a_new_session():
+    app = run(show_widgets)
+    app.slider[0].set_value(0.5).run()
+    app.number_input[0].set_value(7).run()
+    app.selectbox[0].set_value("y").run()
+    app.multiselect[0].set_value(["x", "y"]).run()
+    app.toggle[0].set_value(True).run()
+    app.slider[1].set_value((1, 9)).run()
+
+    again = run(show_widgets, w=app.query_params["w"])
+
+    assert values_of(again) == values_of(app)
+    assert values_of(again)["range"] == [1, 9]
+    assert app.session_state["told"]
+
+
+def test_values_that_do_not_fit_any_more_are_replaced():
+    token = run(show_widgets).query_params["w"]
+    Workspace.open(token).update(
+        "lab", a=7, n="three", column="gone", many=["gone", "y"], on="yes", range=[1, 2, 3]
+    )
+
+    assert values_of(run(show_widgets, w=token)) == {
+        "a": 1.0,
+        "n": 3,
+        "column": "x",
+        "many": ["y"],
+        "on": False,
+        "range": [2, 5],
+    }
+
+
+def test_options_may_change_while_the_page_is_open():
+    app = run(show_widgets)
+    app.selectbox[0].set_value("y").run()
+    app.session_state["options"] = ["p", "q"]
+
+    app.run()
+
+    assert values_of(app)["column"] == "p"
+    assert values_of(app)["many"] == []
+
+
+def test_a_tab_with_old_values_does_not_overwrite_those_of_another():
+    old = run(show_widgets)
+    token = old.query_params["w"]
+    new = run(show_widgets, w=token)
+    new.slider[0].set_value(0.9).run()
+
+    old.toggle[0].set_value(True).run()
+
+    assert Workspace.open(token).get("lab") == {"a": 0.9, "on": True}
+
+
+def test_presets_move_widgets_and_are_kept():
+    app = run(show_widgets)
+
+    app.button[0].click().run()
+
+    assert values_of(app)["a"] == 0.75
+    assert values_of(app)["on"] is True
+    assert Workspace.open(app.query_params["w"]).get("lab") == {"a": 0.75, "on": True}
+
+
+def test_a_message_sent_before_a_preset_arrived_does_not_take_it_back():
+    app = run(show_widgets)
+    app.slider[0].set_value(0.5).run()
+    sent_before = app._tree.get_widget_states()
+    app.button[0].click().run()
+
+    app._run(sent_before)
+
+    assert values_of(app)["a"] == 0.75
+    assert Workspace.open(app.query_params["w"]).get("lab") == {"a": 0.75, "on": True}
+
+
+# Links
+
+
+def shared_part(link):
+    return parse_qs(urlsplit(link).query)["s"][0]
+
+
+def test_a_link_carries_the_settings_and_not_the_workspace():
+    link = links.share_link("masking_lab", {"a": 0.5}, section="lab")
+
+    assert "w=" not in link
+    app = run(show_widgets, s=shared_part(link))
+    assert values_of(app)["a"] == 0.5
+    assert "s" not in app.query_params
+    assert Workspace.open(app.query_params["w"]).get("lab") == {"a": 0.5}
+
+
+def test_a_link_is_applied_once_in_the_visitor_s_own_workspace():
+    token = run(show_widgets).query_params["w"]
+    app = run(show_widgets, w=token, s=shared_part(links.share_link("lab", {"a": 0.5})))
+    app.slider[0].set_value(0.1).run()
+
+    assert app.query_params["w"] == token
+    assert values_of(app)["a"] == 0.1
+
+
+def encoded(content):
+    return base64.urlsafe_b64encode(json.dumps(content).encode()).decode().rstrip("=")
+
+
+@pytest.mark.parametrize(
+    "shared",
+    [
+        "",
+        "%%%",
+        "eyJ",
+        "é",
+        "a" * 9000,
+        encoded({"a": 1}),
+        encoded(["../x", {"a": 1}]),
+        encoded(["lab", {"a b": 1}]),
+        encoded(["lab", {"a": {"b": 1}}]),
+        encoded(["lab", {"a": [[1]]}]),
+        encoded(["lab", {"a": float("nan")}]),
+        encoded(["lab", {"a": float("inf")}]),
+        base64.urlsafe_b64encode(b"[" * 6000).decode(),
+    ],
+)
+def test_a_link_that_cannot_be_read_changes_nothing(shared):
+    app = run(show_workspace, s=shared)
+
+    assert not app.exception
+    assert "cannot be read" in app.warning[0].value
+    assert Workspace.open(app.query_params["w"]).get("lab") == {}
+
+
+def test_strange_values_of_a_link_do_not_reach_a_widget():
+    app = run(show_widgets, s=encoded(["lab", {"a": "<b>", "n": 1e300, "column": ["x"], "on": 1}]))
+
+    assert values_of(app) == {
+        "a": 0.25,
+        "n": 9,
+        "column": "x",
+        "many": ["x"],
+        "on": False,
+        "range": [2, 5],
+    }
+
+
+settings = some.dictionaries(
+    some.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True),
+    some.none()
+    | some.booleans()
+    | some.integers()
+    | some.text()
+    | some.floats(allow_nan=False, allow_infinity=False),
+    max_size=5,
+)
+
+
+@given(settings)
+def test_settings_survive_a_link(settings):
+    shared = shared_part(links.share_link("lab", settings))
+
+    assert links._decoded(shared) == ("lab", settings)

@@ -1,0 +1,135 @@
+import numpy as np
+import pandas as pd
+
+from dashboard.train.curves import Curves, column_names, smoothed
+from pmae_core.jobs import JobEvent
+from pmae_core.table import Role, Schema
+
+
+def event(seq, kind, **data):
+    return JobEvent(seq=seq, time=0.0, attempt=1, kind=kind, data=data)
+
+
+def started(seq, first_step=0):
+    return event(
+        seq,
+        "TrainingStarted",
+        first_step=first_step,
+        total_steps=100,
+        device="cpu",
+        precision="float32",
+        n_rows=9,
+        n_parameters=5,
+    )
+
+
+def progress(seq, step, loss=1.0, score=None, columns=((1.0, 2.0), (None, 3.0))):
+    return event(
+        seq,
+        "TrainingProgress",
+        step=step,
+        total_steps=100,
+        prediction_loss=loss,
+        reconstruction_loss=None,
+        column_losses=[list(pair) for pair in columns],
+        validation_score=score,
+        learning_rate=0.1,
+        rows_per_second=7.0,
+        eta_seconds=None,
+    )
+
+
+def test_nothing_is_known_before_the_first_event():
+    curves = Curves()
+
+    assert len(curves) == curves.n_columns == 0
+    assert curves.losses().empty
+    assert curves.validation().empty
+    assert curves.columns(["a"]).empty
+    assert curves.column(0).empty
+
+
+def test_events_become_curves():
+    curves = Curves()
+    curves.hear([started(1), event(2, "state", state="running"), progress(3, 10), progress(4, 20)])
+
+    assert curves.heard == 4
+    assert (curves.device, curves.n_parameters, curves.total_steps) == ("cpu", 5, 100)
+    losses = curves.losses()
+    assert list(losses["step"]) == [10, 20]
+    assert list(losses["prediction"]) == [1.0, 1.0]
+    assert losses["reconstruction"].isna().all()
+
+
+def test_what_was_heard_is_not_heard_again():
+    curves = Curves()
+    for _ in range(2):
+        curves.hear([started(1), progress(2, 10)])
+
+    assert len(curves) == 1
+
+
+def test_a_resumed_training_forgets_what_came_after_its_checkpoint():
+    curves = Curves()
+    curves.hear([started(1), progress(2, 10), progress(3, 20), progress(4, 30, loss=9.0)])
+
+    curves.hear([started(5, first_step=20), progress(6, 25), progress(7, 30)])
+
+    assert list(curves.losses()["step"]) == [10, 20, 25, 30]
+    assert curves.losses()["prediction"].max() == 1.0
+
+
+def test_each_validation_is_one_point():
+    curves = Curves()
+    scores = [None, 0.5, 0.5, 0.4, 0.4, 0.6]
+    curves.hear([progress(i + 1, 10 * i, score=score) for i, score in enumerate(scores)])
+
+    assert curves.validation().to_numpy().tolist() == [[10, 0.5], [30, 0.4], [50, 0.6]]
+
+
+def test_columns_from_first_to_now_the_worst_first():
+    curves = Curves()
+    curves.hear(
+        [progress(i, i, columns=[(1.0 / i, 0.0), (2.0, 0.0), (None, 1.0)]) for i in range(1, 11)]
+    )
+
+    columns = curves.columns(["a", "b", "c"])
+
+    assert list(columns["column"]) == ["b", "a", "c"]
+    np.testing.assert_allclose(columns["first"], [2.0, 1.0, np.nan])
+    np.testing.assert_allclose(columns["now"], [2.0, 0.1, np.nan], rtol=1e-6)
+    assert curves.n_columns == 3
+    np.testing.assert_allclose(curves.column(0)["prediction"], 1 / np.arange(1, 11), rtol=1e-6)
+
+
+def test_many_events_are_thinned_to_means():
+    curves = Curves()
+    curves.hear([progress(i, i, loss=float(i)) for i in range(1, 2001)])
+
+    losses = curves.losses(most=100)
+
+    assert len(losses) == 100
+    np.testing.assert_allclose(losses["prediction"], losses["step"])
+    np.testing.assert_allclose(losses["prediction"].mean(), 1000.5)
+
+
+def test_a_cut_batch_is_known():
+    curves = Curves()
+    curves.hear([event(1, "BatchReduced", step=3, batch_size=16)])
+
+    assert curves.batch_size == 16
+
+
+def test_names_of_the_columns_that_are_learned():
+    frame = pd.DataFrame({"id": list("abc"), "x": [1.0, 2.0, 3.0], "same": 1.0, "none": None})
+    schema = Schema.infer(frame, {"id": Role.IDENTIFIER})
+
+    assert column_names(schema.to_dict(), 1) == ["x"]
+    assert column_names(schema.to_dict(), 2) == ["column 1", "column 2"]
+    assert column_names(None, 1) == ["column 1"]
+
+
+def test_smoothing_calms_and_passes_over_gaps():
+    values = pd.Series([1.0, np.nan, 1.0] * 50)
+
+    np.testing.assert_allclose(smoothed(values), 1.0)

@@ -1,0 +1,56 @@
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.widgets.errors import NO_MEMORY, OUR_MISTAKE
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("PMAE_HOME", str(tmp_path))
+
+
+def fail():
+    import streamlit as st
+
+    from dashboard.state import notices
+    from dashboard.widgets import calm, fragment, shown_errors
+    from pmae_core.errors import TableError
+
+    errors = {
+        "ours": TableError("The *table* is <b>too</b> large. Take less."),
+        "bug": KeyError("secret detail"),
+        "memory": MemoryError(),
+    }
+
+    def raise_error():
+        raise errors[st.session_state.get("which", "ours")]
+
+    for kind, sentence in notices.take_notices():
+        getattr(st, kind)(sentence)
+    with shown_errors():
+        raise_error()
+    fragment(raise_error)()
+    st.button("fail", on_click=calm(raise_error))
+    st.text("the rest of the page")
+
+
+@pytest.mark.parametrize(
+    ("which", "sentence"),
+    [
+        ("ours", r"The \*table\* is \<b\>too\</b\> large\. Take less\."),
+        ("bug", OUR_MISTAKE),
+        ("memory", NO_MEMORY),
+    ],
+)
+def test_errors_are_sentences_and_the_page_goes_on(which, sentence, caplog):
+    app = AppTest.from_function(fail, default_timeout=30)
+    app.session_state["which"] = which
+    app.run()
+
+    assert not app.exception
+    assert [error.value for error in app.error] == [sentence, sentence]
+    assert app.text[0].value == "the rest of the page"
+    assert ("secret detail" in caplog.text) == (which == "bug")
+
+    app.button[0].click().run()
+    assert [error.value for error in app.error] == [sentence] * 3

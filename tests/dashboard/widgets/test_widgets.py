@@ -1,0 +1,89 @@
+import base64
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.state.workspace import Workspace
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("PMAE_HOME", str(tmp_path))
+
+
+def show_one_figure():
+    import pandas as pd
+    import plotly.graph_objects as go
+    import streamlit as st
+
+    from dashboard.figures.style import styled
+    from dashboard.widgets import show_figure
+
+    selection = show_figure(
+        styled(go.Figure(go.Bar(x=[1], y=[2]))),
+        question="How much of `age` is missing?",
+        key="share",
+        data=lambda: pd.DataFrame({"x": [1]}),
+        caption="One bar.",
+    )
+    st.text(str(selection))
+
+
+def test_a_figure_stands_below_its_question_and_can_be_taken_away():
+    app = AppTest.from_function(show_one_figure, default_timeout=30).run()
+
+    assert not app.exception
+    assert app.subheader[0].value == "How much of `age` is missing?"
+    assert app.caption[0].value == "One bar."
+    (chart,) = app.get("plotly_chart")
+    assert chart.proto.alt == "How much of age is missing?"
+    config = json.loads(chart.proto.config)
+    assert config["toImageButtonOptions"] == {"format": "png", "filename": "share", "scale": 3}
+    assert len(app.get("download_button")) == 1
+    assert app.text[0].value == "None"
+
+    app.radio[0].set_value("SVG").run()
+    (chart,) = app.get("plotly_chart")
+    assert json.loads(chart.proto.config)["toImageButtonOptions"]["format"] == "svg"
+
+
+def show_share_button():
+    from dashboard.widgets import share_button
+
+    share_button("masking_lab", {"a": 0.5})
+
+
+def test_the_link_to_share_is_shown():
+    app = AppTest.from_function(show_share_button, default_timeout=30).run()
+
+    assert not app.exception
+    path, shared = app.code[0].value.split("?s=")
+    assert path.endswith("/masking_lab")
+    content = json.loads(base64.urlsafe_b64decode(shared + "=" * (-len(shared) % 4)))
+    assert content == ["masking_lab", {"a": 0.5}]
+    assert "Your data is not in it" in app.caption[0].value
+
+
+def ask_for_seeds():
+    import streamlit as st
+
+    from dashboard.widgets import choose_seed
+
+    st.text(repr(choose_seed(section="lab", help="The same seed, the same holes.")))
+    st.text(repr(choose_seed("First", section="lab", name="first", largest=9)))
+
+
+def test_seeds_are_whole_numbers_within_their_limit():
+    own = Workspace.create()
+    own.update("lab", first=12)
+    app = AppTest.from_function(ask_for_seeds, default_timeout=30)
+    app.query_params["w"] = own.token
+    app.run()
+    assert [seed.label for seed in app.number_input] == ["Seed", "First"]
+    assert [text.value for text in app.text] == ["0", "9"]
+
+    app.number_input(key="lab:seed").set_value(12).run()
+
+    assert not app.exception
+    assert [text.value for text in app.text] == ["12", "9"]
