@@ -76,18 +76,18 @@ SCORE_COLUMNS = (
 @fragment
 def show_details(run: JobRecord, results: ComparisonResults, consequences: Consequences) -> None:
     """Draw the chosen one of the details; the others are not computed."""
-    views: dict[str, Callable[[], None]] = {}
-    if results.has_scores:
-        views |= {
-            COLUMNS: lambda: _show_columns(results),
-            CELLS: lambda: _show_cells(run, results),
-            SCORES: lambda: _show_scores(results),
-        }
+    if not results.has_scores:
+        _show_runs(run, results, consequences)
+        return
+    views: dict[str, Callable[[], None]] = {
+        COLUMNS: lambda: _show_columns(results),
+        CELLS: lambda: _show_cells(run, results),
+        SCORES: lambda: _show_scores(results),
+    }
     if not consequences.downstream.empty:
         views[PREDICTION] = lambda: _show_prediction(run, consequences)
     views[RUNS] = lambda: _show_runs(run, results, consequences)
-    if results.comparison.tasks:
-        views[EXPORT] = lambda: _show_exports(run, results, consequences)
+    views[EXPORT] = lambda: _show_exports(run, results, consequences)
     chosen = memory.remembered(
         st.segmented_control,
         "Details",

@@ -129,10 +129,9 @@ def _show_ranking(run: JobRecord, results: ComparisonResults) -> None:
             question="Which method is most accurate?",
             key="comparison-ranking",
             data=ranking,
-            caption="Dots are means, strokes single seeds. Methods in one shaded band are tied: "
-            "their 95% interval of the difference reaches the dotted line of the leader.",
+            caption="Methods in one band are tied: the 95% interval of their difference reaches "
+            f"the leader's dotted line. Scored on {plain(holdout_words(run.spec.params))}.",
         )
-    st.caption(f"Scored on {plain(holdout_words(run.spec.params))}.")
 
 
 # Does it matter

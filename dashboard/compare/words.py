@@ -11,7 +11,7 @@ from dashboard.compare.results import ComparisonResults
 from dashboard.compare.tables import ranking_table
 from dashboard.text import code, listing, plain
 from pmae_core.evaluation import Comparison
-from pmae_core.evaluation.disagreement import disagreement_sentence
+from pmae_core.evaluation.disagreement import disagreement
 from pmae_core.evaluation.ranking import MIN_SEEDS
 from pmae_core.inference.stability import NOT_PROPER
 from pmae_core.words import count, duration, listed, percent
@@ -84,7 +84,7 @@ def verdict(results: ComparisonResults, titles: Mapping[str, str]) -> str:
         sentence = _no_better_than_mean(ranked, titles)
     else:
         sentence = _recommendation(choice, ranked, results.ranked, titles)
-    notes = [plain(disagreement_sentence(results.ranked, titles)), noise_sentence(results.ranked)]
+    notes = [_distribution_sentence(results.ranked, titles), noise_sentence(results.ranked)]
     return " ".join(filter(None, [sentence, *notes]))
 
 
@@ -165,6 +165,15 @@ def _worse_words(columns: Sequence[str], comparison: Comparison) -> str:
 
 def _bold(method: str, titles: Mapping[str, str]) -> str:
     return f"**{plain(titles.get(method, method))}**"
+
+
+def _distribution_sentence(comparison: Comparison, titles: Mapping[str, str]) -> str:
+    """Name the method whose imputations are distributed most like the data, if it is another."""
+    methods = disagreement(comparison)
+    if methods is None:
+        return ""
+    alike = plain(titles.get(methods[1], methods[1]))
+    return f"The imputations of {alike} resemble the distribution of the data more closely."
 
 
 def noise_sentence(comparison: Comparison) -> str:

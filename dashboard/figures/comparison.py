@@ -353,15 +353,17 @@ def densities_figure(data: pd.DataFrame, column: str, *, revision: str = "densit
 # What follows
 
 
-def forest_figure(conclusion: pd.DataFrame, name: str, *, revision: str = "forest") -> go.Figure:
+def forest_figure(
+    conclusion: pd.DataFrame, estimand: str, *, revision: str = "forest"
+) -> go.Figure:
     """Draw one conclusion by every method: estimates with their intervals.
 
     Parameters
     ----------
     conclusion : DataFrame
         The rows of one estimand that are done, as ``conclusion_stability`` gives them.
-    name : str
-        The estimand: "mean of age".
+    estimand : str
+        What is estimated: "mean of age".
     """
     rows = conclusion.reset_index(drop=True)
     words = list(rows["method"])
@@ -409,8 +411,13 @@ def forest_figure(conclusion: pd.DataFrame, name: str, *, revision: str = "fores
     if len(truth):
         figure.add_vline(x=float(truth.iloc[0]), line={"color": OBSERVED, "width": 1})
     figure.update_layout(
-        xaxis={"title": {"text": figure_text(name, 60)}},
-        yaxis={**name_ticks(words, most=60), "range": [len(rows) - 0.5, -0.5], "zeroline": False},
+        xaxis={"title": {"text": figure_text(estimand, 60)}},
+        yaxis={
+            "tickvals": list(rows.index),
+            "ticktext": [figure_text(method) for method in words],
+            "range": [len(rows) - 0.5, -0.5],
+            "zeroline": False,
+        },
         uirevision=revision,
         showlegend=True,
     )
