@@ -406,9 +406,9 @@ LINKS = """
 PIXELS = "main => main.scrollHeight"
 
 # A chosen run stands in a field, whose text is a value.
-NAMES_A_RUN = """
+NAMES_A_RUN = f"""
 main => [main.innerText, ...[...main.querySelectorAll('input')].map(input => input.value)]
-    .some(text => text.includes('Measured '))
+    .some(text => text.includes('{seeded_runs.MARK}'))
 """
 
 _SETTLED = """

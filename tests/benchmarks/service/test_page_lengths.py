@@ -20,7 +20,7 @@ from benchmarks.service.page_lengths import (
 )
 from pmae_core.jobs import JobSpec
 from tests.support.paths import ROOT
-from tests.support.seeded_runs import runs, the_workspace
+from tests.support.seeded_runs import MARK, runs, the_workspace
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_seeded_runs_are_runs_of_the_library(name):
 
     spec = JobSpec.make(kind, params=params, table="0" * 64)
 
-    assert name.startswith("Measured ")
+    assert name.startswith(MARK)
     assert spec.kind == kind
 
 
