@@ -66,10 +66,13 @@ class StudioServer:
         The folder for workspaces (PMAE_HOME).
     port
         A free one by default.
+    tree
+        The checkout whose dashboard runs; this one by default.
     """
 
-    def __init__(self, home: Path, port: int | None = None) -> None:
+    def __init__(self, home: Path, port: int | None = None, *, tree: Path = ROOT) -> None:
         self.home = home
+        self.tree = tree
         self.port = port or free_port()
         self.url = f"http://localhost:{self.port}"
         self.log_path = home / f"server-{self.port}.log"
@@ -78,10 +81,10 @@ class StudioServer:
     def start(self) -> Self:
         """Start it and wait until it answers."""
         self.home.mkdir(parents=True, exist_ok=True)
-        environment = {**os.environ, "PMAE_HOME": str(self.home), "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, "PMAE_HOME": str(self.home), "PYTHONPATH": str(self.tree)}
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                server_command(self.port), cwd=ROOT, env=environment, stdout=log, stderr=log
+                server_command(self.port), cwd=self.tree, env=environment, stdout=log, stderr=log
             )
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not self._answers():
