@@ -44,10 +44,13 @@ _STILL_WORKING = ", ".join(
 )
 
 
-def server_command(port: int) -> list[str]:
+APP = "dashboard/app.py"
+
+
+def server_command(port: int, script: str = APP) -> list[str]:
     """Return what ``make run`` runs, without opening a browser."""
     options = ["--server.headless", "true", "--server.port", str(port)]
-    return [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", *options]
+    return [sys.executable, "-m", "streamlit", "run", script, *options]
 
 
 def free_port() -> int:
@@ -66,10 +69,13 @@ class StudioServer:
         The folder for workspaces (PMAE_HOME).
     port
         A free one by default.
+    script
+        What it serves, relative to the clone: the dashboard, or a page for one test.
     """
 
-    def __init__(self, home: Path, port: int | None = None) -> None:
+    def __init__(self, home: Path, port: int | None = None, script: str = APP) -> None:
         self.home = home
+        self.script = script
         self.port = port or free_port()
         self.url = f"http://localhost:{self.port}"
         self.log_path = home / f"server-{self.port}.log"
@@ -81,7 +87,11 @@ class StudioServer:
         environment = {**os.environ, "PMAE_HOME": str(self.home), "PYTHONPATH": str(ROOT)}
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                server_command(self.port), cwd=ROOT, env=environment, stdout=log, stderr=log
+                server_command(self.port, self.script),
+                cwd=ROOT,
+                env=environment,
+                stdout=log,
+                stderr=log,
             )
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not self._answers():
