@@ -50,7 +50,7 @@ def show_figure(
         Streamlit's selection, with `on_select`.
     """
     with st.container(key=f"figure-{key}", gap="small"):
-        with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+        with st.container(horizontal=True, wrap=False, gap="small"):
             st.subheader(question, anchor=False)
             figure_menu(figure, question=question, name=key, has_data=data is not None)
         selection = st.plotly_chart(

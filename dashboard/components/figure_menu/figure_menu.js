@@ -39,6 +39,7 @@ export default function ({ data, parentElement: root }) {
   menu.onkeydown = (event) => moveFocus(event, items.filter((item) => !item.hidden), menu);
   menu.onbeforetoggle = (event) => {
     if (event.newState === "open") status.textContent = "";
+    else if (menu.contains(root.activeElement)) opener.focus({ preventScroll: true });
   };
   menu.ontoggle = (event) => {
     const open = event.newState === "open";
