@@ -577,7 +577,7 @@ def _shares_caption(n_drawn: int, n_columns: int) -> str:
     if n_drawn < n_columns:
         words.append(
             f"Shown are the {n_drawn} of {count(n_columns, 'column')} with the most missing cells; "
-            "**Download** has them all."
+            "the CSV file in the menu of the figure has them all."
         )
     return " ".join(words)
 

@@ -142,19 +142,21 @@ def test_nothing_sticks_out_of_the_window(new_visitor, width):
         assert main.evaluate("main => main.scrollWidth - main.clientWidth") <= 1, path
 
 
-def test_on_a_telephone_no_camera_covers_a_legend(new_visitor):
+def test_on_a_telephone_every_figure_has_a_menu_that_covers_no_legend(new_visitor):
     visitor = new_visitor(width=390)
     for path in PATHS:
         visitor.open(path)
-        assert visitor.page.get_by_role("main").evaluate(COVERED_LEGENDS) == [], path
+        assert visitor.page.get_by_role("main").evaluate(FIGURES_WITHOUT_A_CLEAR_MENU) == [], path
 
 
-COVERED_LEGENDS = """
-main => [...main.querySelectorAll('.js-plotly-plot')]
+FIGURES_WITHOUT_A_CLEAR_MENU = """
+main => [...main.querySelectorAll('[class*="st-key-figure-"]')]
     .filter(figure => {
+        const menu = figure.querySelector('[data-testid="stBidiComponentIsolated"]')
+            ?.shadowRoot.querySelector('.opener')?.getBoundingClientRect();
         const legend = figure.querySelector('.legend')?.getBoundingClientRect();
-        const camera = figure.querySelector('.modebar-btn')?.getBoundingClientRect();
-        return legend && camera && legend.right > camera.left && legend.top < camera.bottom;
+        const covers = menu && legend && legend.right > menu.left && legend.top < menu.bottom;
+        return !menu || menu.width === 0 || menu.right > window.innerWidth || covers;
     })
     .map(figure => figure.innerText)
 """

@@ -44,10 +44,13 @@ _STILL_WORKING = ", ".join(
 )
 
 
-def server_command(port: int) -> list[str]:
+APP = "dashboard/app.py"
+
+
+def server_command(port: int, script: str = APP) -> list[str]:
     """Return what ``make run`` runs, without opening a browser."""
     options = ["--server.headless", "true", "--server.port", str(port)]
-    return [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", *options]
+    return [sys.executable, "-m", "streamlit", "run", script, *options]
 
 
 def free_port() -> int:
@@ -66,12 +69,17 @@ class StudioServer:
         The folder for workspaces (PMAE_HOME).
     port
         A free one by default.
+    script
+        What it serves, relative to the tree: the dashboard, or a page for one test.
     tree
         The checkout whose dashboard runs; this one by default.
     """
 
-    def __init__(self, home: Path, port: int | None = None, *, tree: Path = ROOT) -> None:
+    def __init__(
+        self, home: Path, port: int | None = None, script: str = APP, *, tree: Path = ROOT
+    ) -> None:
         self.home = home
+        self.script = script
         self.tree = tree
         self.port = port or free_port()
         self.url = f"http://localhost:{self.port}"
@@ -84,7 +92,11 @@ class StudioServer:
         environment = {**os.environ, "PMAE_HOME": str(self.home), "PYTHONPATH": str(self.tree)}
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                server_command(self.port), cwd=self.tree, env=environment, stdout=log, stderr=log
+                server_command(self.port, self.script),
+                cwd=self.tree,
+                env=environment,
+                stdout=log,
+                stderr=log,
             )
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not self._answers():
