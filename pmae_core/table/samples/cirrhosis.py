@@ -47,13 +47,11 @@ CIRRHOSIS_ROLES = dict.fromkeys(_YES_NO, Role.BOOLEAN)
 
 def load_cirrhosis() -> pd.DataFrame:
     """Return the patients as a table with its original missing values."""
+    dtypes: dict[str, str | pd.CategoricalDtype] = {
+        **dict.fromkeys(("drug", "sex", "status", *_YES_NO), "category"),
+        **dict.fromkeys(_WHOLE_NUMBERS, "Int64"),
+        "edema": pd.CategoricalDtype(_EDEMA_LEVELS, ordered=True),
+    }
     file = resources.files("pmae_core.table.samples").joinpath("cirrhosis.csv")
     with file.open("rb") as content:
-        return pd.read_csv(
-            content,
-            dtype={
-                **dict.fromkeys(("drug", "sex", "status", *_YES_NO), "category"),
-                **dict.fromkeys(_WHOLE_NUMBERS, "Int64"),
-                "edema": pd.CategoricalDtype(_EDEMA_LEVELS, ordered=True),
-            },
-        )
+        return pd.read_csv(content, dtype=dtypes)
