@@ -126,9 +126,9 @@ _SAMPLES = (
         license="CC BY 4.0",
         citation=(
             "Dickson, E. R., Grambsch, P. M., Fleming, T. R., Fisher, L. D., Langworthy, A. "
-            "(1989). Prognosis in Primary Biliary Cirrhosis: Model for Decision Making. Hepatology 10(1), "
-            "1-7. Fleming, T. R., Harrington, D. P. (1991). Counting Processes and Survival "
-            "Analysis. Wiley."
+            "(1989). Prognosis in Primary Biliary Cirrhosis: Model for Decision Making. "
+            "Hepatology 10(1), 1-7. Fleming, T. R., Harrington, D. P. (1991). Counting Processes "
+            "and Survival Analysis. Wiley."
         ),
         available=True,
         story=CIRRHOSIS_STORY,
