@@ -59,7 +59,8 @@ def show_studio() -> None:
     with shown_errors():
         session.workspace()
         links.apply_shared_settings()
-        show_header(data_page=sections["Explore"][0])
+        session.keep_token_in_browser()
+        show_header()
         page.run()
 
 

@@ -58,7 +58,7 @@ from dashboard.figures.comparison import (
 )
 from dashboard.runs import estimates
 from dashboard.state import memory, session
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.text import code, file_stem, plain
 from dashboard.widgets import calm, choose_seed, show_figure, shown_errors
 from dashboard.widgets.conclusions import CONCLUSIONS, number_columns

@@ -42,7 +42,7 @@ from dashboard.runs import estimates
 from dashboard.shell.header import share_missing
 from dashboard.shell.theme import IMPUTED
 from dashboard.state import memory, session
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.text import code, listing, plain, shorten
 from dashboard.widgets import calm, choose_seed, fragment, show_figure, shown_errors
 from dashboard.widgets.conclusions import CONCLUSIONS, number_columns

@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard.figures import missingness as figures
 from dashboard.figures.missingno_pictures import available_views, missingno_picture
 from dashboard.state import memory, session
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.text import code, listing, plain, shorten
 from dashboard.widgets import fragment, show_figure
 from pmae_core.errors import TableError

@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import runs
 from dashboard.impute.completed_tables import digest_of, imputation_runs, stale_sentence
 from dashboard.state import memory
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from pmae_core.jobs import JobRecord
 
 SECTION = "impute"

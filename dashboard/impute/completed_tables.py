@@ -14,7 +14,7 @@ import streamlit as st
 from dashboard import runs
 from dashboard.compare.standing import standing_of
 from dashboard.state import session
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.text import listing
 from dashboard.widgets.methods import known_methods
 from pmae_core.evaluation import Comparison
