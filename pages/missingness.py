@@ -37,7 +37,6 @@ from pmae_core.missingness import (
     measure_flux,
     predict_missingness,
     strongest_pairs,
-    suggest_little_columns,
     summarize_missingness,
 )
 from pmae_core.table import Role
@@ -469,7 +468,6 @@ def little(table: OpenTable, patterns: MissingPatterns) -> None:
             icon=":material/info:",
         )
         return
-    suggested = suggest_little_columns(patterns, numerical)
     chosen = session.remembered(
         st.multiselect,
         "Numerical columns to test",
@@ -479,17 +477,15 @@ def little(table: OpenTable, patterns: MissingPatterns) -> None:
         options=numerical,
         wrap=True,
         format_func=lambda name: shorten(name, 40),
-        placeholder="All numerical columns"
-        if len(suggested) == len(numerical)
-        else f"The {len(suggested)} with most holes",
-        help="With many columns nearly every row has holes of its own, and there is nothing left "
-        "to compare. At most 30 are used.",
+        placeholder="All numerical columns",
+        help="Leave this empty to use all numerical columns. Choose fewer if nearly every row has "
+        "a missing pattern of its own: then there is nothing to compare.",
     )
     with _reasons():
         if len(chosen) == 1:
             st.info("Choose at least two columns.", icon=":material/info:")
         else:
-            _show_little(_little(table.digest, tuple(chosen or suggested), table))
+            _show_little(_little(table.digest, tuple(chosen or numerical), table))
     st.warning(f"**What this test cannot say.** {LITTLE_CAUTION}", icon=":material/warning:")
 
 
@@ -500,6 +496,10 @@ def _show_little(test: LittleTest) -> None:
         f"{count(test.n_rows)} of {count(test.n_rows_table, 'row')}{drawn}, "
         f"{count(len(test.columns), 'column')}, {count(test.n_patterns, 'pattern')}."
     ]
+    if test.n_rows_rare:
+        notes.append(
+            f"{count(test.n_rows_rare, 'row')} left out: fewer than five rows have their pattern."
+        )
     notes += [f"{code(name)} is left out: {plain(why)}." for name, why in test.left_out.items()]
     if not test.converged:
         notes.append("The estimates had not settled: take the numbers as rough.")
