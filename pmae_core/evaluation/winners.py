@@ -45,8 +45,8 @@ def column_winners(per_column: pd.DataFrame, gains: pd.DataFrame) -> pd.DataFram
     A method beats the mean in a column if the mean of its gains is above 0 by a one-sided t-test,
     with Holm's correction for all columns and methods: the chance to call any column predictable
     that is not is at most 5%. The best method is the one with the highest mean skill. Others with
-    a skill above 0 are tied with it unless a two-sided test of the paired differences, with the same
-    correction, tells them apart.
+    a skill above 0 are tied with it unless a two-sided test of the paired differences, with the
+    same correction, tells them apart.
 
     The tests take rows of the table as independent, not cells: gains in the same row on several
     seeds are added up first. Only rows with a gain or a loss count as degrees of freedom: they are

@@ -26,7 +26,7 @@ def test_the_filling_is_mean_and_mode(complete, incomplete):
 
 
 def test_the_mean_of_whole_numbers_is_not_rounded():
-    """Arms 1 and 2 of a randomized trial: rounded, the mean errs by half of a standard deviation."""
+    """Arms 1 and 2 of a randomized trial: rounded, the mean errs by half a unit."""
     rng = np.random.default_rng(0)
     truth = pd.DataFrame({"trt": rng.integers(1, 3, size=400), "x": rng.normal(size=400)})
     schema = Schema.infer(truth, roles={"trt": "numerical"})
