@@ -32,7 +32,7 @@ from pmae_core.jobs.store import RESUMABLE
 from pmae_core.storage.home import pmae_home
 from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table import Schema
-from pmae_core.words import count, duration, moment
+from pmae_core.words import count, duration, moment, time_left
 
 POLL_SECONDS = 1.0
 SPARE_MINUTES = 10.0
@@ -478,7 +478,7 @@ def _running_sentence(job: JobRecord, now: float | None) -> str:
     progress = job.progress
     parts = [plain(progress.message) if progress and progress.message else "Starting"]
     if progress is not None and progress.eta_seconds is not None:
-        parts.append(f"about {duration(progress.eta_seconds)} left")
+        parts.append(time_left(progress.eta_seconds))
     taken = seconds_taken(job, now)
     if taken is not None:
         parts.append(f"running for {duration(taken)}")
