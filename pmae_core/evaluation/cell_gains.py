@@ -50,7 +50,7 @@ def cell_gains(
     cells, _ = scored_cells(truth, missing, schema)
     most = max(MIN_CELLS_PER_COLUMN, MAX_CELLS // max(len(cells), 1))
     rng = np.random.default_rng(seed)
-    found = {}
+    found: dict[str, dict[str, list[Any]]] = {}
     for name, scored in cells.items():
         rows = np.flatnonzero(scored)
         is_number = schema.role(name) in NUMBERS

@@ -90,9 +90,10 @@ def _gains_by_row(
     sums = sums.where(sums.abs() > ROUNDING, 0.0)
     # A method that imputes the mean itself has nothing to test.
     tested = set(zip(differing["column"], differing["method"], strict=True))
+    by_method: Any = sums.groupby(level=["column", "method"], sort=False)
     return {
         (column, method): of_rows.to_numpy(dtype=float)
-        for (column, method), of_rows in sums.groupby(level=["column", "method"], sort=False)
+        for (column, method), of_rows in by_method
         if (column, method) in tested and method in skills[column].index
     }
 

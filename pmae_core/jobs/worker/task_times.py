@@ -73,7 +73,7 @@ class TaskTimes:
         return (done / total if total > 0 else None), (total - done) / at_once
 
     def _seconds(self, key: TaskKey, share: float) -> float | None:
-        """Return how long a task takes: measured, by its own speed so far, or as its method does."""
+        """Return how long a task takes: measured, by its speed so far, or as its method does."""
         measured = self._done.get(key)
         if measured is not None:
             return measured
