@@ -16,7 +16,7 @@ from pmae_core.imputers.masked._cell_errors import (
 )
 
 # Pulls the coefficients of squares and products toward no curve; in rows.
-_PRIOR_ROWS_OF_CURVES = 20.0
+_PRIOR_ROWS_OF_CURVES = 60.0
 # A standardized coordinate counts in squares and products as no farther than this from its mean.
 _FARTHEST_IN_CURVES = 3.0
 # Pulls the logarithm of the spread toward a constant; in rows.
