@@ -255,6 +255,19 @@ class Visitor:
         """Return what stands on the page, without the navigation."""
         return self.page.get_by_role("main").inner_text()
 
+    def open_table(self, name: str) -> Locator:
+        """Return the header's word on the open table, if that has this name."""
+        return self.page.locator(".st-key-switcher").get_by_role("button", name=name)
+
+    def workspace_key(self) -> str:
+        """Return what the browser keeps to find its workspace again."""
+        (key,) = (
+            cookie["value"]
+            for cookie in self._context.cookies()
+            if cookie["name"].startswith("pmae_workspace")
+        )
+        return str(key)
+
     def failures(self) -> list[str]:
         """Return what a page must never show, and errors of scripts."""
         shown = [failure for failure in FAILURES_ON_PAGE if failure in self.text()]
