@@ -22,7 +22,7 @@ from pmae_core.jobs.posix import hold_lock
 from pmae_core.jobs.spec import JobState
 from pmae_core.jobs.store import JobRecord, JobStore, ProcessId
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted, WorkerStarted
-from pmae_core.jobs.worker.progress import ProgressTracker
+from pmae_core.jobs.worker.progress import ProgressTracker, phase_weights
 from pmae_core.jobs.worker.reporter import Reporter, retry_while_busy
 from pmae_core.jobs.worker.results import MODEL_FILE
 from pmae_core.jobs.worker.run import run_job
@@ -60,7 +60,9 @@ def main(arguments: list[str] | None = None) -> int:
         memory_mb=record.spec.resources.memory_mb,
         cancel_grace=options.cancel_grace,
         supervise=engine.supervise,
-        tracker=ProgressTracker(_planned_tasks(record), record.estimate),
+        tracker=ProgressTracker(
+            _planned_tasks(record), record.estimate, phases=phase_weights(record.spec)
+        ),
     )
     print(f"Attempt {record.attempt}, process {os.getpid()}, {time.ctime()}.", flush=True)
     reporter.emit(WorkerStarted(pid=os.getpid(), host=HOST))

@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from pmae_core.events import Event
+from pmae_core.jobs.spec import JobKind, JobSpec
 from pmae_core.jobs.store import JobProgress
 from pmae_core.jobs.worker.answers import answer_words
 from pmae_core.jobs.worker.task_times import TaskKey, TaskTimes
@@ -48,8 +49,42 @@ def progress_key(kind: str, data: Mapping[str, Any]) -> tuple[Any, ...] | None:
     return None
 
 
+def phase_weights(spec: JobSpec) -> dict[str, float]:
+    """Return how much of a job's time its phases take, in their order.
+
+    After the runs of a comparison, each method is fitted once more per conclusion, and once per
+    seed for the downstream task. An imputation costs a small part of the fit.
+    """
+    params = spec.params
+    if spec.kind in (JobKind.COMPARE, JobKind.BENCHMARK):
+        n_seeds = float(len(params["seeds"]))
+        weights = {
+            "compare": n_seeds,
+            "downstream": n_seeds if params.get("downstream") else 0.0,
+            "conclusions": 1.0 if params.get("conclusions") else 0.0,
+        }
+    else:
+        weights = {
+            "fit": 0.0 if spec.model is not None else 8.0,
+            "impute": 1.0,
+            "sample": 0.2 * (params.get("imputations") or 0),
+        }
+    return {name: weight for name, weight in weights.items() if weight}
+
+
 class ProgressTracker:
     """Follows the events of a job and computes its progress.
+
+    Parameters
+    ----------
+    planned : sequence of (method, seed)
+        The tasks of a comparison.
+    estimate : mapping, optional
+        What the job was expected to cost.
+    clock : callable
+        Returns the time in seconds.
+    phases : mapping of str to float, optional
+        How the time is divided among phases, as :func:`phase_weights` has it.
 
     Examples
     --------
@@ -64,8 +99,11 @@ class ProgressTracker:
         planned: Sequence[TaskKey] = (),
         estimate: Mapping[str, Any] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        phases: Mapping[str, float] | None = None,
     ) -> None:
         self._times = TaskTimes(planned, clock)
+        self._phases = dict(phases or {})
+        self._phase = next(iter(self._phases), None)
         for cost in (estimate or {}).get("per_method", ()):
             self._expect(cost)
         self._shown = 0.0
@@ -78,6 +116,8 @@ class ProgressTracker:
         """Take one event into account, as :func:`describe_event` gives it."""
         if kind == "PhaseStarted":
             message = _PHASES.get(data["phase"], data["phase"])
+            if data["phase"] in self._phases:
+                self._phase = data["phase"]
             self._n_done = self._n_tasks = 0  # its tasks are done
             self._answer = None
             self._current = JobProgress(fraction=None, message=message, eta_seconds=None)
@@ -110,11 +150,23 @@ class ProgressTracker:
     @property
     def progress(self) -> JobProgress:
         """The current progress of the job; its fraction never falls within one run."""
-        found = self._progress()
-        if found.fraction is None:
-            return found
-        self._shown = max(self._shown, found.fraction)
-        return replace(found, fraction=self._shown)
+        found = self._in_whole_job(self._progress())
+        if found.fraction is not None:
+            self._shown = max(self._shown, found.fraction)
+        return replace(found, fraction=self._shown or None)
+
+    def _in_whole_job(self, part: JobProgress) -> JobProgress:
+        """Return the progress of the job, given that of its current phase."""
+        if self._phase is None or part.fraction is None:
+            return part
+        names, weights = list(self._phases), list(self._phases.values())
+        at = names.index(self._phase)
+        later = sum(weights[at + 1 :])
+        fraction = (sum(weights[:at]) + weights[at] * part.fraction) / sum(weights)
+        eta = part.eta_seconds
+        if eta is not None and later and part.fraction < 1:
+            eta += later / weights[at] * eta / (1 - part.fraction)
+        return replace(part, fraction=fraction, eta_seconds=eta)
 
     def _progress(self) -> JobProgress:
         if not self._n_tasks and not self._tasks:

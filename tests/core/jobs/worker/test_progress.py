@@ -3,7 +3,8 @@
 import pytest
 
 from pmae_core.events import AnswerImproved, TrainingProgress
-from pmae_core.jobs.worker.progress import ProgressTracker, describe_event
+from pmae_core.jobs import JobSpec
+from pmae_core.jobs.worker.progress import ProgressTracker, describe_event, phase_weights
 
 
 def training(step):
@@ -109,6 +110,41 @@ def test_what_follows_a_comparison_has_a_progress_of_its_own():
     done = {"done": 1, "total": 2, "unit": "conclusions: method", "eta_seconds": 3.0}
     tracker.add("FitProgress", done)
     assert tracker.progress.eta_seconds == 3.0
+
+
+def test_what_follows_a_comparison_has_its_share_of_the_bar():
+    clock = Clock()
+    tracker = ProgressTracker(
+        [("naive", 0), ("naive", 1)], clock=clock, phases={"compare": 2.0, "conclusions": 1.0}
+    )
+    run(tracker, clock, "naive", 0, 10.0, n_done=1)
+    assert tracker.progress.fraction == pytest.approx(1 / 3)
+    assert tracker.progress.eta_seconds == pytest.approx(10 + 10)
+    run(tracker, clock, "naive", 1, 10.0, n_done=2)
+    assert tracker.progress.fraction == pytest.approx(2 / 3)
+    tracker.add("PhaseStarted", {"phase": "conclusions"})
+    assert tracker.progress.fraction == pytest.approx(2 / 3)  # the bar stays where it was
+    event = {"done": 1, "total": 2, "unit": "conclusions: method", "eta_seconds": 5.0}
+    tracker.add("FitProgress", event)
+    assert tracker.progress.fraction == pytest.approx(5 / 6)
+    assert tracker.progress.eta_seconds == 5.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "weights"),
+    [
+        ("impute", {"method": "em"}, {"fit": 8.0, "impute": 1.0}),
+        ("impute", {"method": "em", "imputations": 10}, {"fit": 8.0, "impute": 1.0, "sample": 2.0}),
+        ("compare", {"methods": ["em"], "seeds": [0, 1]}, {"compare": 2.0}),
+        (
+            "compare",
+            {"methods": ["em"], "seeds": [0, 1], "conclusions": [["mean", "a"]]},
+            {"compare": 2.0, "conclusions": 1.0},
+        ),
+    ],
+)
+def test_phases_share_the_bar(kind, params, weights):
+    assert phase_weights(JobSpec.make(kind, params=params, table="0" * 64)) == weights
 
 
 def test_an_answer_is_said_while_the_fit_goes_on():
