@@ -11,6 +11,7 @@ from dashboard.widgets.errors import shown_errors
 
 HERE = Path(__file__).resolve().parent
 PAGES = HERE.parent / "pages"
+SIDEBAR_WIDTH = 220  # pixels
 
 # Section -> (file, title, icon) of its pages. The first of all is the one that opens.
 NAVIGATION = {
@@ -38,7 +39,9 @@ NAVIGATION = {
 
 def main() -> None:
     """Draw the page that the address names."""
-    st.set_page_config(page_title="PMAE Studio", page_icon="🧩", layout="wide")
+    st.set_page_config(
+        page_title="PMAE Studio", page_icon="🧩", layout="wide", initial_sidebar_state=SIDEBAR_WIDTH
+    )
     st.logo((HERE / "shell" / "logo.svg").read_text(encoding="utf-8"), size="large")
     st.html(HERE / "shell" / "style.css")
     with shown_errors():
@@ -59,7 +62,8 @@ def show_studio() -> None:
     with shown_errors():
         session.workspace()
         links.apply_shared_settings()
-        show_header(data_page=sections["Explore"][0])
+        session.keep_token_in_browser()
+        show_header()
         page.run()
 
 

@@ -36,7 +36,7 @@ from dashboard.figures.amputation import (
     truths_figure,
 )
 from dashboard.state import memory, session
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.text import file_stem, plain
 from dashboard.widgets import choose_seed, fragment, share_button, show_figure, shown_errors
 from dashboard.widgets.errors import sentence_of

@@ -8,7 +8,8 @@ import streamlit as st
 from dashboard.data import columns, summary, uploads
 from dashboard.shell import theme
 from dashboard.state import memory, notices, session
-from dashboard.state.workspace import OpenTable, TableState, Workspace
+from dashboard.state.table_state import OpenTable, TableState
+from dashboard.state.workspace import Workspace
 from dashboard.text import code, exact_text, plain, shorten
 from dashboard.widgets import calm, shown_errors
 from dashboard.widgets.errors import sentence_of

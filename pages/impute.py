@@ -42,7 +42,7 @@ from dashboard.runs.staleness import digest_of
 from dashboard.shell.header import share_missing
 from dashboard.shell.theme import IMPUTED
 from dashboard.state import memory, session
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.text import code, listing, plain, shorten
 from dashboard.widgets import calm, choose_seed, fragment, show_figure, shown_errors
 from dashboard.widgets.conclusions import CONCLUSIONS, number_columns
@@ -577,7 +577,7 @@ def _shares_caption(n_drawn: int, n_columns: int) -> str:
     if n_drawn < n_columns:
         words.append(
             f"Shown are the {n_drawn} of {count(n_columns, 'column')} with the most missing cells; "
-            "**Download** has them all."
+            "the CSV file in the menu of the figure has them all."
         )
     return " ".join(words)
 

@@ -33,7 +33,7 @@ from dashboard.masking.lab import (
 )
 from dashboard.masking.sliders import choose_function, choose_params
 from dashboard.state import memory, session
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.text import code, plain, shorten
 from dashboard.widgets import calm, fragment, share_button, show_figure
 from dashboard.widgets.focus import choose_column

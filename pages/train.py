@@ -24,7 +24,7 @@ from dashboard.masking.sliders import choose_function, choose_params
 from dashboard.runs import estimates
 from dashboard.shell.header import share_missing
 from dashboard.state import memory, session
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.text import code, plain, shorten
 from dashboard.train.curves import Curves, column_names
 from dashboard.train.settings import (

@@ -31,6 +31,7 @@ _HOME = {
     "masking_probability": "masking",
     "read_table": "table",
     "score_imputation": "evaluation",
+    "suggest_roles": "table",
     "suggest_sentinels": "table",
     "summarize_missingness": "missingness",
     "write_table": "table",

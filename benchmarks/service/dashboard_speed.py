@@ -261,7 +261,7 @@ def made_table(n_rows: int, seed: int = 0) -> pd.DataFrame:
 
 # What runs in the browser, where nothing comes between the event and the clock
 
-_HELPERS = """
+IN_BROWSER = """
     const pause = () => new Promise(done => setTimeout(done, 10));
     const painted = () => new Promise(requestAnimationFrame);
     const working = () => document.querySelector([
@@ -273,11 +273,11 @@ _HELPERS = """
     const until = async condition => { while (!condition()) await pause(); await painted(); };
 """
 
-AT_REST = f"async () => {{ {_HELPERS} await until(() => !working()); }}"
+AT_REST = f"async () => {{ {IN_BROWSER} await until(() => !working()); }}"
 
 SWITCH_PAGE = f"""
 async title => {{
-    {_HELPERS}
+    {IN_BROWSER}
     const links = [...document.querySelectorAll('nav a, [data-testid="stSidebarNav"] a')];
     const begun = performance.now();
     links.find(link => link.innerText.trim().endsWith(title)).click();
@@ -289,7 +289,7 @@ async title => {{
 
 WATCH_FIGURE = f"""
 question => {{
-    {_HELPERS}
+    {IN_BROWSER}
     // Looked up each time: a figure may be taken away and put back.
     const figure = () => [...document.querySelectorAll('figure, [role="figure"]')]
         .find(one => one.getAttribute('aria-label') === question)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard.amputation.lab import MOST_ROWS
 from dashboard.amputation.scenario import Base, Scenario, TableFacts, base_table
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from pmae_core.amputation import Amputation
 
 

@@ -18,7 +18,7 @@ from dashboard.impute.choose import choose_run
 from dashboard.impute.completed_tables import CompletedTable, load
 from dashboard.shell.theme import MISSING
 from dashboard.state import memory, session
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.text import plain
 from dashboard.widgets import fragment, show_figure, shown_errors
 from dashboard.widgets.links import page_link

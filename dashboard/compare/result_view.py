@@ -24,7 +24,7 @@ from dashboard.compare.words import conclusion_sentence, intervals_caption, verd
 from dashboard.figures.comparison import METRIC_WORDS, forest_figure, ranking_figure
 from dashboard.runs.staleness import stale_sentence
 from dashboard.state import memory
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.text import plain
 from dashboard.widgets import show_figure, shown_errors
 from pmae_core.evaluation.comparison import RANKED_BY

@@ -30,7 +30,7 @@ from dashboard.compare.plan import (
 from dashboard.compare.titles import method_titles
 from dashboard.runs import estimates
 from dashboard.state import memory, session
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.text import plain
 from dashboard.widgets import calm, choose_seed, shown_errors
 from dashboard.widgets.conclusions import CONCLUSIONS, number_columns

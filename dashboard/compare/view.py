@@ -8,7 +8,7 @@ from dashboard import runs
 from dashboard.compare.result_view import show_results
 from dashboard.compare.settings_view import SECTION, show_settings
 from dashboard.state import memory
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from pmae_core.jobs import JobKind, JobRecord
 
 MOST_RUNS = 50

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from dashboard.data.summary import remarks
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.text import exact_text, shorten
 from pmae_core.table import SentinelSuggestion, declare_missing, suggest_sentinels
 from pmae_core.table.cells import CellKind, cell_kind

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.text import code, exact_text, listing
 from pmae_core.table import ColumnSchema, Flag, Role, SentinelSuggestion
 from pmae_core.words import count, percent

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from dashboard.state.workspace import TableState, Workspace
+from dashboard.state.table_state import TableState
+from dashboard.state.workspace import Workspace
 from pmae_core.errors import TableError
 from pmae_core.table import ReadingLimits, read_table_file
 from pmae_core.table.io.source import FORMAT_OF_ENDING, Remark

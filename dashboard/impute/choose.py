@@ -10,7 +10,7 @@ from dashboard import runs
 from dashboard.impute.completed_tables import imputation_runs
 from dashboard.runs.staleness import digest_of, stale_sentence
 from dashboard.state import memory
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from pmae_core.jobs import JobRecord
 
 SECTION = "impute"

@@ -14,7 +14,7 @@ from dashboard import runs
 from dashboard.compare.results import read_results
 from dashboard.runs.staleness import digest_of, schema_of
 from dashboard.state import session
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.widgets.methods import known_methods
 from pmae_core.evaluation import Comparison
 from pmae_core.explain import column_notes

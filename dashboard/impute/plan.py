@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.impute.completed_tables import title_of
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.widgets.methods import known_methods
 from pmae_core.explain import StructuralMissingness, find_structural_missingness
 from pmae_core.jobs import JobRecord

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.amputation.caches import made_in
 from dashboard.amputation.scenario import Scenario
 from dashboard.masking.lab import MaskingTable, masking_table
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 
 
 def columns_of(table: OpenTable, scenario: Scenario | None = None) -> MaskingTable:

@@ -1,8 +1,8 @@
 """Jobs as the browser sees them: submit runs, find and watch them, hear of their end."""
 
-from dashboard.runs.announcing import announce, announcement, unheard
+from dashboard.runs.announcing import PAGE_OF, announce, announcement, unheard
 from dashboard.runs.drawing import show_buttons, show_job, show_progress
-from dashboard.runs.lookup import ACTIVE, JobCounts, record, records, unfinished
+from dashboard.runs.lookup import ACTIVE, record, records
 from dashboard.runs.service import POLL_SECONDS, engine, prepare, store, supervise
 from dashboard.runs.submission import (
     Origin,
@@ -25,9 +25,9 @@ from dashboard.runs.wording import (
 
 __all__ = [
     "ACTIVE",
+    "PAGE_OF",
     "POLL_SECONDS",
     "STATE_WORDS",
-    "JobCounts",
     "Origin",
     "announce",
     "announcement",
@@ -51,7 +51,6 @@ __all__ = [
     "submit",
     "supervise",
     "title",
-    "unfinished",
     "unheard",
     "watch",
 ]

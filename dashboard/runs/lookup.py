@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from dashboard.runs.service import store, store_exists
 from dashboard.state import session
 from pmae_core.errors import JobError
 from pmae_core.jobs import JobKind, JobRecord, JobState
-from pmae_core.words import count
 
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
 
@@ -33,29 +31,3 @@ def record(job_id: str) -> JobRecord | None:
         return store().job(job_id, session.workspace().id)
     except JobError:
         return None
-
-
-@dataclass(frozen=True)
-class JobCounts:
-    """How many jobs of a workspace are not finished."""
-
-    running: int = 0
-    queued: int = 0
-
-    def __bool__(self) -> bool:
-        return bool(self.running or self.queued)
-
-    def sentence(self) -> str:
-        """Return them in words."""
-        parts = {"running": self.running, "waiting": self.queued}
-        return ", ".join(f"{count(n, 'job')} {word}" for word, n in parts.items() if n)
-
-
-def unfinished(workspace_id: str) -> JobCounts:
-    """Count the jobs that wait or run; without a store there are none."""
-    if not store_exists():
-        return JobCounts()
-    return JobCounts(
-        running=store().count(workspace_id, states=[JobState.RUNNING]),
-        queued=store().count(workspace_id, states=[JobState.QUEUED]),
-    )

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from enum import Enum
 
 from dashboard.state import session
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.text import listing
 from pmae_core.jobs import JobRecord
 from pmae_core.table import Schema

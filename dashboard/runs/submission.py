@@ -11,7 +11,7 @@ import pandas as pd
 from dashboard.runs.lookup import ACTIVE
 from dashboard.runs.service import engine, store, store_exists
 from dashboard.state import session
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from dashboard.text import shorten
 from pmae_core.errors import JobError
 from pmae_core.jobs import JobKind, JobRecord, JobSpec, Resources

@@ -1,38 +1,69 @@
 """Which workspace and which table this browser session works on.
 
 Streamlit forgets: a page switch drops the widgets of the page before, a reload is a new session.
-So the workspace's token stands in the address.
+So the browser keeps the workspace's token in a cookie.
 """
 
 import time
+from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
 
+from dashboard.components.browser_cookie import write_cookie
 from dashboard.state.notices import notify
-from dashboard.state.workspace import OpenTable, TableState, Workspace, sweep
+from dashboard.state.table_state import OpenTable, TableState
+from dashboard.state.workspace import Workspace, sweep
 from pmae_core.table import Schema, load_dataset
 
 TOKEN_PARAMETER = "w"
-FIRST_SAMPLE = "penguins"
+FIRST_SAMPLE = "cirrhosis"
 
 _TOKEN_KEY = "_workspace_token"
 _SWEEP_SECONDS = 3600
+_COOKIE_DAYS = 400  # browsers keep none for longer
+_GONE = "Your workspace no longer exists: unused workspaces are removed after some time."
 
 
 def workspace() -> Workspace:
-    """Return the user's workspace: that of the address, of this session, or a new one."""
-    token = st.query_params.get(TOKEN_PARAMETER) or st.session_state.get(_TOKEN_KEY, "")
+    """Return the visitor's workspace: of a link, this session, the browser, or a new one."""
+    asked = st.query_params.get(TOKEN_PARAMETER, "")
+    token = asked or st.session_state.get(_TOKEN_KEY) or token_in_browser()
     found = Workspace.open(token) if token else None
     if found is None:
         found = _new_workspace()
         if token:
-            notify(
-                "info",
-                "The workspace in this address does not exist (any more): workspaces that nobody "
-                "uses are removed after some time. You have a new one, with a sample table.",
-            )
-    _remember_token(found.token)
+            notify("info", f"{_GONE} You have a new one, with a sample table.")
+    if st.session_state.get(_TOKEN_KEY) != found.token:
+        st.session_state[_TOKEN_KEY] = found.token
+    if asked:  # an address is copied, shown on projectors and kept in histories
+        del st.query_params[TOKEN_PARAMETER]
     return found
+
+
+def token_in_browser() -> str:
+    """Return the token that this browser kept from an earlier visit; empty if there is none."""
+    return str(st.context.cookies.get(cookie_name(), ""))
+
+
+def cookie_name() -> str:
+    """Return the name of the cookie with the token: cookies know no ports, and studios differ."""
+    port = urlsplit(st.context.url or "").port
+    return f"pmae_workspace_{port}" if port else "pmae_workspace"
+
+
+def keep_token_in_browser() -> None:
+    """Let the browser find the workspace again at the bare address."""
+    token = workspace().token
+    if token_in_browser() != token:
+        write_cookie(cookie_name(), token, days=_COOKIE_DAYS)
+
+
+def link_to_workspace() -> str:
+    """Return a link that opens this workspace, its table and its runs on another device."""
+    here = urlsplit(st.context.url or "")
+    return urlunsplit(
+        (here.scheme, here.netloc, here.path, f"{TOKEN_PARAMETER}={workspace().token}", "")
+    )
 
 
 def _new_workspace() -> Workspace:
@@ -45,14 +76,6 @@ def _new_workspace() -> Workspace:
 @st.cache_data(max_entries=1, show_spinner=False)
 def _sweep_now_and_then(hour: int) -> int:
     return sweep()
-
-
-def _remember_token(token: str) -> None:
-    """Write the token where a reload and the next page find it; a page switch drops it."""
-    if st.session_state.get(_TOKEN_KEY) != token:
-        st.session_state[_TOKEN_KEY] = token
-    if st.query_params.get(TOKEN_PARAMETER) != token:
-        st.query_params[TOKEN_PARAMETER] = token
 
 
 def open_sample(target: Workspace, name: str) -> TableState:

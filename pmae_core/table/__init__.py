@@ -13,6 +13,7 @@ from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.reading import TableFile, read_table, read_table_file
 from pmae_core.table.io.writing import write_table
 from pmae_core.table.learned import NotLearned
+from pmae_core.table.role_suggestions import RoleSuggestion, suggest_roles
 from pmae_core.table.roles import Role
 from pmae_core.table.rules import ColumnRules
 from pmae_core.table.samples.datasets import (
@@ -38,6 +39,7 @@ __all__ = [
     "NotLearned",
     "ReadingLimits",
     "Role",
+    "RoleSuggestion",
     "Scaler",
     "Schema",
     "SentinelSuggestion",
@@ -51,6 +53,7 @@ __all__ = [
     "read_table_file",
     "scalar_values",
     "sniff_dialect",
+    "suggest_roles",
     "suggest_sentinels",
     "values_from_scalars",
     "write_table",

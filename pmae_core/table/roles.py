@@ -25,7 +25,7 @@ _IDENTIFIER_NAME = re.compile(
 _CAMEL_CASE_IDENTIFIER = re.compile(r".*[a-z](Id|ID|Key|Uuid|UUID)")
 
 # More different numbers than this are amounts.
-_MOST_CODES = 10
+MOST_CODES = 10
 # Fewer cells per number are too few to see groups in them.
 _CELLS_PER_CODE = 10
 # Fewer levels than this do not show a peak that would distinguish a rating from codes.
@@ -68,7 +68,7 @@ def infer_role(series: pd.Series, kind: CellKind, n_observed: int, n_unique: int
     """
     if _looks_like_identifier(series, kind, n_observed, n_unique):
         return Role.IDENTIFIER
-    if kind is CellKind.NUMBER and 2 <= n_unique <= _MOST_CODES:
+    if kind is CellKind.NUMBER and 2 <= n_unique <= MOST_CODES:
         numbers, shares = _distribution(series)
         if _holds_zero_and_one(numbers, n_observed):
             return Role.BOOLEAN
@@ -132,6 +132,36 @@ def looks_like_codes(numbers: np.ndarray, shares: np.ndarray, n_observed: int) -
         is_count = first == 0 and bool((np.diff(shares) < 0).all())
         return not is_count
     return _against_one_peak(shares) > _SHARE_AGAINST_ONE_PEAK
+
+
+def looks_like_gapped_codes(numbers: np.ndarray, shares: np.ndarray, n_observed: int) -> bool:
+    """Say whether few whole numbers with gaps between them rather name groups.
+
+    Parameters
+    ----------
+    numbers
+        The different numbers, in order.
+    shares
+        Share of the observed cells of each.
+    n_observed
+        Number of observed cells.
+
+    Notes
+    -----
+    Equally spaced numbers may be doses or years, and shares with one peak are those of counts, a
+    few of which do not occur.
+
+    Examples
+    --------
+    >>> looks_like_gapped_codes(np.array([1, 2, 5, 9]), np.array([0.4, 0.1, 0.35, 0.15]), 200)
+    True
+    >>> looks_like_gapped_codes(np.array([0, 1, 2, 5]), np.array([0.6, 0.3, 0.07, 0.03]), 200)
+    False
+    """
+    if len(numbers) < 3 or n_observed < _CELLS_PER_CODE * len(numbers):
+        return False
+    is_even = len(np.unique(np.diff(numbers))) == 1
+    return not is_even and _against_one_peak(shares) > _SHARE_AGAINST_ONE_PEAK
 
 
 def _against_one_peak(shares: np.ndarray) -> float:

@@ -47,6 +47,10 @@ _PLACEHOLDER_DATES = frozenset(
 # In a text column of numbers, up to so many kinds of words may be codes for missing.
 _MOST_WORDS_AMONG_NUMBERS = 3
 _NUMBER_SHARE = 0.8
+# A text column of mostly different cells holds names, titles or sentences, and "None" may be one.
+_NAMES_MIN_CELLS = 20
+_NAMES_MIN_DISTINCT = 0.5
+_NAMES_MOST_REPEATED = 2
 _FAR_OUT_SPANS = 3
 _FAR_OUT_COUNT = 3
 _FEWEST_OTHERS = 5
@@ -134,10 +138,13 @@ def _suspect_texts(counts: dict[str, int]) -> Iterator[Suspect]:
     numbers = {text: count for text, count in counts.items() if text not in words}
     number_share = sum(numbers.values()) / sum(counts.values())
     mostly_numbers = len(numbers) > 1 and number_share >= _NUMBER_SHARE
-    has_plus = any(word.strip() == "+" for word in words)
+    phrases = {word for word in words if word.strip().casefold() in _MISSING_PHRASES}
+    if any(word.strip() == "+" for word in words):
+        phrases -= {word for word in phrases if word.strip() == "-"}
+    if not mostly_numbers and _are_names(counts):
+        phrases = _repeated_most(phrases, counts)
     for word, count in words.items():
-        phrase = word.strip().casefold()
-        if phrase in _MISSING_PHRASES and not (phrase == "-" and has_plus):
+        if word in phrases:
             yield word, count, f"{word!r} is often written where a value is missing."
         elif mostly_numbers and len(words) <= _MOST_WORDS_AMONG_NUMBERS:
             yield word, count, f"{word!r} stands in a column whose other values are numbers."
@@ -146,6 +153,18 @@ def _suspect_texts(counts: dict[str, int]) -> Iterator[Suspect]:
         texts, n_cells = list(numbers), np.array(list(numbers.values()))
         for position, reason in _suspect_positions(values, n_cells):
             yield texts[position], numbers[texts[position]], reason
+
+
+def _are_names(counts: dict[str, int]) -> bool:
+    n_cells = sum(counts.values())
+    return n_cells >= _NAMES_MIN_CELLS and len(counts) >= _NAMES_MIN_DISTINCT * n_cells
+
+
+def _repeated_most(phrases: set[str], counts: dict[str, int]) -> set[str]:
+    """Return the phrases that occur more often than any name, and so are no names."""
+    names = (count for text, count in counts.items() if text not in phrases)
+    most = max(names, default=0)
+    return {phrase for phrase in phrases if counts[phrase] > max(most, _NAMES_MOST_REPEATED)}
 
 
 def _suspect_numbers(counts: pd.Series) -> Iterator[Suspect]:

@@ -20,7 +20,7 @@ SCENARIO = "half of the incomes"
 
 def test_from_a_file_to_a_scenario_that_outlives_the_server(visitor, server, survey):
     visitor.open()
-    expect(visitor.page.get_by_role("link", name="penguins")).to_be_visible()
+    expect(visitor.open_table("cirrhosis")).to_be_visible()
 
     upload_and_declare_missing(visitor, survey)
     fix_a_role(visitor)

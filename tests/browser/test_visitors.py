@@ -22,10 +22,6 @@ PATHS = ("/", *(f"/{page.lower().replace(' ', '_')}" for page in PAGES[1:]))
 VIEWS = ("How much", "Where", "Together", "Patterns", "Clues", "Dropping rows", "Pictures")
 
 
-def token(visitor) -> str:
-    return re.search(r"[?&]w=([\w-]+)", visitor.page.url)[1]
-
-
 def test_two_visitors_do_not_see_each_other(new_visitor, survey):
     one, other = new_visitor(), new_visitor()
     one.open("/amputation_lab")
@@ -38,23 +34,64 @@ def test_two_visitors_do_not_see_each_other(new_visitor, survey):
 
     other.open("/amputation_lab")
 
-    assert token(one) != token(other)
+    assert one.workspace_key() != other.workspace_key()
     expect(other.page.get_by_text("No scenario is kept yet.")).to_be_visible()
-    expect(other.page.get_by_role("link", name="penguins")).to_be_visible()
+    expect(other.open_table("cirrhosis")).to_be_visible()
     assert "survey.csv" not in other.page.content()
 
 
-def test_a_second_tab_of_the_same_visitor_has_the_same_table(visitor, new_visitor, survey):
+def test_the_bare_address_finds_the_workspace_again(visitor, survey):
     visitor.open()
     visitor.upload(survey)
-    expect(visitor.page.get_by_text("survey.csv is open.")).to_be_visible()
+    expect(visitor.open_table("survey.csv")).to_be_visible()
     visitor.settle()
 
-    tab = new_visitor()
-    tab.open(visitor.page.url)
+    visitor.open("/compare")
 
-    expect(tab.page.get_by_role("link", name="survey.csv")).to_be_visible()
-    assert token(tab) == token(visitor)
+    expect(visitor.open_table("survey.csv")).to_be_visible()
+
+
+def test_a_copied_address_shows_nothing_of_its_owner(visitor, new_visitor, survey):
+    visitor.open()
+    visitor.upload(survey)
+    expect(visitor.open_table("survey.csv")).to_be_visible()
+    visitor.settle()
+
+    stranger = new_visitor()
+    stranger.open(visitor.page.url)
+
+    expect(stranger.open_table("cirrhosis")).to_be_visible()
+    assert "survey.csv" not in stranger.page.content()
+    assert stranger.workspace_key() != visitor.workspace_key()
+
+
+def test_the_link_for_another_device_opens_the_workspace_there(visitor, new_visitor, survey):
+    visitor.open()
+    visitor.upload(survey)
+    expect(visitor.open_table("survey.csv")).to_be_visible()
+    visitor.settle()
+    visitor.open_table("survey.csv").click()
+    visitor.page.get_by_text("Open on another device").click()
+    link = visitor.page.get_by_text(re.compile(r"^http://\S+w=\S+$")).inner_text()
+
+    device = new_visitor()
+    device.open(link)
+
+    expect(device.open_table("survey.csv")).to_be_visible()
+    assert device.workspace_key() == visitor.workspace_key()
+    assert visitor.workspace_key() not in device.page.url
+
+
+def test_a_table_opened_before_is_one_click_away(visitor, survey):
+    visitor.open()
+    visitor.upload(survey)
+    expect(visitor.open_table("survey.csv")).to_be_visible()
+    visitor.settle()
+
+    visitor.open_table("survey.csv").click()
+    visitor.page.get_by_role("button", name="cirrhosis").click()
+
+    expect(visitor.open_table("cirrhosis")).to_be_visible()
 
 
 def test_a_shared_view_brings_the_settings_and_not_the_table(visitor, new_visitor, survey):
@@ -72,14 +109,14 @@ def test_a_shared_view_brings_the_settings_and_not_the_table(visitor, new_visito
 
     expect(friend.page.get_by_text("This view has the settings of the link")).to_be_visible()
     expect(friend.slider("a: how strongly holes count")).to_have_value("-0.1")
-    expect(friend.page.get_by_role("link", name="penguins")).to_be_visible()
-    assert token(friend) != token(visitor)
+    expect(friend.open_table("cirrhosis")).to_be_visible()
+    assert friend.workspace_key() != visitor.workspace_key()
 
 
 def test_an_unknown_workspace_gives_a_new_one_and_says_so(visitor):
     visitor.open(f"/?w={'x' * 32}")
-    expect(visitor.page.get_by_text("does not exist (any more)")).to_be_visible()
-    assert token(visitor) != "x" * 32
+    expect(visitor.page.get_by_text("no longer exists")).to_be_visible()
+    assert visitor.workspace_key() != "x" * 32
 
 
 @pytest.mark.parametrize(
@@ -95,9 +132,9 @@ def test_a_bad_file_is_told_in_a_sentence_and_nothing_is_lost(visitor, tmp_path,
     (tmp_path / name).write_bytes(content)
     visitor.open()
     visitor.upload(tmp_path / name)
-    said = visitor.page.get_by_role("alert").filter(has_text="penguins stays open.")
+    said = visitor.page.get_by_role("alert").filter(has_text="cirrhosis stays open.")
     expect(said).to_be_visible()
-    expect(visitor.page.get_by_role("link", name="penguins")).to_be_visible()
+    expect(visitor.open_table("cirrhosis")).to_be_visible()
     assert visitor.failures() == []
 
 
@@ -113,7 +150,7 @@ def test_markup_in_names_and_cells_is_text_on_every_page(visitor, tmp_path):
 
     visitor.open()
     visitor.upload(path)
-    expect(visitor.page.get_by_role("link", name=path.name)).to_be_visible()
+    expect(visitor.open_table(path.name)).to_be_visible()
     for page in PAGES:
         visitor.go_to(page)
         assert injected_elements(visitor) == 0, page
@@ -142,19 +179,21 @@ def test_nothing_sticks_out_of_the_window(new_visitor, width):
         assert main.evaluate("main => main.scrollWidth - main.clientWidth") <= 1, path
 
 
-def test_on_a_telephone_no_camera_covers_a_legend(new_visitor):
+def test_on_a_telephone_every_figure_has_a_menu_that_covers_no_legend(new_visitor):
     visitor = new_visitor(width=390)
     for path in PATHS:
         visitor.open(path)
-        assert visitor.page.get_by_role("main").evaluate(COVERED_LEGENDS) == [], path
+        assert visitor.page.get_by_role("main").evaluate(FIGURES_WITHOUT_A_CLEAR_MENU) == [], path
 
 
-COVERED_LEGENDS = """
-main => [...main.querySelectorAll('.js-plotly-plot')]
+FIGURES_WITHOUT_A_CLEAR_MENU = """
+main => [...main.querySelectorAll('[class*="st-key-figure-"]')]
     .filter(figure => {
+        const menu = figure.querySelector('[data-testid="stBidiComponentIsolated"]')
+            ?.shadowRoot.querySelector('.opener')?.getBoundingClientRect();
         const legend = figure.querySelector('.legend')?.getBoundingClientRect();
-        const camera = figure.querySelector('.modebar-btn')?.getBoundingClientRect();
-        return legend && camera && legend.right > camera.left && legend.top < camera.bottom;
+        const covers = menu && legend && legend.right > menu.left && legend.top < menu.bottom;
+        return !menu || menu.width === 0 || menu.right > window.innerWidth || covers;
     })
     .map(figure => figure.innerText)
 """

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmae_core.words import count, duration, listed, percent
+from pmae_core.words import count, duration, listed, percent, time_left
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,8 @@ def test_an_unknown_duration_is_not_written():
 def test_a_long_list_is_shortened():
     assert listed("abcd", most=3, last="or") == "a, b, c and 1 more"
     assert listed("abc", last="or") == "a, b or c"
+
+
+def test_time_that_is_left_is_about_so_much_unless_it_is_none():
+    assert time_left(0.3) == "less than 1 s left"
+    assert time_left(200) == "about 3 min 20 s left"

@@ -1,5 +1,7 @@
 """The whole app: navigation, header, and that no page shows a traceback."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 import streamlit as st
@@ -7,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import runs
 from dashboard.shell import header
-from dashboard.state.workspace import Workspace, forget_recent
+from dashboard.state.table_history import forget_recent
+from dashboard.state.workspace import Workspace
 from pmae_core.jobs import JobSpec, JobStore
 from tests.support.paths import ROOT
 
@@ -29,6 +32,15 @@ def open_app(token=None, **query):
     return app.run()
 
 
+def popover_labels(app):
+    return {popover.proto.popover.label for popover in app.get("popover")}
+
+
+def runs_label(app):
+    """Return what the header says of runs; None if it says nothing."""
+    return next((label for label in popover_labels(app) if "run" in label.lower()), None)
+
+
 def words(app):
     return "\n".join(element.value for element in app.markdown)
 
@@ -39,8 +51,8 @@ def test_a_newcomer_sees_the_sample_table(workspace):
     assert not app.exception
     assert not app.error
     assert app.title[0].value == "Data"
-    assert "344 rows × 8 columns, 0.7% missing" in words(app)
-    assert app.dataframe[0].value.shape == (344, 8)
+    assert "418 rows × 20 columns, 12.4% missing" in words(app)
+    assert app.dataframe[0].value.shape == (418, 20)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -51,8 +63,8 @@ def test_every_page_opens_on_the_sample_below_the_header(workspace, page):
 
     assert not app.exception
     assert not app.error
-    assert "344 rows × 8 columns" in words(app)
-    assert app.query_params["w"] == workspace.token
+    assert "418 rows × 20 columns" in words(app)
+    assert "w" not in app.query_params
 
 
 def test_every_page_is_in_the_navigation():
@@ -67,7 +79,7 @@ def test_the_header_shows_the_open_table(workspace):
     app = open_app(workspace.token)
 
     assert "2 rows × 1 column, 50% missing" in words(app)
-    assert any(r"\*my\* table\.csv" in link.label for link in app.get("page_link"))
+    assert any(r"\*my\* table\.csv" in label for label in popover_labels(app))
 
 
 def test_the_header_says_when_nothing_is_missing(workspace):
@@ -100,14 +112,14 @@ def test_a_page_that_fails_is_no_traceback(workspace, monkeypatch):
 
     assert not app.exception
     assert "not your fault" in app.error[0].value
-    assert "344 rows × 8 columns" in words(app)
+    assert "418 rows × 20 columns" in words(app)
 
 
 def test_notices_are_shown_once(workspace):
     app = open_app("a" * 32)
 
-    assert "does not exist" in app.info[0].value
-    assert "does not exist" not in " ".join(info.value for info in app.run().info)
+    assert "no longer exists" in app.info[0].value
+    assert "no longer exists" not in " ".join(info.value for info in app.run().info)
 
 
 # Jobs
@@ -133,8 +145,8 @@ def test_the_header_counts_the_jobs_of_this_workspace_alone(workspace):
     submit_job(workspace)
     submit_job(workspace)
 
-    assert "2 jobs waiting" in words(open_app(workspace.token))
-    assert "waiting" not in words(open_app(other.token))
+    assert "2 runs waiting" in runs_label(open_app(workspace.token))
+    assert runs_label(open_app(other.token)) is None
 
 
 def test_the_browser_asks_again_only_while_there_are_jobs(workspace, monkeypatch):
@@ -142,20 +154,56 @@ def test_the_browser_asks_again_only_while_there_are_jobs(workspace, monkeypatch
     monkeypatch.setattr(
         header.st, "fragment", lambda draw, run_every: asked.append(run_every) or draw
     )
-    header.show_jobs(workspace)
+    monkeypatch.setattr(header.session, "workspace", lambda: workspace)
+    header.show_runs()
     submit_job(workspace)
-    header.show_jobs(workspace)
+    header.show_runs()
 
     assert asked == [None, header.POLL_SECONDS]
 
 
+def run_record(fraction=None, *, started=True):
+    progress = None if fraction is None else SimpleNamespace(fraction=fraction)
+    return SimpleNamespace(started_at=1.0 if started else None, progress=progress)
+
+
 @pytest.mark.parametrize(
-    ("counts", "sentence"),
+    ("active", "sentence"),
     [
-        ((1, 0), "1 job running"),
-        ((2, 1), "2 jobs running, 1 job waiting"),
-        ((0, 3), "3 jobs waiting"),
+        ([], "Runs"),
+        ([run_record()], "1 run active"),
+        ([run_record(0.434)], "1 run at 43%"),
+        (
+            [run_record(0.4), run_record(), run_record(started=False)],
+            "2 runs active, 1 run waiting",
+        ),
+        ([run_record(started=False)] * 3, "3 runs waiting"),
     ],
 )
-def test_jobs_in_words(counts, sentence):
-    assert runs.JobCounts(*counts).sentence() == sentence
+def test_runs_in_words(active, sentence):
+    assert header.runs_in_words(active) == sentence
+
+
+def test_a_recent_table_is_opened_again_from_the_header(workspace):
+    workspace.save_table(pd.DataFrame({"a": [1, None]}), name="first", source="a test")
+    first = workspace.table_state()
+    workspace.save_table(pd.DataFrame({"a": [1, 2, 3]}), name="second", source="a test")
+    app = open_app(workspace.token)
+
+    app.button(f"switch:{first.raw}").click().run()
+
+    assert not app.error
+    assert "2 rows × 1 column, 50% missing" in words(app)
+
+
+def test_a_table_that_is_gone_is_said_in_a_sentence(workspace):
+    workspace.save_table(pd.DataFrame({"a": [1, None]}), name="first", source="a test")
+    first = workspace.table_state()
+    workspace.save_table(pd.DataFrame({"a": [1, 2, 3]}), name="second", source="a test")
+    app = open_app(workspace.token)
+    for at in range(5):  # another tab opens many
+        workspace.save_table(pd.DataFrame({"a": [at, 9]}), name=str(at), source="a test")
+
+    app.button(f"switch:{first.raw}").click().run()
+
+    assert "This table is gone" in app.error[0].value

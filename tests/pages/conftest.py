@@ -10,7 +10,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dashboard.state.workspace import Workspace, forget_recent
+from dashboard.state.table_history import forget_recent
+from dashboard.state.workspace import Workspace
 from pmae_core.jobs import JobProgress, JobRecord, JobSpec, JobState, JobStore, ProcessId
 from pmae_core.jobs.engines import LocalEngine
 from pmae_core.jobs.worker.context import JobContext

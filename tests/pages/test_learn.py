@@ -13,6 +13,7 @@ from dashboard.learn import (
     worlds,
 )
 from pmae_core.table.samples.clinic import make_clinic
+from tests.support.charts import chart_key
 
 PAGE = "learn.py"
 NAMES = [lesson.name for lesson in LESSONS]
@@ -41,12 +42,8 @@ def calm(app):
     return not app.exception and not app.error
 
 
-def charts_key(chart):
-    return json.loads(chart.proto.config)["toImageButtonOptions"]["filename"]
-
-
 def charts(app):
-    return [charts_key(chart) for chart in app.get("plotly_chart")]
+    return [chart_key(chart) for chart in app.get("plotly_chart")]
 
 
 def shared(app):
@@ -75,7 +72,7 @@ def click():
     """Return a function that clicks points of a figure, as a user does in the browser."""
 
     def click_points(app, key, points):
-        (chart,) = [c for c in app.get("plotly_chart") if charts_key(c) == key]
+        (chart,) = [c for c in app.get("plotly_chart") if chart_key(c) == key]
         states = app._tree.get_widget_states()
         state = states.widgets.add()
         state.id = chart.proto.id

@@ -7,6 +7,7 @@ import pytest
 
 from dashboard.amputation.scenario import Scenario
 from pmae_core.masking import list_masking_functions, masking_probability
+from tests.support.charts import chart_key
 
 PAGE = "masking_lab.py"
 
@@ -23,9 +24,7 @@ def calm(app):
 def figure(app, key):
     """Return the figure drawn under a key as plain data."""
     (spec,) = [
-        json.loads(chart.proto.spec)
-        for chart in app.get("plotly_chart")
-        if json.loads(chart.proto.config)["toImageButtonOptions"]["filename"] == key
+        json.loads(chart.proto.spec) for chart in app.get("plotly_chart") if chart_key(chart) == key
     ]
     return spec
 

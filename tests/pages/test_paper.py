@@ -3,6 +3,7 @@ import json
 import pytest
 
 from pmae_core.replication import EXPERIMENTS
+from tests.support.charts import chart_key
 from tests.support.paper_results import write_results
 
 PAGE = "paper.py"
@@ -30,10 +31,7 @@ def text_of(app):
 
 
 def charts(app):
-    return [
-        json.loads(chart.proto.config)["toImageButtonOptions"]["filename"]
-        for chart in app.get("plotly_chart")
-    ]
+    return [chart_key(chart) for chart in app.get("plotly_chart")]
 
 
 def figure(app, key):

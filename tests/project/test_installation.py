@@ -86,6 +86,8 @@ def test_the_wheel_adds_one_name_and_all_of_the_dashboard(wheel):
             if path.is_file() and "__pycache__" not in path.parts and path.name != "secrets.toml"
         ]
         assert {f"pmae_core/_studio/{path}" for path in tracked} <= set(names)
+    samples = (ROOT / "pmae_core/table/samples").glob("*.*")
+    assert {f"pmae_core/table/samples/{path.name}" for path in samples} <= set(names)
     assert not any("secrets" in name or "test" in name.split("/")[1] for name in names)
 
 

@@ -90,7 +90,7 @@ def prepared_workspace(browser: Browser, url: str) -> str:
     train(visitor)
     compare(visitor)
     fill(visitor)
-    address = visitor.page.url
+    address = f"{url}/?w={visitor.workspace_key()}"
     visitor.close()
     return address
 
@@ -101,7 +101,7 @@ def open_sample(visitor: Visitor) -> None:
     visitor.page.get_by_role("tab", name="A sample").click()
     visitor.choose("Table", SAMPLE)
     visitor.press_button("Open this table")
-    visitor.page.get_by_role("link", name=SAMPLE).wait_for()
+    visitor.open_table(SAMPLE).wait_for()
     visitor.settle()
 
 

@@ -44,10 +44,13 @@ _STILL_WORKING = ", ".join(
 )
 
 
-def server_command(port: int) -> list[str]:
+APP = "dashboard/app.py"
+
+
+def server_command(port: int, script: str = APP) -> list[str]:
     """Return what ``make run`` runs, without opening a browser."""
     options = ["--server.headless", "true", "--server.port", str(port)]
-    return [sys.executable, "-m", "streamlit", "run", "dashboard/app.py", *options]
+    return [sys.executable, "-m", "streamlit", "run", script, *options]
 
 
 def free_port() -> int:
@@ -66,10 +69,18 @@ class StudioServer:
         The folder for workspaces (PMAE_HOME).
     port
         A free one by default.
+    script
+        What it serves, relative to the tree: the dashboard, or a page for one test.
+    tree
+        The checkout whose dashboard runs; this one by default.
     """
 
-    def __init__(self, home: Path, port: int | None = None) -> None:
+    def __init__(
+        self, home: Path, port: int | None = None, script: str = APP, *, tree: Path = ROOT
+    ) -> None:
         self.home = home
+        self.script = script
+        self.tree = tree
         self.port = port or free_port()
         self.url = f"http://localhost:{self.port}"
         self.log_path = home / f"server-{self.port}.log"
@@ -78,10 +89,14 @@ class StudioServer:
     def start(self) -> Self:
         """Start it and wait until it answers."""
         self.home.mkdir(parents=True, exist_ok=True)
-        environment = {**os.environ, "PMAE_HOME": str(self.home), "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, "PMAE_HOME": str(self.home), "PYTHONPATH": str(self.tree)}
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                server_command(self.port), cwd=ROOT, env=environment, stdout=log, stderr=log
+                server_command(self.port, self.script),
+                cwd=self.tree,
+                env=environment,
+                stdout=log,
+                stderr=log,
             )
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not self._answers():
@@ -239,6 +254,19 @@ class Visitor:
     def text(self) -> str:
         """Return what stands on the page, without the navigation."""
         return self.page.get_by_role("main").inner_text()
+
+    def open_table(self, name: str) -> Locator:
+        """Return the header's word on the open table, if that has this name."""
+        return self.page.locator(".st-key-switcher").get_by_role("button", name=name)
+
+    def workspace_key(self) -> str:
+        """Return what the browser keeps to find its workspace again."""
+        (key,) = (
+            cookie["value"]
+            for cookie in self._context.cookies()
+            if cookie["name"].startswith("pmae_workspace")
+        )
+        return str(key)
 
     def failures(self) -> list[str]:
         """Return what a page must never show, and errors of scripts."""

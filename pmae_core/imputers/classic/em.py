@@ -25,7 +25,8 @@ from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_sca
     "algorithm. Journal of the Royal Statistical Society B, 1977.",
     draws_samples=True,
     is_proper=True,
-    limits="Finds linear relations only. The time per round grows with the number of missing "
+    limits="Imputes along linear relations only; random imputations of numbers also follow simple "
+    "curves and interactions. The time per round grows with the number of missing "
     "patterns and the cube of their size: fine up to a few hundred columns.",
 )
 class EMImputer(BaseImputer):
@@ -34,7 +35,8 @@ class EMImputer(BaseImputer):
     Categories are numbers in [0, 1] here and are rounded to the nearest code in the end, as in
     the paper. New rows are imputed from the fitted Gaussian. ``sample`` fits a second Gaussian, of
     ranks and of categories with a coordinate of their own, and draws the columns one after the
-    other. Every imputation has other coefficients, so that the spread of imputations includes
+    other; numbers are corrected for squares and products of other columns that the Gaussian cannot
+    follow. Every imputation has other coefficients, so that the spread of imputations includes
     what is uncertain about the Gaussian itself.
 
     Parameters

@@ -97,6 +97,8 @@ class Blending:
         Seed, callbacks and cancellation.
     n_threads : int
         Pieces of a table that the blend imputes at a time.
+    follow_curves : bool
+        Whether random imputations follow curves that the members do not find.
     """
 
     def __init__(
@@ -106,11 +108,14 @@ class Blending:
         masks: Masks,
         run: FitRun,
         n_threads: int,
+        *,
+        follow_curves: bool = False,
     ) -> None:
         self.encoded = encoded
         self.numbers = OwnNumbers(scalers)
         self.masks = masks
         self.run = run
+        self.follow_curves = follow_curves
         self.fold = folds_of_rows(len(encoded.values), np.random.default_rng([run.seed, 5]))
         self.held_out = validation_cells(encoded.observed, SHARE_HELD_OUT, run.seed)
         self.gaussians: list[FoldedGaussian] = []
@@ -269,7 +274,12 @@ class Blending:
         known = known.first(n_cells)
         cells = self.encoded.values[self._examples[j][0][:n_cells], j]
         if self.numbers.is_number(j):
-            return NumberErrors.fit(cells, encoded_cells(estimate, j, self.numbers), known)
+            return NumberErrors.fit(
+                cells,
+                encoded_cells(estimate, j, self.numbers),
+                known,
+                follow_curves=self.follow_curves,
+            )
         return CategoryErrors.fit(cells, estimate, known)
 
     def _coordinates_of_examples(self, j: int) -> RowCoordinates:

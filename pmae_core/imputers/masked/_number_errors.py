@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,10 @@ from pmae_core.imputers.masked._cell_errors import (
     n_features,
 )
 
+# Pulls the coefficients of squares and products toward no curve; in rows.
+_PRIOR_ROWS_OF_CURVES = 60.0
+# A standardized coordinate counts in squares and products as no farther than this from its mean.
+_FARTHEST_IN_CURVES = 3.0
 # Pulls the logarithm of the spread toward a constant; in rows.
 _PRIOR_ROWS_OF_SPREAD = 5.0
 # An error counts as at least so much of the usual one.
@@ -38,9 +43,10 @@ class NumberErrors:
     ----------
     features : Features
         What errors are explained by, beside the estimate itself.
-    coefficients : ndarray of shape (features + 2,)
-        Their linear model: constant, coordinates, and the estimate.
-    root : ndarray of shape (features + 2, features + 2)
+    coefficients : ndarray of shape (features + 2 + curves,)
+        Their linear model: constant, coordinates, the estimate, and the curves: squares and
+        products of some coordinates.
+    root : ndarray of shape (coefficients, coefficients)
         Times standard normal numbers, what the coefficients are off by.
     spread : ndarray of shape (features + 3,)
         Linear model of the logarithm of the spread, in units of what a Gaussian expects: constant,
@@ -48,6 +54,8 @@ class NumberErrors:
     estimates, residuals, cells : ndarray of shape (cells,)
         Cells that errors are copied from: their estimates, in ascending order, their errors in
         units of the spread, and their scores.
+    n_curved : int
+        So many of the first coordinates have squares and products.
     """
 
     features: Features
@@ -57,9 +65,17 @@ class NumberErrors:
     estimates: np.ndarray
     residuals: np.ndarray
     cells: np.ndarray
+    n_curved: int = field(default=0, kw_only=True)
 
     @classmethod
-    def fit(cls, cells: np.ndarray, estimates: np.ndarray, known: RowCoordinates) -> NumberErrors:
+    def fit(
+        cls,
+        cells: np.ndarray,
+        estimates: np.ndarray,
+        known: RowCoordinates,
+        *,
+        follow_curves: bool = False,
+    ) -> NumberErrors:
         """Learn from cells that the estimates do not know.
 
         Parameters
@@ -68,19 +84,27 @@ class NumberErrors:
             True and estimated scores.
         known : RowCoordinates
             What a Gaussian expects of the cells' rows.
+        follow_curves : bool
+            Whether errors may depend on squares and products of the coordinates, too: those of the
+            most important ones, as far as there are cells enough.
         """
-        features, design = Features.fit(known, n_features(len(cells), 1))
+        most_features = n_features(len(cells), 1)
+        features, design = Features.fit(known, most_features)
+        n_spare = most_features - len(features.places) if follow_curves else 0
+        n_curved = min(len(features.places), _n_curved(n_spare))
         order = np.argsort(estimates, kind="stable")
         cells, estimates = cells[order], estimates[order]
         kept = _kept_cells(cells)
-        design = _with_estimate(design[order], estimates, estimates[kept])
+        linear = _with_estimate(design[order], estimates, estimates[kept])
+        design = _with_curves(linear, n_curved)
+        prior_rows = _prior_rows(linear.shape[1], design.shape[1])
         expected_sizes = _positive(known.spread[order])
         errors = cells - estimates
-        coefficients, _ = _solve(design, errors, np.ones(len(errors)))
-        spread = _fit_spread(design, (errors - design @ coefficients) / expected_sizes)
-        sizes = _sizes(design, spread) * expected_sizes
+        coefficients, _ = _solve(design, errors, np.ones(len(errors)), prior_rows)
+        spread = _fit_spread(linear, (errors - design @ coefficients) / expected_sizes)
+        sizes = _sizes(linear, spread) * expected_sizes
         usual = float(np.sqrt(np.mean(np.square(sizes)))) or 1.0
-        coefficients, covariance = _solve(design, errors, np.square(usual / sizes))
+        coefficients, covariance = _solve(design, errors, np.square(usual / sizes), prior_rows)
         rest = errors - design @ coefficients
         freedom = max(1, len(rest) - design.shape[1])
         variance = float(np.square(rest / sizes).sum() / freedom) * usual**2
@@ -92,6 +116,7 @@ class NumberErrors:
             estimates[kept],
             (rest / sizes)[kept],
             cells[kept],
+            n_curved=n_curved,
         )
 
     def drawn(self, rng: np.random.Generator) -> NumberErrors:
@@ -109,9 +134,10 @@ class NumberErrors:
         rng: np.random.Generator,
     ) -> np.ndarray:
         """Return random scores; see :class:`CellErrors`."""
-        design = _with_estimate(self.features.of(coordinates), estimate, self.estimates)
+        linear = _with_estimate(self.features.of(coordinates), estimate, self.estimates)
+        design = _with_curves(linear, self.n_curved)
         donor = self._donors(estimate, rng)
-        size = _sizes(design, self.spread) * _positive(spread)
+        size = _sizes(linear, self.spread) * _positive(spread)
         drawn = estimate + design @ self.coefficients + size * self.residuals[donor]
         return self._inside(drawn, self.cells[donor])
 
@@ -163,19 +189,37 @@ def _with_estimate(design: np.ndarray, estimate: np.ndarray, known: np.ndarray) 
     return np.column_stack([design, (estimate - known.mean()) / spread])
 
 
+def _n_curved(n_curves: int) -> int:
+    """Return how many coordinates have at most so many squares and products."""
+    return (math.isqrt(1 + 8 * n_curves) - 1) // 2
+
+
+def _with_curves(design: np.ndarray, n_curved: int) -> np.ndarray:
+    """Return a design with squares and products of its first coordinates added."""
+    coordinates = design[:, 1 : 1 + n_curved].clip(-_FARTHEST_IN_CURVES, _FARTHEST_IN_CURVES)
+    one, other = np.triu_indices(n_curved)
+    return np.column_stack([design, coordinates[:, one] * coordinates[:, other] - (one == other)])
+
+
+def _prior_rows(n_linear: int, n_coefficients: int) -> np.ndarray:
+    """Return how many rows each coefficient's pull toward 0 counts like; not the constant's."""
+    rows = np.full(n_coefficients, PRIOR_ROWS)
+    rows[0] = 1e-9
+    rows[n_linear:] = _PRIOR_ROWS_OF_CURVES
+    return rows
+
+
 def _squared(design: np.ndarray) -> np.ndarray:
     """Return a design with the square of its last column added."""
     return np.column_stack([design, np.square(design[:, -1]) - 1.0])
 
 
 def _solve(
-    design: np.ndarray, errors: np.ndarray, weights: np.ndarray
+    design: np.ndarray, errors: np.ndarray, weights: np.ndarray, prior_rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return weighted least squares coefficients, and their covariance for errors of size 1."""
-    prior = PRIOR_ROWS * np.eye(design.shape[1])
-    prior[0, 0] = 1e-9
     weighted = design * weights[:, None]
-    covariance = np.linalg.inv(weighted.T @ design + prior)
+    covariance = np.linalg.inv(weighted.T @ design + np.diag(prior_rows))
     return covariance @ (weighted.T @ errors), covariance
 
 

@@ -22,7 +22,9 @@ class LinearDraws:
     """Draws imputations from a Gaussian; made like those of the PMAE blend.
 
     Numbers are taken as normal scores of their ranks, so that skewed columns stay skewed, and
-    categories as indicators. See :class:`~pmae_core.imputers.masked.pmae.PMAEImputer` on what
+    categories as indicators. What the Gaussian is off by may depend on squares and products of
+    columns, so that imputed numbers follow curves and interactions; a line alone would flatten
+    them. See :class:`~pmae_core.imputers.masked.pmae.PMAEImputer` on what
     varies between imputations.
 
     Parameters
@@ -51,7 +53,9 @@ class LinearDraws:
             for j, column in enumerate(encoded.columns)
         ]
         run = FitRun(seed=seed, callbacks=(), cancel=lambda: False, checkpoint_dir=None)
-        blending = Blending(_scored(encoded, scalers), scalers, Masks(), run, n_threads=1)
+        blending = Blending(
+            _scored(encoded, scalers), scalers, Masks(), run, n_threads=1, follow_curves=True
+        )
         blending.fit_gaussians(on_own_scale=False)
         blending.add_gaussians()
         return cls(blending.learn_from_further_cells(), scalers)

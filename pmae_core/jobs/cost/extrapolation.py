@@ -45,6 +45,10 @@ class TimeRange:
             self.low * factor / noise, self.seconds * factor, self.high * factor * noise
         )
 
+    def plus(self, seconds: float) -> TimeRange:
+        """Return the time with so many seconds more."""
+        return TimeRange(self.low + seconds, self.seconds + seconds, self.high + seconds)
+
 
 def largest_run(runs: Sequence[ShortRun]) -> ShortRun | None:
     """Return the run on the largest sample of those that show the speed, None if none does."""
@@ -63,6 +67,8 @@ class Extrapolation:
         The whole table.
     largest : ShortRun
         The run to extrapolate from, see :func:`largest_run`.
+    imputations : int
+        How many random imputations follow.
 
     Attributes
     ----------
@@ -70,13 +76,21 @@ class Extrapolation:
         How busy the machine was. `runs` and `largest` are as on an idle one.
     """
 
-    def __init__(self, runs: Sequence[ShortRun], frame: pd.DataFrame, largest: ShortRun) -> None:
+    def __init__(
+        self,
+        runs: Sequence[ShortRun],
+        frame: pd.DataFrame,
+        largest: ShortRun,
+        *,
+        imputations: int = 0,
+    ) -> None:
         # Other work slows each run down by another factor, which would look like growth.
         self.runs = [run.alone() for run in runs]
         self.frame = frame
         self.largest = largest.alone()
         self.load = MachineLoad.during(runs)
         self._measured = largest
+        self._imputations = imputations
 
     def time_range(self) -> TimeRange:
         """Return the seconds of a whole run on the whole table."""
@@ -85,7 +99,7 @@ class Extrapolation:
         if run.n_columns < self.frame.shape[1]:
             more_columns = n_incomplete_columns(self.frame) / run.n_incomplete
             whole = whole.times(more_columns, NOISE_OF_COLUMNS)
-        whole = self._on_all_rows(whole).times(1.0, NOISE)
+        whole = self._on_all_rows(whole).plus(self._sampling_seconds()).times(1.0, NOISE)
         # At best the other work on the machine stops. The estimate is that it goes on.
         slowdown = self.load.slowdown_of_job
         return TimeRange(whole.low, whole.seconds * slowdown, whole.high * slowdown)
@@ -115,6 +129,15 @@ class Extrapolation:
         if run.slowdown >= SLOWDOWN_TO_REPORT:
             slowed = f" Other work made it {run.slowdown:.1f} times slower."
         return f"{what} on {where} in {run.seconds:.2g} s.{slowed}"
+
+    def _sampling_seconds(self) -> float:
+        """Return the seconds of all random imputations of the table, which grow with its cells."""
+        timed = [run for run in self.runs if run.sample_seconds > 0]
+        if not self._imputations or not timed:
+            return 0.0
+        run = max(timed, key=lambda one: (one.n_columns, one.n_rows))
+        times = len(self.frame) / run.n_rows * n_incomplete_columns(self.frame) / run.n_incomplete
+        return self._imputations * run.sample_seconds * times
 
     def _whole_run(self, run: ShortRun) -> TimeRange:
         """Return the seconds of a whole run on the sample of a short one."""

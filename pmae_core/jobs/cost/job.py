@@ -56,6 +56,7 @@ def estimate_job(
         schema=schema,
         method_params=method_params or params.get("method_params"),
         seeds=1 if is_single else len(params["seeds"]),
+        imputations=params.get("imputations") or 0,
         threads=spec.resources.threads,
         budget_seconds=budget_seconds,
         callbacks=callbacks,

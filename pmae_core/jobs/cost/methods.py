@@ -31,6 +31,7 @@ def estimate_cost(
     schema: Schema | Mapping[Any, str] | None = None,
     method_params: Mapping[str, Mapping[str, Any]] | None = None,
     seeds: int = 1,
+    imputations: int = 0,
     threads: int | None = None,
     budget_seconds: float | None = None,
     callbacks: Sequence[Callback] = (),
@@ -50,6 +51,8 @@ def estimate_cost(
         Parameters of methods.
     seeds : int, default 1
         How often each method will run.
+    imputations : int, default 0
+        How many random imputations each run is followed by, of a method that draws them.
     threads : int, optional
         Threads that the job will have; the short runs take as many. By default, no limit is set.
     budget_seconds : float, optional
@@ -90,7 +93,9 @@ def estimate_cost(
     schema = schema if isinstance(schema, Schema) else Schema.infer(frame, roles=schema)
     given = method_params or {}
     requested = [RequestedMethod.make(name, given.get(name, {})) for name in methods]
-    probes = _warm_probes(requested, TableSamples(frame, schema), cancel or (lambda: False))
+    probes = _warm_probes(
+        requested, TableSamples(frame, schema), cancel or (lambda: False), imputations
+    )
     if budget_seconds is None:
         budget_seconds = max(LEAST_BUDGET_SECONDS, BUDGET_SECONDS_PER_METHOD * len(probes))
     started = time.perf_counter()
@@ -120,11 +125,17 @@ def _check_request(
 
 
 def _warm_probes(
-    requested: Sequence[RequestedMethod], samples: TableSamples, cancel: Callable[[], bool]
+    requested: Sequence[RequestedMethod],
+    samples: TableSamples,
+    cancel: Callable[[], bool],
+    imputations: int,
 ) -> dict[str, Probe]:
     """Return one probe per method with its parameters, ready to be timed."""
     to_run = {part.key: part for one in requested for part in one.to_run()}
-    probes = {key: Probe(part.name, part.params, samples, cancel) for key, part in to_run.items()}
+    probes = {
+        key: Probe(part.name, part.params, samples, cancel, imputations)
+        for key, part in to_run.items()
+    }
     for probe in probes.values():
         probe.warm_up()
     return probes

@@ -32,6 +32,8 @@ class Probe:
         The table, and what to run the method on.
     cancel : callable
         ``True`` when the user wants to stop.
+    imputations : int
+        How many random imputations each run is followed by.
 
     Attributes
     ----------
@@ -47,11 +49,13 @@ class Probe:
         params: Mapping[str, Any],
         samples: TableSamples,
         cancel: Callable[[], bool],
+        imputations: int = 0,
     ) -> None:
         self.method = method
         self.params = params
         self.samples = samples
         self.cancel = cancel
+        self.imputations = imputations
         self.runs: list[ShortRun] = []
         self.error: str | None = None
 
@@ -63,7 +67,10 @@ class Probe:
     def extrapolation(self) -> Extrapolation | None:
         """Return what the runs say about a whole run, None if none showed the speed."""
         largest = self.largest_run
-        return None if largest is None else Extrapolation(self.runs, self.samples.frame, largest)
+        return None if largest is None else self._extrapolated(largest)
+
+    def _extrapolated(self, largest: ShortRun) -> Extrapolation:
+        return Extrapolation(self.runs, self.samples.frame, largest, imputations=self.imputations)
 
     def warm_up(self) -> None:
         """Load what the method needs, by a run of hardly more than a step."""
@@ -125,7 +132,9 @@ class Probe:
             profile = imputer.work_profile(len(self.samples.frame))
             if profile.params:
                 imputer.set_params(**profile.params)
-            return run_briefly(imputer, sample, profile, cancel=self.cancel, **limits)
+            return run_briefly(
+                imputer, sample, profile, cancel=self.cancel, samples=self.imputations > 0, **limits
+            )
         except Cancelled:
             raise
         except PMAEError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import time
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
-from pmae_core.errors import Cancelled
+from pmae_core.errors import Cancelled, PMAEError
 from pmae_core.evaluation.memory import PeakMemory
 from pmae_core.events import Event, FitProgress, TrainingStarted
 from pmae_core.imputers import BaseImputer
@@ -59,6 +60,9 @@ class ShortRun:
         than `seconds` where other work used the processor, too.
     idle_seconds : float
         For how long cores were idle meanwhile, all together.
+    sample_seconds : float
+        Duration of one random imputation after the run, not part of `seconds`: 0 where none was
+        asked for, or the method draws none.
     memory_mb : float
         By how much the run raised the memory.
     profile : WorkProfile
@@ -78,6 +82,7 @@ class ShortRun:
     idle_seconds: float
     memory_mb: float
     profile: WorkProfile
+    sample_seconds: float = 0.0
 
     @property
     def done(self) -> int:
@@ -122,6 +127,7 @@ class ShortRun:
             progress=[(done, factor * seconds) for done, seconds in self.progress],
             seconds=factor * self.seconds,
             impute_seconds=factor * self.impute_seconds,
+            sample_seconds=factor * self.sample_seconds,
         )
 
     def seconds_at(self, done: int) -> float:
@@ -173,6 +179,7 @@ def run_briefly(
     cancel: Callable[[], bool],
     seconds: float = math.inf,
     goal: Goal = Goal.END,
+    samples: bool = False,
 ) -> ShortRun:
     """Fit a method to a sample and impute it, until the goal is reached or the time is up.
 
@@ -190,6 +197,8 @@ def run_briefly(
         Time after which the run is stopped.
     goal : Goal
         When the run has done enough.
+    samples : bool
+        Whether to time a random imputation, too, if the run reaches its end.
 
     Raises
     ------
@@ -210,6 +219,12 @@ def run_briefly(
     if fitted is None and cancel():
         raise Cancelled(STOPPED)
     ended = time.perf_counter()
+    cpu_ended, idle_ended = time.thread_time(), idle_seconds()
+    sample_seconds = 0.0
+    if samples and fitted is not None:
+        sample_seconds = _sample_once(
+            imputer, sample, lambda: cancel() or time.perf_counter() - started >= seconds
+        )
     return ShortRun(
         n_rows=len(sample),
         n_columns=sample.shape[1],
@@ -220,10 +235,11 @@ def run_briefly(
         finished=fitted is not None,
         seconds=ended - started,
         impute_seconds=0.0 if fitted is None else ended - fitted,
-        cpu_seconds=time.thread_time() - cpu_started,
-        idle_seconds=idle_seconds() - idle_started,
+        cpu_seconds=cpu_ended - cpu_started,
+        idle_seconds=idle_ended - idle_started,
         memory_mb=peak.megabytes or 0.0,
         profile=profile,
+        sample_seconds=sample_seconds,
     )
 
 
@@ -241,6 +257,20 @@ def _fit_and_impute(
     except Cancelled:
         return None
     return fitted
+
+
+def _sample_once(imputer: BaseImputer, sample: pd.DataFrame, stop: Callable[[], bool]) -> float:
+    """Return the seconds of one random imputation, 0 for a method that draws none.
+
+    One that is stopped takes at least so long; one that fails is not scored in a comparison.
+    """
+    if not imputer.draws_samples():
+        return 0.0
+    started = time.perf_counter()
+    with warnings.catch_warnings(), contextlib.suppress(Cancelled, PMAEError):
+        warnings.simplefilter("ignore")
+        imputer.sample(sample, 1, random_state=0, cancel=stop)
+    return time.perf_counter() - started
 
 
 def idle_seconds() -> float:

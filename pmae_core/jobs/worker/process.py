@@ -22,6 +22,7 @@ from pmae_core.jobs.posix import hold_lock
 from pmae_core.jobs.spec import JobState
 from pmae_core.jobs.store import JobRecord, JobStore, ProcessId
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted, WorkerStarted
+from pmae_core.jobs.worker.progress import ProgressTracker, phase_weights
 from pmae_core.jobs.worker.reporter import Reporter, retry_while_busy
 from pmae_core.jobs.worker.results import MODEL_FILE
 from pmae_core.jobs.worker.run import run_job
@@ -59,6 +60,9 @@ def main(arguments: list[str] | None = None) -> int:
         memory_mb=record.spec.resources.memory_mb,
         cancel_grace=options.cancel_grace,
         supervise=engine.supervise,
+        tracker=ProgressTracker(
+            _planned_tasks(record), record.estimate, phases=phase_weights(record.spec)
+        ),
     )
     print(f"Attempt {record.attempt}, process {os.getpid()}, {time.ctime()}.", flush=True)
     reporter.emit(WorkerStarted(pid=os.getpid(), host=HOST))
@@ -156,6 +160,13 @@ def _wait_until_alone(folder: Path, cancel: Callable[[], bool]) -> None:
                 "Another process still works in the job's folder. Resume the job when it has ended."
             )
         time.sleep(0.1)
+
+
+def _planned_tasks(record: JobRecord) -> list[tuple[str, int]]:
+    """Return the methods and seeds of a comparison; none for another job."""
+    params = record.spec.params
+    methods, seeds = params.get("methods", ()), params.get("seeds", ())
+    return [(method, int(seed)) for seed in seeds for method in methods]
 
 
 def _estimate(store: JobStore, record: JobRecord, context: JobContext, seconds: float) -> None:

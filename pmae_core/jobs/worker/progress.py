@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from pmae_core.events import Event
+from pmae_core.jobs.spec import JobKind, JobSpec
 from pmae_core.jobs.store import JobProgress
 from pmae_core.jobs.worker.answers import answer_words
+from pmae_core.jobs.worker.task_times import TaskKey, TaskTimes
 from pmae_core.storage.json_values import without_nan
-from pmae_core.words import duration
+from pmae_core.words import count, duration
 
 # Large parts of a task's result, which are in the job's folder.
-_LARGE = ("points", "per_column", "traceback")
+_LARGE = ("points", "gains", "per_column", "traceback")
 _PHASES = {
     "estimate": "Estimating the cost",
     "fit": "Training",
@@ -47,8 +49,42 @@ def progress_key(kind: str, data: Mapping[str, Any]) -> tuple[Any, ...] | None:
     return None
 
 
+def phase_weights(spec: JobSpec) -> dict[str, float]:
+    """Return how much of a job's time its phases take, in their order.
+
+    After the runs of a comparison, each method is fitted once more per conclusion, and once per
+    seed for the downstream task. An imputation costs a small part of the fit.
+    """
+    params = spec.params
+    if spec.kind in (JobKind.COMPARE, JobKind.BENCHMARK):
+        n_seeds = float(len(params["seeds"]))
+        weights = {
+            "compare": n_seeds,
+            "downstream": n_seeds if params.get("downstream") else 0.0,
+            "conclusions": 1.0 if params.get("conclusions") else 0.0,
+        }
+    else:
+        weights = {
+            "fit": 0.0 if spec.model is not None else 8.0,
+            "impute": 1.0,
+            "sample": 0.2 * (params.get("imputations") or 0),
+        }
+    return {name: weight for name, weight in weights.items() if weight}
+
+
 class ProgressTracker:
     """Follows the events of a job and computes its progress.
+
+    Parameters
+    ----------
+    planned : sequence of (method, seed)
+        The tasks of a comparison.
+    estimate : mapping, optional
+        What the job was expected to cost.
+    clock : callable
+        Returns the time in seconds.
+    phases : mapping of str to float, optional
+        How the time is divided among phases, as :func:`phase_weights` has it.
 
     Examples
     --------
@@ -58,40 +94,81 @@ class ProgressTracker:
     (0.75, 'round 3 of 4')
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        planned: Sequence[TaskKey] = (),
+        estimate: Mapping[str, Any] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        phases: Mapping[str, float] | None = None,
+    ) -> None:
+        self._times = TaskTimes(planned, clock)
+        self._phases = dict(phases or {})
+        self._phase = next(iter(self._phases), None)
+        for cost in (estimate or {}).get("per_method", ()):
+            self._expect(cost)
+        self._shown = 0.0
         self._current = JobProgress(fraction=None, message="Starting", eta_seconds=None)
         self._answer: str | None = None
         self._tasks: dict[tuple[str, int], JobProgress | None] = {}
-        self._n_done = self._n_tasks = self._n_from_disk = 0
-        self._started = time.monotonic()
+        self._n_done = self._n_tasks = 0
 
     def add(self, kind: str, data: Mapping[str, Any]) -> None:
         """Take one event into account, as :func:`describe_event` gives it."""
         if kind == "PhaseStarted":
             message = _PHASES.get(data["phase"], data["phase"])
-            self._n_done = self._n_tasks = self._n_from_disk = 0  # its tasks are done
+            if data["phase"] in self._phases:
+                self._phase = data["phase"]
+            self._n_done = self._n_tasks = 0  # its tasks are done
             self._answer = None
             self._current = JobProgress(fraction=None, message=message, eta_seconds=None)
         elif kind == "AnswerImproved":
             after = duration(data["seconds"])
             self._answer = f"Answer ready after {after} ({answer_words(data)})"
+        elif kind == "MethodProbed":
+            self._expect(data["cost"])
         elif kind == "TaskStarted":
-            self._tasks[data["method"], data["seed"]] = None
+            key = data["method"], data["seed"]
+            self._tasks[key] = None
+            self._times.start(key)
         elif kind == "TaskProgress":
             inner = data["progress"]
             part = _event_progress(inner["event"], inner)
             if part is not None:
                 self._tasks[data["method"], data["seed"]] = part
         elif kind == "TaskFinished":
-            self._tasks.pop((data["result"]["method"], data["result"]["seed"]), None)
+            key = data["result"]["method"], data["result"]["seed"]
+            self._tasks.pop(key, None)
+            self._times.finish(key, from_disk=bool(data["from_disk"]))
             self._n_done, self._n_tasks = data["n_done"], data["n_tasks"]
-            self._n_from_disk += bool(data["from_disk"])
         else:
             self._current = _event_progress(kind, data) or self._current
 
+    def _expect(self, cost: Mapping[str, Any]) -> None:
+        if cost.get("seconds") is not None:
+            self._times.expected[cost["method"]] = cost["seconds"]
+
     @property
     def progress(self) -> JobProgress:
-        """The current progress of the job."""
+        """The current progress of the job; its fraction never falls within one run."""
+        found = self._in_whole_job(self._progress())
+        if found.fraction is not None:
+            self._shown = max(self._shown, found.fraction)
+        return replace(found, fraction=self._shown or None)
+
+    def _in_whole_job(self, part: JobProgress) -> JobProgress:
+        """Return the progress of the job, given that of its current phase."""
+        if self._phase is None or part.fraction is None:
+            return part
+        names, weights = list(self._phases), list(self._phases.values())
+        at = names.index(self._phase)
+        later = sum(weights[at + 1 :])
+        fraction = (sum(weights[:at]) + weights[at] * part.fraction) / sum(weights)
+        eta = part.eta_seconds
+        if eta is not None and later and part.fraction < 1:
+            eta += later / weights[at] * eta / (1 - part.fraction)
+        return replace(part, fraction=fraction, eta_seconds=eta)
+
+    def _progress(self) -> JobProgress:
         if not self._n_tasks and not self._tasks:
             if self._answer is None:
                 return self._current
@@ -100,16 +177,11 @@ class ProgressTracker:
             f"{method} (seed {seed})" + (f": {part.message}" if part else "")
             for (method, seed), part in self._tasks.items()
         ]
-        if not self._n_tasks:
-            return JobProgress(fraction=None, message="; ".join(running), eta_seconds=None)
-        begun = sum(part.fraction or 0.0 for part in self._tasks.values() if part is not None)
-        done = min(self._n_done + begun, self._n_tasks)
-        done_here = done - self._n_from_disk
-        elapsed = time.monotonic() - self._started
+        counted = [f"{self._n_done} of {self._n_tasks} done"] if self._n_tasks else []
+        shares = {key: part.fraction or 0.0 for key, part in self._tasks.items() if part}
+        fraction, remaining = self._times.share_and_remaining(shares)
         return JobProgress(
-            fraction=done / self._n_tasks,
-            message="; ".join([f"{self._n_done} of {self._n_tasks} done", *running]),
-            eta_seconds=elapsed / done_here * (self._n_tasks - done) if done_here > 0 else None,
+            fraction=fraction, message="; ".join([*counted, *running]), eta_seconds=remaining
         )
 
 
@@ -122,7 +194,7 @@ def _event_progress(kind: str, data: Mapping[str, Any]) -> JobProgress | None:
         return None
     return JobProgress(
         fraction=done / max(total, 1),
-        message=f"{unit} {done} of {total}",
+        message=f"{unit} {count(int(done))} of {count(int(total))}",
         eta_seconds=data["eta_seconds"],
     )
 

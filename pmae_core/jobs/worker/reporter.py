@@ -48,6 +48,8 @@ class Reporter:
         Seconds between a cancellation and the end by force.
     supervise : callable
         Supervises all jobs; called regularly, so that queued jobs start even if no page is open.
+    tracker : ProgressTracker, optional
+        Computes the progress; one that knows the planned tasks weighs them by their cost.
 
     Attributes
     ----------
@@ -64,6 +66,7 @@ class Reporter:
         memory_mb: int | None,
         cancel_grace: float,
         supervise: Callable[[], None],
+        tracker: ProgressTracker | None = None,
     ) -> None:
         self.cancel_requested = False
         self._store, self._job_id, self._token = store, job_id, token
@@ -73,7 +76,7 @@ class Reporter:
         self._supervising = threading.Lock()
         self._process = psutil.Process()
         self._children_mb = 0.0
-        self._tracker = ProgressTracker()
+        self._tracker = tracker or ProgressTracker()
         self._pending: dict[object, tuple[str, dict[str, Any]]] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()

@@ -24,6 +24,12 @@ from pmae_core.table.samples.benchmark_tables import (
     parse_download,
     typed_column,
 )
+from pmae_core.table.samples.cirrhosis import (
+    CIRRHOSIS_DESCRIPTIONS,
+    CIRRHOSIS_ROLES,
+    CIRRHOSIS_STORY,
+    load_cirrhosis,
+)
 from pmae_core.table.samples.clinic import EXPLANATIONS, make_clinic
 from pmae_core.table.schema import Schema
 
@@ -52,6 +58,8 @@ class DatasetInfo:
         Where it comes from.
     available
         It can be loaded without a download.
+    story
+        What is worth knowing about its missing values; empty if there is nothing to tell.
     """
 
     name: str
@@ -64,6 +72,7 @@ class DatasetInfo:
     license: str
     citation: str
     available: bool
+    story: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +95,8 @@ class Dataset:
         The complete table, where it is known (only "clinic").
     explanations
         For incomplete columns, why cells are missing, where it is known (only "clinic").
+    descriptions
+        What was measured in a column, with its unit (only "cirrhosis").
     """
 
     name: str
@@ -96,10 +107,32 @@ class Dataset:
     info: DatasetInfo
     truth: pd.DataFrame | None = None
     explanations: Mapping[str, str] = field(default_factory=dict)
+    descriptions: Mapping[str, str] = field(default_factory=dict)
 
 
 _DIABETES = BENCHMARKS["diabetes"]
 _SAMPLES = (
+    DatasetInfo(
+        name="cirrhosis",
+        title="Cirrhosis: patients in and beside a trial of the Mayo Clinic",
+        kind="sample",
+        n_rows=418,
+        target="status",
+        task="classification",
+        source=(
+            "UCI Machine Learning Repository, Cirrhosis Patient Survival Prediction, "
+            "https://doi.org/10.24432/C5R02G"
+        ),
+        license="CC BY 4.0",
+        citation=(
+            "Dickson, E. R., Grambsch, P. M., Fleming, T. R., Fisher, L. D., Langworthy, A. "
+            "(1989). Prognosis in Primary Biliary Cirrhosis: Model for Decision Making. "
+            "Hepatology 10(1), 1-7. Fleming, T. R., Harrington, D. P. (1991). Counting Processes "
+            "and Survival Analysis. Wiley."
+        ),
+        available=True,
+        story=CIRRHOSIS_STORY,
+    ),
     DatasetInfo(
         name="diabetes",
         title=_DIABETES.title,
@@ -149,7 +182,7 @@ def list_datasets() -> list[DatasetInfo]:
     Examples
     --------
     >>> [info.name for info in list_datasets() if info.kind == "sample"]
-    ['diabetes', 'penguins', 'clinic']
+    ['cirrhosis', 'diabetes', 'penguins', 'clinic']
     """
     others = (info for info in BENCHMARKS.values() if info.name != "diabetes")
     return [*_SAMPLES, *map(_benchmark_info, others)]
@@ -194,6 +227,18 @@ def load_dataset(name: str) -> Dataset:
         schema = Schema.infer(clinic.frame)
         return Dataset(
             name, clinic.frame, schema, info.target, info.task, info, clinic.truth, EXPLANATIONS
+        )
+    if name == "cirrhosis":
+        frame = load_cirrhosis()
+        schema = Schema.infer(frame, CIRRHOSIS_ROLES)
+        return Dataset(
+            name,
+            frame,
+            schema,
+            info.target,
+            info.task,
+            info,
+            descriptions=CIRRHOSIS_DESCRIPTIONS,
         )
     if name == "penguins":
         frame = _load_penguins()

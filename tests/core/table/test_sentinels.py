@@ -127,3 +127,21 @@ def test_suggestions_of_a_file_from_start_to_end():
     clean = read_table(content, sentinels=sentinels)
     assert clean.isna().sum().tolist() == [1, 1]
     assert suggest_sentinels(clean) == []
+
+
+TITLES = [f"The {n}th Day" for n in range(40)]
+
+
+@pytest.mark.parametrize("title", ["None", "?", "Missing", "Blank", "99", "-"])
+def test_titles_and_names_are_not_suspected(title):
+    assert suggest_sentinels(pd.DataFrame({"title": [*TITLES, title]})) == []
+    remakes = [*TITLES, "Alice", "Alice", title, title]
+    assert suggest_sentinels(pd.DataFrame({"title": remakes})) == []
+
+
+def test_a_word_that_repeats_among_names_is_suspected():
+    assert suggested(*TITLES, "Alice", "Alice", "n/a", "n/a", "n/a") == {"n/a": 3}
+
+
+def test_one_word_among_different_numbers_is_suspected():
+    assert suggested(*(f"{n}.5" for n in range(40)), "?") == {"?": 1}

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from dashboard.data import summary
-from dashboard.state.workspace import OpenTable
+from dashboard.state.table_state import OpenTable
 from pmae_core.table import Schema, suggest_sentinels
 
 

@@ -70,7 +70,6 @@ def test_jobs_of_other_workspaces_do_not_exist(workspace, job):
 
     assert runs.record(theirs.id) is None
     assert [one.id for one in runs.records()] == [job.id]
-    assert runs.unfinished(workspace.id) == runs.JobCounts(queued=1)
     for action in (drawing._cancel, drawing._resume):
         with pytest.raises(JobError, match="does not exist any more"):
             action(theirs.id)
@@ -81,7 +80,7 @@ def test_jobs_of_other_workspaces_do_not_exist(workspace, job):
 def test_without_a_store_nothing_is_made(workspace):
     assert runs.records() == []
     assert runs.record("0" * 32) is None
-    assert not runs.unfinished(workspace.id)
+    assert not runs.records(states=runs.ACTIVE)
     runs.supervise()
     assert not (workspace.folder.parents[1] / "jobs.sqlite").exists()
 

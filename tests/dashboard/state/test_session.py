@@ -3,6 +3,7 @@ import json
 import os
 import shutil
 import time
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -27,6 +28,10 @@ def run(script, **query):
     app = AppTest.from_function(script, default_timeout=30)
     app.query_params.update(query)
     return app.run()
+
+
+def token_of(app):
+    return app.session_state["_workspace_token"]
 
 
 def show_workspace():
@@ -97,29 +102,60 @@ def test_a_newcomer_gets_a_workspace_with_the_sample():
     assert not app.exception
     token, name = (text.value for text in app.text)
     assert name == session.FIRST_SAMPLE
-    assert app.query_params["w"] == token
+    assert token_of(app) == token
     assert Workspace.open(token).table_state().name == name
 
 
-def test_a_reload_finds_the_workspace_of_the_address():
+def test_a_link_to_a_workspace_opens_it_and_leaves_the_address():
     token = run(show_workspace).text[0].value
 
-    assert run(show_workspace, w=token).text[0].value == token
+    app = run(show_workspace, w=token)
+
+    assert app.text[0].value == token
+    assert "w" not in app.query_params
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("http://localhost:8501/compare", "pmae_workspace_8501"),
+        ("https://studio.example.org/", "pmae_workspace"),
+    ],
+)
+def test_a_reload_finds_the_workspace_in_the_browser(monkeypatch, url, name):
+    token = run(show_workspace).text[0].value
+    browser = SimpleNamespace(cookies={name: token}, url=url, timezone_offset=None)
+    monkeypatch.setattr(session.st, "context", browser)
+
+    assert run(show_workspace).text[0].value == token
+
+
+def test_the_browser_keeps_the_token_once(monkeypatch):
+    written = []
+    monkeypatch.setattr(session, "write_cookie", lambda *args, **_: written.append(args))
+    browser = SimpleNamespace(cookies={}, url="http://localhost:8501/")
+    monkeypatch.setattr(session.st, "context", browser)
+    own = Workspace.create()
+    monkeypatch.setattr(session, "workspace", lambda: own)
+
+    session.keep_token_in_browser()
+    browser.cookies = {"pmae_workspace_8501": own.token}
+    session.keep_token_in_browser()
+
+    assert written == [("pmae_workspace_8501", own.token)]
 
 
 def test_two_visitors_get_two_workspaces():
     assert run(show_workspace).text[0].value != run(show_workspace).text[0].value
 
 
-def test_a_page_switch_that_drops_the_address_keeps_the_workspace():
+def test_a_page_switch_keeps_the_workspace():
     app = run(show_workspace)
     token = app.text[0].value
-    del app.query_params["w"]
 
     app.run()
 
     assert app.text[0].value == token
-    assert app.query_params["w"] == token
 
 
 @pytest.mark.parametrize("token", ["a" * 32, "../../etc/passwd"])
@@ -128,7 +164,7 @@ def test_an_unknown_token_gives_a_new_workspace_and_says_so(token):
 
     assert not app.exception
     assert app.text[0].value != token
-    assert "does not exist" in app.info[0].value
+    assert "no longer exists" in app.info[0].value
 
 
 def test_a_workspace_removed_meanwhile_is_replaced():
@@ -139,7 +175,7 @@ def test_a_workspace_removed_meanwhile_is_replaced():
 
     assert not app.exception
     assert app.text[1].value == session.FIRST_SAMPLE
-    assert "does not exist" in app.info[0].value
+    assert "no longer exists" in app.info[0].value
 
 
 def test_an_expired_workspace_is_replaced_by_a_new_one():
@@ -150,7 +186,7 @@ def test_an_expired_workspace_is_replaced_by_a_new_one():
     app = run(show_workspace, w=token)
 
     assert app.text[0].value != token
-    assert "does not exist (any more)" in app.info[0].value
+    assert "no longer exists" in app.info[0].value
 
 
 # Remembered widgets
@@ -176,7 +212,7 @@ def test_values_are_there_again_in_a_new_session():
     app.toggle[0].set_value(True).run()
     app.slider[1].set_value((1, 9)).run()
 
-    again = run(show_widgets, w=app.query_params["w"])
+    again = run(show_widgets, w=token_of(app))
 
     assert values_of(again) == values_of(app)
     assert values_of(again)["range"] == [1, 9]
@@ -184,7 +220,7 @@ def test_values_are_there_again_in_a_new_session():
 
 
 def test_values_that_do_not_fit_any_more_are_replaced():
-    token = run(show_widgets).query_params["w"]
+    token = token_of(run(show_widgets))
     Workspace.open(token).update(
         "lab", a=7, n="three", column="gone", many=["gone", "y"], on="yes", range=[1, 2, 3]
     )
@@ -212,7 +248,7 @@ def test_options_may_change_while_the_page_is_open():
 
 def test_a_tab_with_old_values_does_not_overwrite_those_of_another():
     old = run(show_widgets)
-    token = old.query_params["w"]
+    token = token_of(old)
     new = run(show_widgets, w=token)
     new.slider[0].set_value(0.9).run()
 
@@ -228,7 +264,7 @@ def test_presets_move_widgets_and_are_kept():
 
     assert values_of(app)["a"] == 0.75
     assert values_of(app)["on"] is True
-    assert Workspace.open(app.query_params["w"]).get("lab") == {"a": 0.75, "on": True}
+    assert Workspace.open(token_of(app)).get("lab") == {"a": 0.75, "on": True}
 
 
 def test_a_message_sent_before_a_preset_arrived_does_not_take_it_back():
@@ -240,7 +276,7 @@ def test_a_message_sent_before_a_preset_arrived_does_not_take_it_back():
     app._run(sent_before)
 
     assert values_of(app)["a"] == 0.75
-    assert Workspace.open(app.query_params["w"]).get("lab") == {"a": 0.75, "on": True}
+    assert Workspace.open(token_of(app)).get("lab") == {"a": 0.75, "on": True}
 
 
 # Links
@@ -257,15 +293,15 @@ def test_a_link_carries_the_settings_and_not_the_workspace():
     app = run(show_widgets, s=shared_part(link))
     assert values_of(app)["a"] == 0.5
     assert "s" not in app.query_params
-    assert Workspace.open(app.query_params["w"]).get("lab") == {"a": 0.5}
+    assert Workspace.open(token_of(app)).get("lab") == {"a": 0.5}
 
 
 def test_a_link_is_applied_once_in_the_visitor_s_own_workspace():
-    token = run(show_widgets).query_params["w"]
+    token = token_of(run(show_widgets))
     app = run(show_widgets, w=token, s=shared_part(links.share_link("lab", {"a": 0.5})))
     app.slider[0].set_value(0.1).run()
 
-    assert app.query_params["w"] == token
+    assert token_of(app) == token
     assert values_of(app)["a"] == 0.1
 
 
@@ -296,7 +332,7 @@ def test_a_link_that_cannot_be_read_changes_nothing(shared):
 
     assert not app.exception
     assert "cannot be read" in app.warning[0].value
-    assert Workspace.open(app.query_params["w"]).get("lab") == {}
+    assert Workspace.open(token_of(app)).get("lab") == {}
 
 
 def test_strange_values_of_a_link_do_not_reach_a_widget():

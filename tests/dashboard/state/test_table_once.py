@@ -8,7 +8,8 @@ from dashboard import runs
 from dashboard.data import uploads
 from dashboard.runs.staleness import digest_of
 from dashboard.state import session
-from dashboard.state.workspace import Workspace, forget_recent
+from dashboard.state.table_history import forget_recent
+from dashboard.state.workspace import Workspace
 from pmae_core.jobs.engines import LocalEngine
 from pmae_core.storage import frames
 from pmae_core.storage.codecs import CODECS

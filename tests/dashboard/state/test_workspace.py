@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dashboard.state import workspace as module
+from dashboard.state import table_history as module
 from dashboard.state.workspace import Workspace, WorkspaceError, sweep, workspace_days
 from pmae_core.errors import SchemaError, TableError
 from pmae_core.table import Role
@@ -207,7 +207,7 @@ def test_scenarios_need_a_name(own, name):
 
 
 def test_scenarios_are_not_endless(own, monkeypatch):
-    monkeypatch.setattr(module, "MAX_SCENARIOS", 2)
+    monkeypatch.setattr("dashboard.state.workspace.MAX_SCENARIOS", 2)
     own.save_scenario("a", {})
     own.save_scenario("b", {})
     own.save_scenario("b", {"seed": 1})
@@ -383,7 +383,7 @@ def test_any_steps_can_be_undone_and_no_table_is_left_behind(tmp_path, steps):
             frame = pd.DataFrame({"a": np.arange(4) + value})
             own.save_table(frame, name=str(value), source="a test")
         states.append(own.table_state())
-    assert len(list((own.folder / "tables").iterdir())) <= module.MAX_TABLES + 1
+    assert len(list((own.folder / "tables").iterdir())) <= module.MOST_RECENT + 1
 
     while own.undo() is not None:
         states.pop()
@@ -445,3 +445,36 @@ def test_two_tabs_lose_no_step(tmp_path, people):
         thread.join()
 
     assert own.table_state().roles == dict.fromkeys(people, "ignored")
+
+
+# Recent tables
+
+
+def test_a_recent_table_comes_back_as_it_was_left(tmp_path):
+    own = Workspace.create(tmp_path)
+    own.save_table(pd.DataFrame({"a": [1, 2, -9]}), name="first", source="a test")
+    own.set_roles({"a": "categorical"})
+    left = own.set_sentinels({"a": [-9]})
+    own.save_table(pd.DataFrame({"b": [1.5]}), name="second", source="a test")
+
+    assert [state.name for state in own.recent_tables()] == ["second", "first"]
+    own.switch_to(left.raw)
+
+    assert own.table_state().digest == left.digest
+    assert own.table().frame["a"].isna().tolist() == [False, False, True]
+    assert [state.name for state in own.recent_tables()] == ["first", "second"]
+    assert own.undo() == "open first"
+    assert own.table_state().name == "second"
+
+
+def test_only_some_tables_stay_recent_and_their_files_with_them(tmp_path):
+    own = Workspace.create(tmp_path)
+    for at in range(module.MOST_RECENT + 3):
+        own.save_table(pd.DataFrame({"a": [at, at + 1]}), name=str(at), source="a test")
+
+    names = [state.name for state in own.recent_tables()]
+    assert names == [str(at) for at in range(7, 2, -1)]
+    for state in own.recent_tables():
+        assert own.load(state).frame["a"].tolist() == [int(state.name), int(state.name) + 1]
+    with pytest.raises(WorkspaceError, match="This table is gone"):
+        own.switch_to("0" * 32)

@@ -20,17 +20,26 @@ def show_one_figure():
     from dashboard.figures.style import styled
     from dashboard.widgets import show_figure
 
+    def data() -> pd.DataFrame:
+        st.session_state["made"] = True
+        return pd.DataFrame({"x": [1]})
+
     selection = show_figure(
-        styled(go.Figure(go.Bar(x=[1], y=[2]))),
+        styled(go.Figure(go.Bar(x=[1], y=[2]), layout={"xaxis": {"title": "age"}})),
         question="How much of `age` is missing?",
         key="share",
-        data=lambda: pd.DataFrame({"x": [1]}),
+        data=data if st.session_state.get("with data", True) else None,
         caption="One bar.",
     )
     st.text(str(selection))
 
 
-def test_a_figure_stands_below_its_question_and_can_be_taken_away():
+def menu_data(app) -> dict:
+    (menu,) = app.get("bidi_component")
+    return json.loads(menu.proto.json)
+
+
+def test_a_figure_stands_below_its_question_and_has_a_menu():
     app = AppTest.from_function(show_one_figure, default_timeout=30).run()
 
     assert not app.exception
@@ -38,14 +47,29 @@ def test_a_figure_stands_below_its_question_and_can_be_taken_away():
     assert app.caption[0].value == "One bar."
     (chart,) = app.get("plotly_chart")
     assert chart.proto.alt == "How much of age is missing?"
-    config = json.loads(chart.proto.config)
-    assert config["toImageButtonOptions"] == {"format": "png", "filename": "share", "scale": 3}
-    assert len(app.get("download_button")) == 1
+    assert json.loads(chart.proto.config) == {"displayModeBar": False, "scrollZoom": False}
     assert app.text[0].value == "None"
+    menu = menu_data(app)
+    assert (menu["name"], menu["title"]) == ("share", "How much of age is missing?")
+    assert json.loads(menu["layout"]) == json.loads(chart.proto.spec)["layout"]
 
-    app.radio[0].set_value("SVG").run()
-    (chart,) = app.get("plotly_chart")
-    assert json.loads(chart.proto.config)["toImageButtonOptions"]["format"] == "svg"
+
+def test_the_data_of_a_figure_is_not_made_before_somebody_asks():
+    app = AppTest.from_function(show_one_figure, default_timeout=30).run()
+
+    assert menu_data(app)["hasData"]
+    assert len(app.get("download_button")) == 1
+    assert "made" not in app.session_state
+
+
+def test_a_figure_without_data_offers_no_csv():
+    app = AppTest.from_function(show_one_figure, default_timeout=30)
+    app.session_state["with data"] = False
+    app.run()
+
+    assert not app.exception
+    assert not menu_data(app)["hasData"]
+    assert not app.get("download_button")
 
 
 def show_share_button():

@@ -43,6 +43,21 @@ def test_draws_spread_around_the_mean_as_the_truth_does():
     assert np.abs(draws.mean(axis=0) - mean).mean() < 0.3 * error
 
 
+def test_random_imputations_follow_a_curve_that_the_mean_cannot():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-2, 2, size=400)
+    table = np.column_stack([x, x**2 + 0.3 * rng.normal(size=400)])
+    truth = table[::4, 1].copy()
+    table[::4, 1] = np.nan
+    imputer = EMImputer(random_state=0).fit(table)
+
+    line = imputer.transform(table)[::4, 1]
+    curve = np.mean([drawn[::4, 1] for drawn in imputer.sample(table, 20)], axis=0)
+
+    assert np.corrcoef(line, truth)[0, 1] < 0.3
+    assert np.corrcoef(curve, truth)[0, 1] > 0.9
+
+
 def test_categories_come_back_as_categories():
     x = np.random.default_rng(0).normal(size=200)
     table = pd.DataFrame({"x": x, "sign": np.where(x > 0, "plus", "minus")})

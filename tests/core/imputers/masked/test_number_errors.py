@@ -34,6 +34,57 @@ def test_estimates_that_are_off_are_corrected():
     assert cells[:, 500:].std() == pytest.approx(1.0, abs=0.1)
 
 
+def two_coordinates(n, seed=0):
+    """Return a generator and two coordinates of rows, whose Gaussian expects a spread of 1."""
+    rng = np.random.default_rng(seed)
+    return rng, RowCoordinates(np.arange(2), rng.normal(size=(n, 2)), np.ones(n))
+
+
+def test_curves_and_interactions_are_followed_where_wanted():
+    rng, known = two_coordinates(2000)
+    x, z = known.values.T
+    cells = x**2 + x * z + 0.5 * rng.normal(size=2000)
+    corners = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, -1.0]])
+    at = corners.repeat(300, axis=0)
+
+    def means(**options):
+        errors = NumberErrors.fit(cells, np.zeros(2000), known, **options)
+        return drawn_cells(errors, np.zeros(900), at).reshape(-1, 3, 300).mean(axis=(0, 2))
+
+    np.testing.assert_allclose(means(follow_curves=True), [0.0, 2.0, 0.0], atol=0.2)
+    assert np.ptp(means()) < 0.5
+
+
+def test_a_curve_does_not_go_on_far_outside_of_what_was_observed():
+    rng, known = two_coordinates(2000)
+    cells = known.values[:, 0] ** 2 + 0.1 * rng.normal(size=2000)
+    errors = NumberErrors.fit(cells, np.zeros(2000), known, follow_curves=True)
+
+    drawn = drawn_cells(errors, np.zeros(100), np.full((100, 2), [8.0, 0.0]))
+
+    assert np.median(drawn) == pytest.approx(9, abs=2)
+
+
+@pytest.mark.parametrize(("n_cells", "n_curved"), [(20, 0), (30, 1), (50, 2), (2000, 2)])
+def test_curves_are_learned_from_cells_enough_only(n_cells, n_curved):
+    rng, known = two_coordinates(n_cells)
+    errors = NumberErrors.fit(
+        rng.normal(size=n_cells), np.zeros(n_cells), known, follow_curves=True
+    )
+    assert errors.n_curved == n_curved
+    assert len(errors.coefficients) == 4 + n_curved * (n_curved + 1) // 2
+
+
+def test_few_cells_without_a_curve_hardly_make_one():
+    curves = []
+    for seed in range(20):
+        rng, known = two_coordinates(60, seed)
+        errors = NumberErrors.fit(rng.normal(size=60), np.zeros(60), known, follow_curves=True)
+        curves.append(errors.coefficients[4:])
+    # Least squares would give 0.1 on average.
+    assert np.abs(curves).mean() < 0.075
+
+
 def test_imputations_differ_by_as_much_as_few_cells_leave_open():
     between = {}
     for n in (40, 160):

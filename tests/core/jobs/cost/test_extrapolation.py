@@ -1,5 +1,7 @@
 """From short runs to a whole one, on a machine that is not always equally busy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,3 +42,13 @@ def test_work_that_slows_down_only_some_runs_does_not_look_like_growth(slowdowns
     assert found.time_range().seconds / found.load.slowdown_of_job == pytest.approx(20)
     first, second = slowdowns
     assert found.load.slowdown == pytest.approx((first + 2 * second) / 3)
+
+
+def test_random_imputations_take_their_time():
+    frame = pd.DataFrame(np.zeros((4000, 2)))
+    run = replace(finished_run(400, seconds=1.0, cpu_seconds=1.0), sample_seconds=0.5)
+    single, scored = (
+        Extrapolation([run], frame, run, imputations=number).time_range() for number in (0, 5)
+    )
+    assert scored.seconds - single.seconds == pytest.approx(5 * 0.5 * 10)
+    assert scored.low > single.low

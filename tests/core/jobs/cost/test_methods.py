@@ -405,3 +405,14 @@ def test_real_methods_are_estimated():
         assert 0 < cost.low <= cost.seconds <= cost.high
         assert cost.memory_mb > 50
     assert math.isfinite(estimate.total_seconds)
+
+
+def test_methods_that_draw_imputations_cost_more_with_them():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(300, 6)), columns=list("abcdef"))
+    table = table.mask(rng.random(table.shape) < 0.2)
+    single, scored = (
+        estimate_cost(table, ["em"], imputations=number, budget_seconds=2).per_method[0]
+        for number in (0, 500)
+    )
+    assert scored.seconds > 3 * single.seconds

@@ -3,7 +3,8 @@
 import pytest
 
 from pmae_core.events import AnswerImproved, TrainingProgress
-from pmae_core.jobs.worker.progress import ProgressTracker, describe_event
+from pmae_core.jobs import JobSpec
+from pmae_core.jobs.worker.progress import ProgressTracker, describe_event, phase_weights
 
 
 def training(step):
@@ -32,18 +33,72 @@ def test_progress_of_a_training():
     assert tracker.progress.message == "Imputing missing values"
 
 
-def test_progress_of_a_comparison():
-    tracker = ProgressTracker()
-    result = {"method": "naive", "seed": 0}
-    tracker.add("TaskStarted", result)
-    tracker.add("TaskFinished", dict(result=result, n_done=1, n_tasks=4, from_disk=False))
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def a_comparison(clock, **known):
+    planned = [(method, seed) for seed in (0, 1) for method in ("naive", "pmae-mix")]
+    return ProgressTracker(planned, clock=clock, **known)
+
+
+def run(tracker, clock, method, seed, seconds, n_done):
+    tracker.add("TaskStarted", {"method": method, "seed": seed})
+    clock.now += seconds
+    result = {"method": method, "seed": seed}
+    tracker.add("TaskFinished", dict(result=result, n_done=n_done, n_tasks=4, from_disk=False))
+
+
+def test_progress_of_a_comparison_is_weighted_by_method():
+    """A quick method that is done is not a quarter of the work."""
+    clock = Clock()
+    costs = [{"method": "naive", "seconds": 1.0}, {"method": "pmae-mix", "seconds": 99.0}]
+    tracker = a_comparison(clock, estimate={"per_method": costs})
+    run(tracker, clock, "naive", 0, 1.0, n_done=1)
+    assert tracker.progress.fraction == pytest.approx(1 / 200)
+    assert tracker.progress.eta_seconds == pytest.approx(199)
     tracker.add("TaskStarted", {"method": "pmae-mix", "seed": 0})
+    clock.now += 60.0
     inner = {"event": "TrainingProgress", **describe_event(training(50))[1]}
     tracker.add("TaskProgress", {"method": "pmae-mix", "seed": 0, "progress": inner})
     progress = tracker.progress
-    assert progress.fraction == pytest.approx(1.5 / 4)
     assert progress.message == "1 of 4 done; pmae-mix (seed 0): step 50 of 100"
-    assert progress.eta_seconds >= 0
+    assert progress.eta_seconds == pytest.approx(60 + 1 + 99)
+
+
+def test_estimates_are_scaled_by_what_finished_methods_took():
+    clock = Clock()
+    costs = [{"method": "naive", "seconds": 1.0}, {"method": "pmae-mix", "seconds": 10.0}]
+    tracker = a_comparison(clock, estimate={"per_method": costs})
+    run(tracker, clock, "naive", 0, 3.0, n_done=1)
+    assert tracker.progress.eta_seconds == pytest.approx(30 + 3 + 30)
+
+
+def test_progress_never_falls():
+    clock = Clock()
+    tracker = a_comparison(clock)
+    run(tracker, clock, "naive", 0, 1.0, n_done=1)
+    before = tracker.progress.fraction
+    run(tracker, clock, "pmae-mix", 0, 200.0, n_done=2)
+    tracker.add("TaskStarted", {"method": "naive", "seed": 1})
+    assert before <= tracker.progress.fraction <= 1
+    fit = ProgressTracker()
+    for phase, done in (("fit", 3), ("sample", 1)):
+        fit.add("PhaseStarted", {"phase": phase})
+        event = {"done": done, "total": 4, "unit": "round", "eta_seconds": 1.0}
+        fit.add("FitProgress", event)
+        assert fit.progress.fraction == 0.75
+
+
+def test_counts_are_whole_numbers_with_commas():
+    tracker = ProgressTracker()
+    event = {"done": 40, "total": 1500.0, "unit": "step", "eta_seconds": 1.0}
+    tracker.add("FitProgress", event)
+    assert tracker.progress.message == "step 40 of 1,500"
 
 
 def test_what_follows_a_comparison_has_a_progress_of_its_own():
@@ -54,7 +109,42 @@ def test_what_follows_a_comparison_has_a_progress_of_its_own():
     assert tracker.progress.message == "Drawing conclusions from each imputed table"
     done = {"done": 1, "total": 2, "unit": "conclusions: method", "eta_seconds": 3.0}
     tracker.add("FitProgress", done)
-    assert (tracker.progress.fraction, tracker.progress.eta_seconds) == (0.5, 3.0)
+    assert tracker.progress.eta_seconds == 3.0
+
+
+def test_what_follows_a_comparison_has_its_share_of_the_bar():
+    clock = Clock()
+    tracker = ProgressTracker(
+        [("naive", 0), ("naive", 1)], clock=clock, phases={"compare": 2.0, "conclusions": 1.0}
+    )
+    run(tracker, clock, "naive", 0, 10.0, n_done=1)
+    assert tracker.progress.fraction == pytest.approx(1 / 3)
+    assert tracker.progress.eta_seconds == pytest.approx(10 + 10)
+    run(tracker, clock, "naive", 1, 10.0, n_done=2)
+    assert tracker.progress.fraction == pytest.approx(2 / 3)
+    tracker.add("PhaseStarted", {"phase": "conclusions"})
+    assert tracker.progress.fraction == pytest.approx(2 / 3)  # the bar stays where it was
+    event = {"done": 1, "total": 2, "unit": "conclusions: method", "eta_seconds": 5.0}
+    tracker.add("FitProgress", event)
+    assert tracker.progress.fraction == pytest.approx(5 / 6)
+    assert tracker.progress.eta_seconds == 5.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "weights"),
+    [
+        ("impute", {"method": "em"}, {"fit": 8.0, "impute": 1.0}),
+        ("impute", {"method": "em", "imputations": 10}, {"fit": 8.0, "impute": 1.0, "sample": 2.0}),
+        ("compare", {"methods": ["em"], "seeds": [0, 1]}, {"compare": 2.0}),
+        (
+            "compare",
+            {"methods": ["em"], "seeds": [0, 1], "conclusions": [["mean", "a"]]},
+            {"compare": 2.0, "conclusions": 1.0},
+        ),
+    ],
+)
+def test_phases_share_the_bar(kind, params, weights):
+    assert phase_weights(JobSpec.make(kind, params=params, table="0" * 64)) == weights
 
 
 def test_an_answer_is_said_while_the_fit_goes_on():

@@ -17,6 +17,7 @@ from pmae_core.table import (
     TableEncoder,
     list_datasets,
     load_dataset,
+    suggest_sentinels,
 )
 from pmae_core.table.samples import datasets
 
@@ -24,7 +25,8 @@ needs_tables = pytest.mark.skipif(
     "PMAE_DATA_DIR" not in os.environ,
     reason="PMAE_DATA_DIR does not name the folder of the benchmark tables",
 )
-SAMPLES = ["diabetes", "penguins", "clinic"]
+SAMPLES = ["cirrhosis", "diabetes", "penguins", "clinic"]
+IDENTIFIERS = {"cirrhosis": ["patient"]}
 
 
 @pytest.fixture
@@ -42,9 +44,9 @@ def bare_computer(monkeypatch, tmp_path):
 
 def test_the_list_names_all_tables_once(bare_computer):
     infos = list_datasets()
-    assert [info.name for info in infos[:3]] == SAMPLES
+    assert [info.name for info in infos[:4]] == SAMPLES
     assert {info.name for info in infos} == {*SAMPLES, *BENCHMARK_NAMES}
-    assert len(infos) == 11
+    assert len(infos) == 12
     assert [info.name for info in infos if info.available] == SAMPLES
     assert all(info.citation and info.license and info.source for info in infos)
 
@@ -58,10 +60,50 @@ def test_samples_need_neither_files_nor_network(bare_computer, name):
     assert dataset.schema.names() == list(dataset.frame)
     expected = Role.NUMERICAL if dataset.task == "regression" else Role.CATEGORICAL
     assert dataset.schema.role(dataset.target) in (expected, Role.BOOLEAN)
-    assert not any(Flag.IDENTIFIER in column.flags for column in dataset.schema)
+    identifiers = [c.name for c in dataset.schema if Flag.IDENTIFIER in c.flags]
+    assert identifiers == IDENTIFIERS.get(name, [])
     encoder = TableEncoder()
     filled = encoder.decode(encoder.fit_transform(dataset.frame).values, dataset.frame)
     assert filled.notna().all(axis=None)
+
+
+def test_cirrhosis_is_the_published_table():
+    frame = load_dataset("cirrhosis").frame.set_index("patient")
+    assert frame.loc[1].tolist() == [
+        *("D-penicillamine", 58.8, "female", "yes", "yes", "yes", "despite diuretics"),
+        *(14.5, 261, 2.6, 156, 1718.0, 137.95, 172, 190, 12.2, 4, 400, "dead"),
+    ]
+    assert frame.loc[241, ["drug", "age", "edema", "stage", "status"]].tolist() == [
+        *("placebo", 41.4, "no edema", 4, "transplant")
+    ]
+    assert frame.loc[418].dropna().tolist() == [
+        *(53.0, "female", "no edema", 0.7, 3.29, 350, 10.6, 4, 976, "censored")
+    ]
+    assert frame["status"].value_counts().to_dict() == {
+        "censored": 232,
+        "dead": 161,
+        "transplant": 25,
+    }
+
+
+def test_cirrhosis_tells_the_story_of_its_missing_values():
+    dataset = load_dataset("cirrhosis")
+    missing = dataset.frame.isna()
+    outside = missing["drug"]
+    never_recorded = missing[outside].all()
+
+    assert (outside.sum(), len(outside), never_recorded.sum()) == (106, 418, 9)
+    n_others = missing.to_numpy().sum() - 106 * 9
+    assert dataset.info.story == (
+        "106 of the 418 patients did not join the trial: the drug and eight measurements are "
+        f"missing for all of them. Only {n_others} other values are missing."
+    )
+    assert missing.mean(axis=None) == pytest.approx(0.124, abs=5e-4)
+    assert list(dataset.frame["edema"].cat.categories) == [
+        *("no edema", "untreated or resolved", "despite diuretics")
+    ]
+    assert set(dataset.descriptions) == {*dataset.frame} - {"sex"}
+    assert suggest_sentinels(dataset.frame) == []
 
 
 def test_diabetes():
@@ -98,7 +140,7 @@ def test_clinic_knows_its_truth_and_its_reasons():
 
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(
-        DatasetUnavailableError, match=r"no dataset 'iris'\. The datasets are diabetes"
+        DatasetUnavailableError, match=r"no dataset 'iris'\. The datasets are cirrhosis"
     ):
         load_dataset("iris")
 

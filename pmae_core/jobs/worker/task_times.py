@@ -1,0 +1,104 @@
+"""How long the tasks of a comparison take: what was estimated, corrected by what was measured."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+TaskKey = tuple[str, int]
+
+# With a smaller share of a task done, its own speed does not tell yet how long it takes.
+TELLING_SHARE = 0.1
+
+
+class TaskTimes:
+    """Seconds of the tasks of a comparison, each weighted by its method.
+
+    Parameters
+    ----------
+    planned : sequence of (method, seed)
+        All tasks.
+    clock : callable
+        Returns the time in seconds.
+
+    Attributes
+    ----------
+    expected : dict of str to float
+        Estimated seconds of one run of each method, where they are known.
+    """
+
+    def __init__(
+        self, planned: Sequence[TaskKey] = (), clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.expected: dict[str, float] = {}
+        self._planned = dict.fromkeys(planned)
+        self._clock = clock
+        self._started: dict[TaskKey, float] = {}
+        self._done: dict[TaskKey, float | None] = {}
+
+    def start(self, key: TaskKey) -> None:
+        """Note that a task starts."""
+        self._planned[key] = None
+        self._started[key] = self._clock()
+
+    def finish(self, key: TaskKey, *, from_disk: bool) -> None:
+        """Note that a task has its result; one that was read from disk says nothing on time."""
+        self._planned[key] = None
+        started = self._started.pop(key, None)
+        is_timed = started is not None and not from_disk
+        self._done[key] = self._clock() - started if is_timed and started is not None else None
+
+    def share_and_remaining(
+        self, shares: Mapping[TaskKey, float]
+    ) -> tuple[float | None, float | None]:
+        """Return the share of the work that is done, and the seconds that the rest will take.
+
+        Parameters
+        ----------
+        shares : mapping
+            Which share of each running task is done.
+        """
+        seconds = {key: self._seconds(key, shares.get(key, 0.0)) for key in self._planned}
+        known = {key: value for key, value in seconds.items() if value is not None}
+        if not known:
+            return None, None
+        typical = sum(known.values()) / len(known)
+        total = done = 0.0
+        for key, own in seconds.items():
+            weight = typical if own is None else own
+            share = 1.0 if key in self._done else shares.get(key, 0.0)
+            total += weight
+            done += weight * share
+        at_once = max(1, len(self._started))
+        return (done / total if total > 0 else None), (total - done) / at_once
+
+    def _seconds(self, key: TaskKey, share: float) -> float | None:
+        """Return how long a task takes: measured, by its speed so far, or as its method does."""
+        measured = self._done.get(key)
+        if measured is not None:
+            return measured
+        usual = self._method_seconds(key[0])
+        if key not in self._started:
+            return usual
+        elapsed = self._clock() - self._started[key]
+        if share >= TELLING_SHARE:
+            return elapsed / share
+        return None if usual is None else max(usual, elapsed)
+
+    def _method_seconds(self, method: str) -> float | None:
+        """Return what a method took, or else its estimate, scaled as others exceeded theirs."""
+        measured = [s for (name, _), s in self._done.items() if name == method and s is not None]
+        if measured:
+            return sum(measured) / len(measured)
+        estimate = self.expected.get(method)
+        return None if estimate is None else estimate * self._excess()
+
+    def _excess(self) -> float:
+        """Return by which factor finished tasks took longer than estimated."""
+        pairs = [
+            (seconds, self.expected[method])
+            for (method, _), seconds in self._done.items()
+            if seconds is not None and method in self.expected
+        ]
+        estimated = sum(estimate for _, estimate in pairs)
+        return sum(seconds for seconds, _ in pairs) / estimated if estimated > 0 else 1.0
