@@ -20,13 +20,17 @@ def show_comparison(table: OpenTable) -> None:
     if not found:
         _show_first_state(table)
         return
-    title_place, run_place = st.columns([1, 3], gap="medium", vertical_alignment="center")
+    title_place, run_place, new_place = st.columns(
+        [3, 6, 3], gap="medium", vertical_alignment="center"
+    )
     title_place.title("Compare", anchor=False)
     with run_place:
         run = _choose_run(found)
-    # Known by the newest run: starting another folds it again.
-    with st.expander("New comparison", icon=":material/add:", key=f"{SECTION}:new:{found[0].id}"):
-        show_settings(table)
+    # Known by the newest run: starting another folds the settings again.
+    wants_another = new_place.toggle("New comparison", key=f"{SECTION}:new:{found[0].id}")
+    if wants_another:
+        with st.container(border=True):
+            show_settings(table)
     show_results(run, table)
 
 

@@ -21,6 +21,8 @@ MOST_POINTS = 1000
 MOST_CATEGORIES = 10
 _BINS = 24
 _ROW = 30
+# Two figures side by side, of ten rows each, fit a laptop's window.
+_DENSE_ROW = 24
 
 # Name -> (words for the axis, whether less is better).
 METRIC_WORDS: Mapping[str, tuple[str, bool]] = {
@@ -138,7 +140,7 @@ def ranking_figure(
         },
         uirevision=revision,
     )
-    return styled(figure, height=130 + _ROW * max(len(shown), 2))
+    return styled(figure, height=110 + _DENSE_ROW * max(len(shown), 4))
 
 
 def _visible(ranking: pd.DataFrame, seeds: pd.DataFrame) -> tuple[float, float]:
@@ -386,6 +388,7 @@ def forest_figure(
                 y=list(chosen.index),
                 mode="markers",
                 name=name,
+                showlegend=kind in ("pooled", "single"),  # the others are named by their row
                 marker={"symbol": symbol, "size": 12, "color": color, "line": {"width": 2}},
                 error_x={
                     "type": "data",
@@ -421,7 +424,8 @@ def forest_figure(
         uirevision=revision,
         showlegend=True,
     )
-    return styled(figure, height=140 + _ROW * max(len(rows), 2))
+    styled(figure, height=110 + _DENSE_ROW * max(len(rows), 4))
+    return figure.update_layout(legend={"x": 0, "xref": "container"})
 
 
 def downstream_figure(scores: pd.DataFrame, *, revision: str = "downstream") -> go.Figure:
