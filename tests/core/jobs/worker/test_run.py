@@ -324,17 +324,15 @@ def test_quick_methods_run_first_and_conclude_before_slow_ones_begin(tmp_path):
     spec = compare_spec(methods=["knn", "naive"], conclusions=[["mean", "y"]])
     seen = []
 
-    def watch(events):
-        if events and isinstance(events[-1], TaskStarted):
+    def emit(event):
+        if isinstance(event, TaskStarted):
             concluded = (tmp_path / "consequences").glob("conclusions-*.json")
-            seen.append((events[-1].method, [path.stem for path in concluded]))
-        return False
+            seen.append((event.method, [path.stem for path in concluded]))
 
-    context = Listener(watch).context(tmp_path, consequences_table())
-    run_job(spec, replace(context, expected_seconds={"knn": 60.0, "naive": 0.1}))
+    context = Listener().context(tmp_path, consequences_table())
+    run_job(spec, replace(context, emit=emit, expected_seconds={"knn": 60.0, "naive": 0.1}))
 
-    assert list(dict.fromkeys(method for method, _ in seen)) == ["naive", "knn"]
-    assert all(found == ["conclusions-naive"] for method, found in seen if method == "knn")
+    assert seen == [("naive", [])] * 2 + [("knn", ["conclusions-naive"])] * 2
     found = read_consequences(tmp_path).conclusions
     # The result is that of a job that does one after the other.
     other = tmp_path / "other"
