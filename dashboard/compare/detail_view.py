@@ -351,14 +351,7 @@ def _show_prediction(run: JobRecord, consequences: Consequences) -> None:
 def _show_runs(run: JobRecord, results: ComparisonResults, consequences: Consequences) -> None:
     if run.state is JobState.SUCCEEDED:
         runs.show_job(run, key=f"{SECTION}:ended")
-    st.dataframe(
-        with_titles(runs_table(with_progress(results, run.progress))).rename(
-            columns={"method": "Method"}
-        ),
-        hide_index=True,
-        width="stretch",
-        key=f"{SECTION}:runs",
-    )
+    runs.watch(lambda found: _show_states(found, results), [run.id])
     st.caption("Skill of each finished run: 1 is perfect, 0 is the mean or mode.")
     failed = with_titles(failures_table(results.comparison))
     if not failed.empty:
@@ -379,6 +372,17 @@ def _show_runs(run: JobRecord, results: ComparisonResults, consequences: Consequ
         _show_reasons(with_titles(getattr(consequences, part)), part)
     for note in consequences.notes:
         st.warning(plain(note))
+
+
+def _show_states(found: list[JobRecord], results: ComparisonResults) -> None:
+    for run in found:
+        states = with_titles(runs_table(with_progress(results, run.progress)))
+        st.dataframe(
+            states.rename(columns={"method": "Method"}),
+            hide_index=True,
+            width="stretch",
+            key=f"{SECTION}:runs",
+        )
 
 
 def _show_reasons(rows: pd.DataFrame, part: str) -> None:
