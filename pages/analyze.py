@@ -2,7 +2,8 @@
 
 from dashboard import runs
 from dashboard.analyze.view import show_analysis, show_nothing
-from dashboard.impute.completed_tables import digest_of, imputation_runs, is_done
+from dashboard.impute.completed_tables import imputation_runs, is_done
+from dashboard.runs.staleness import digest_of
 from dashboard.state import session
 
 open_table = session.open_table()

@@ -22,7 +22,6 @@ from dashboard.impute.completed_tables import (
     answer_of,
     column_remarks,
     comparison_of,
-    digest_of,
     imputation_runs,
     is_done,
     load,
@@ -39,6 +38,7 @@ from dashboard.impute.plan import (
     structural_holes,
 )
 from dashboard.runs import estimates
+from dashboard.runs.staleness import digest_of
 from dashboard.shell.header import share_missing
 from dashboard.shell.theme import IMPUTED
 from dashboard.state import memory, session

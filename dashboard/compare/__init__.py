@@ -1,1 +1,1 @@
-"""The Compare page without its page: what to run, what is known so far, and that in words."""
+"""The Compare page: settings, results so far, tables, sentences and what draws them."""

@@ -3,14 +3,68 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import pandas as pd
 
+from dashboard.compare.results import ComparisonResults
+from dashboard.compare.tables import as_complete
+from dashboard.text import file_stem
 from pmae_core.evaluation import Comparison
 from pmae_core.evaluation.report import comparison_report
 from pmae_core.export.formulas import escape_formulas
 from pmae_core.jobs import JobRecord, JobState
 from pmae_core.jobs.worker.consequences import Consequences
+
+
+@dataclass(frozen=True)
+class ExportFile:
+    """A file to download, whose content is made when it is asked for."""
+
+    label: str
+    name: str
+    mime: str
+    explanation: str
+    content: Callable[[], bytes]
+
+
+def export_files(
+    record: JobRecord, results: ComparisonResults, consequences: Consequences
+) -> list[ExportFile]:
+    """Return the files of a comparison; pending runs are in them as not run."""
+    whole = as_complete(results.comparison, results.pending)
+    stem = file_stem(record.name or "", "comparison")
+    return [
+        ExportFile(
+            "Report",
+            f"{stem}.html",
+            "text/html",
+            "One HTML file with all figures; it needs no network.",
+            lambda: report_html(record, whole, consequences),
+        ),
+        ExportFile(
+            "Results as CSV",
+            f"{stem}-results.csv",
+            "text/csv",
+            "One row per method and seed.",
+            lambda: spreadsheet_csv(whole.table),
+        ),
+        ExportFile(
+            "Columns as CSV",
+            f"{stem}-columns.csv",
+            "text/csv",
+            "One row per method, seed and column.",
+            lambda: spreadsheet_csv(whole.per_column),
+        ),
+        ExportFile(
+            "Everything as JSON",
+            f"{stem}.json",
+            "application/json",
+            "Settings, results, held-out cells with their imputations, and conclusions.",
+            lambda: everything_json(whole, consequences),
+        ),
+    ]
 
 
 def spreadsheet_csv(frame: pd.DataFrame) -> bytes:
@@ -19,13 +73,13 @@ def spreadsheet_csv(frame: pd.DataFrame) -> bytes:
 
 
 def everything_json(comparison: Comparison, consequences: Consequences) -> bytes:
-    """Return the comparison as JSON that ``Comparison.from_json`` reads, and what followed."""
+    """Return the comparison as JSON that ``Comparison.from_json`` reads, with its conclusions."""
     content = {**json.loads(comparison.to_json()), **consequences.to_dict()}
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False).encode()
 
 
 def report_html(record: JobRecord, comparison: Comparison, consequences: Consequences) -> bytes:
-    """Return the report: that of the finished job, or one of what is known by now."""
+    """Return the report of the finished run, or one of the results so far."""
     final = record.folder / "result" / "report.html"
     if record.state is JobState.SUCCEEDED and final.exists():
         return final.read_bytes()

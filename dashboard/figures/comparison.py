@@ -1,4 +1,4 @@
-"""Figures of a comparison: the board with its ties, columns, cells, predictions, conclusions."""
+"""Figures of a comparison: the ranking with its ties, columns, cells, predictions, conclusions."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ from dashboard.figures.style import styled
 from dashboard.shell.theme import FAINT, IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
 from dashboard.text import figure_text
 
-MOST_COLUMNS = 40
+MOST_COLUMNS = 20
 MOST_POINTS = 1000
 MOST_CATEGORIES = 10
 _BINS = 24
 _ROW = 30
+# Two figures side by side, of ten rows each, fit a laptop's window.
+_DENSE_ROW = 24
 
 # Name -> (words for the axis, whether less is better).
 METRIC_WORDS: Mapping[str, tuple[str, bool]] = {
-    "skill": ("skill: share of the mean's error avoided (1 is perfect, 0 is the mean)", False),
-    "distribution_skill": (
-        "distribution skill: error of random observed values avoided (1 is perfect)",
-        False,
-    ),
+    "skill": ("skill (1 is perfect, 0 is the mean or mode)", False),
+    "distribution_skill": ("distribution skill (1 is perfect, 0 is random values)", False),
     "energy_distance": ("energy distance between imputed and true rows (0 is perfect)", True),
     "imputation_accuracy": ("imputation accuracy (1 is perfect)", False),
     "r2_unclipped": ("R² of numbers (1 is perfect, 0 is the mean)", False),
@@ -42,26 +41,25 @@ METRIC_WORDS: Mapping[str, tuple[str, bool]] = {
     "wasserstein": ("Wasserstein distance of distributions (0 is perfect)", True),
     "i_score": ("energy-I-Score, without held-out cells (lower is better)", True),
 }
-REFERENCE_WORDS = {"complete cases": "complete rows only", "true data": "the truth"}
 
 
-# The board
+# The ranking
 
 
-def board_figure(
-    board: pd.DataFrame,
+def ranking_figure(
+    ranking: pd.DataFrame,
     seeds: pd.DataFrame,
     metric: str,
     titles: Mapping[str, str] | None = None,
     *,
-    revision: str = "board",
+    revision: str = "ranking",
 ) -> go.Figure:
-    """Draw methods best first: mean, single seeds, and how sure their distance to the leader is.
+    """Draw methods best first: mean, single seeds, and the interval of the distance to the leader.
 
     Parameters
     ----------
-    board : DataFrame
-        Of :func:`dashboard.compare.standing.board_data`.
+    ranking : DataFrame
+        Of :func:`dashboard.compare.tables.ranking_table`.
     seeds : DataFrame
         ``method``, ``seed`` and ``score``: what the means are made of.
     metric : str
@@ -69,7 +67,7 @@ def board_figure(
     titles : mapping, optional
         What to call the methods.
     """
-    shown = board[board["rank"].notna()].reset_index(drop=True)
+    shown = ranking[ranking["rank"].notna()].reset_index(drop=True)
     places = {method: place for place, method in enumerate(shown["method"])}
     words, _ = METRIC_WORDS[metric]
     colors = [IMPUTED if band == 1 else NEUTRAL for band in shown["tie_group"]]
@@ -125,8 +123,8 @@ def board_figure(
             name="mean over seeds",
             marker={"size": 13, "color": colors, "line": {"color": "white", "width": 1.5}},
             text=hover_names(names),
-            customdata=np.column_stack([shown["rank"].astype(int), shown["n_done"]]),
-            hovertemplate="%{text}: %{x:.3f}, rank %{customdata[0]}, %{customdata[1]} seeds"
+            customdata=np.column_stack([shown["place"], shown["n_done"]]),
+            hovertemplate="%{text}: %{x:.3f}, %{customdata[0]}, %{customdata[1]} seeds"
             "<extra></extra>",
         )
     )
@@ -142,17 +140,17 @@ def board_figure(
         },
         uirevision=revision,
     )
-    return styled(figure, height=130 + _ROW * max(len(shown), 2))
+    return styled(figure, height=110 + _DENSE_ROW * max(len(shown), 4))
 
 
-def _visible(board: pd.DataFrame, seeds: pd.DataFrame) -> tuple[float, float]:
+def _visible(ranking: pd.DataFrame, seeds: pd.DataFrame) -> tuple[float, float]:
     """Return the ends of the axis: all dots, and of intervals what lies not too far out."""
-    dots = np.concatenate([board["score"], seeds["score"]]).astype(float)
+    dots = np.concatenate([ranking["score"], seeds["score"]]).astype(float)
     dots = dots[np.isfinite(dots)]
     if not len(dots):
         return 0.0, 1.0
     spread = max(float(np.ptp(dots)), 0.02)
-    ends = board[["low", "high"]].to_numpy(dtype=float).ravel()
+    ends = ranking[["low", "high"]].to_numpy(dtype=float).ravel()
     near = ends[np.isfinite(ends) & (np.abs(ends - dots.mean()) < 3 * spread)]
     every = np.concatenate([dots, near])
     return float(every.min() - 0.06 * spread), float(every.max() + 0.06 * spread)
@@ -238,7 +236,7 @@ def truth_points(points: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
 
 
 def truth_figure(cells: pd.DataFrame, column: str, *, revision: str = "truth") -> go.Figure:
-    """Draw imputed against true numbers; what lies on the line is right."""
+    """Draw imputed against true numbers; on the line they are equal."""
     both = cells[["truth", "imputed"]].to_numpy(dtype=float)
     low, high = (float(both.min()), float(both.max())) if both.size else (0.0, 1.0)
     margin = 0.03 * ((high - low) or 1.0)
@@ -249,7 +247,7 @@ def truth_figure(cells: pd.DataFrame, column: str, *, revision: str = "truth") -
                 x=ends,
                 y=ends,
                 mode="lines",
-                name="right",
+                name="imputed = true",
                 line={"color": NEUTRAL, "dash": "dash", "width": 1.5},
                 hoverinfo="skip",
             ),
@@ -257,7 +255,7 @@ def truth_figure(cells: pd.DataFrame, column: str, *, revision: str = "truth") -
                 x=cells["truth"],
                 y=cells["imputed"],
                 mode="markers",
-                name="hidden cell",
+                name="held-out cell",
                 marker={"color": tint(IMPUTED, 0.55), "size": 7},
                 hovertemplate="true %{x:.4g}, imputed %{y:.4g}<extra></extra>",
             ),
@@ -272,7 +270,7 @@ def truth_figure(cells: pd.DataFrame, column: str, *, revision: str = "truth") -
 
 
 def confusion_data(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return how often each true category was filled as which, the most frequent ones."""
+    """Return how often each true category was imputed as which, for the most frequent ones."""
     labels = list(pd.concat([cells["truth"], cells["imputed"]]).value_counts().index)
     labels = labels[:MOST_CATEGORIES]
     counts = pd.crosstab(cells["truth"], cells["imputed"])
@@ -290,13 +288,13 @@ def confusion_data(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def confusion_figure(data: pd.DataFrame, column: str, *, revision: str = "truth") -> go.Figure:
-    """Draw which category was filled as which; what lies on the diagonal is right."""
+    """Draw which category was imputed as which; the diagonal is correct."""
     labels = list(dict.fromkeys(data["truth"]))
     at = {label: place for place, label in enumerate(labels)}
     right = data["truth"] == data["imputed"]
     traces = []
     for name, rows, color in (
-        ("right", data[right], IMPUTED),
+        ("correct", data[right], IMPUTED),
         ("wrong", data[~right], MISSING),
     ):
         seen = rows[rows["cells"] > 0]
@@ -311,7 +309,7 @@ def confusion_figure(data: pd.DataFrame, column: str, *, revision: str = "truth"
                     [hover_names(list(seen["truth"])), hover_names(list(seen["imputed"]))]
                 ),
                 text=[f"{share:.0%}" for share in seen["share"]],
-                hovertemplate="%{text} of %{customdata[0]} filled as %{customdata[1]}"
+                hovertemplate="%{text} of %{customdata[0]} imputed as %{customdata[1]}"
                 "<extra></extra>",
             )
         )
@@ -349,7 +347,7 @@ def densities_figure(data: pd.DataFrame, column: str, *, revision: str = "densit
         data,
         (("truth", "true values", OBSERVED), ("imputed", "imputed values", IMPUTED)),
         name=column,
-        share_of="the hidden cells",
+        share_of="the held-out cells",
         revision=revision,
     )
 
@@ -357,23 +355,27 @@ def densities_figure(data: pd.DataFrame, column: str, *, revision: str = "densit
 # What follows
 
 
-def forest_figure(conclusion: pd.DataFrame, *, revision: str = "forest") -> go.Figure:
+def forest_figure(
+    conclusion: pd.DataFrame, estimand: str, *, revision: str = "forest"
+) -> go.Figure:
     """Draw one conclusion by every method: estimates with their intervals.
 
     Parameters
     ----------
     conclusion : DataFrame
         The rows of one estimand that are done, as ``conclusion_stability`` gives them.
+    estimand : str
+        What is estimated: "mean of age".
     """
     rows = conclusion.reset_index(drop=True)
-    words = [REFERENCE_WORDS.get(method, method) for method in rows["method"]]
+    words = list(rows["method"])
     color_of = {"reference": OBSERVED, "complete cases": OBSERVED}
     traces = []
     for kind, name, symbol in (
         ("reference", "true data", "diamond"),
         ("complete cases", "complete cases", "diamond-open"),
-        ("pooled", "several imputations, pooled", "circle"),
-        ("single", "one imputation: interval too narrow", "circle-open"),
+        ("pooled", "pooled imputations", "circle"),
+        ("single", "one imputation", "circle-open"),
     ):
         chosen = rows[rows["kind"] == kind]
         if chosen.empty:
@@ -386,6 +388,7 @@ def forest_figure(conclusion: pd.DataFrame, *, revision: str = "forest") -> go.F
                 y=list(chosen.index),
                 mode="markers",
                 name=name,
+                showlegend=kind in ("pooled", "single"),  # the others are named by their row
                 marker={"symbol": symbol, "size": 12, "color": color, "line": {"width": 2}},
                 error_x={
                     "type": "data",
@@ -411,16 +414,22 @@ def forest_figure(conclusion: pd.DataFrame, *, revision: str = "forest") -> go.F
     if len(truth):
         figure.add_vline(x=float(truth.iloc[0]), line={"color": OBSERVED, "width": 1})
     figure.update_layout(
-        xaxis={"title": {"text": "estimate with its 95% interval"}},
-        yaxis={**name_ticks(words, most=60), "range": [len(rows) - 0.5, -0.5], "zeroline": False},
+        xaxis={"title": {"text": figure_text(estimand, 60)}},
+        yaxis={
+            "tickvals": list(rows.index),
+            "ticktext": [figure_text(method) for method in words],
+            "range": [len(rows) - 0.5, -0.5],
+            "zeroline": False,
+        },
         uirevision=revision,
         showlegend=True,
     )
-    return styled(figure, height=140 + _ROW * max(len(rows), 2))
+    styled(figure, height=110 + _DENSE_ROW * max(len(rows), 4))
+    return figure.update_layout(legend={"x": 0, "xref": "container"})
 
 
 def downstream_figure(scores: pd.DataFrame, *, revision: str = "downstream") -> go.Figure:
-    """Draw how well a target is predicted from each filled table, of one model.
+    """Draw how well a target is predicted from each imputed table, of one model.
 
     Parameters
     ----------
@@ -431,7 +440,7 @@ def downstream_figure(scores: pd.DataFrame, *, revision: str = "downstream") -> 
     places = {method: place for place, method in enumerate(means.index)}
     references = set(scores.loc[scores["kind"] == "reference", "method"])
     colors = [OBSERVED if method in references else IMPUTED for method in means.index]
-    words = [REFERENCE_WORDS.get(method, method) for method in means.index]
+    words = list(means.index)
     metric = scores["metric"].iloc[0] if len(scores) else "r2"
     figure = go.Figure(
         [

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import runs
-from dashboard.impute.completed_tables import digest_of, imputation_runs, stale_sentence
+from dashboard.impute.completed_tables import imputation_runs
+from dashboard.runs.staleness import digest_of, stale_sentence
 from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
 from pmae_core.jobs import JobRecord

@@ -1,10 +1,9 @@
-"""Fillings: which there are, to which table they belong, and what they left on disk."""
+"""Fillings: which there are, and what they left on disk."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,10 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import runs
-from dashboard.compare.standing import standing_of
+from dashboard.compare.results import read_results
+from dashboard.runs.staleness import digest_of, schema_of
 from dashboard.state import session
 from dashboard.state.table_state import OpenTable
-from dashboard.text import listing
 from dashboard.widgets.methods import known_methods
 from pmae_core.evaluation import Comparison
 from pmae_core.explain import column_notes
@@ -75,70 +74,6 @@ def title_of(method: str) -> str:
     """Return a method's name for readers."""
     info = known_methods().get(method)
     return method if info is None else info.title
-
-
-# To which table they belong
-
-
-class Belongs(Enum):
-    """How the table of a job and the open table are related."""
-
-    SAME = "same"
-    OTHER_ROLES = "other roles"
-    OTHER_CELLS = "other cells"
-    OTHER_TABLE = "other table"
-
-
-def digest_of(table: OpenTable) -> str:
-    """Return the digest by which jobs know a table's content."""
-    return session.workspace().content_digest(table)
-
-
-def belongs(record: JobRecord, table: OpenTable) -> Belongs:
-    """Say whether a job worked on the open table as it is now."""
-    schema = schema_of(record)
-    if record.spec.table == digest_of(table):
-        return Belongs.OTHER_ROLES if _changed_roles(schema, table.schema) else Belongs.SAME
-    now, then = ([(column.name, column.n_rows) for column in s] for s in (table.schema, schema))
-    return Belongs.OTHER_CELLS if now == then else Belongs.OTHER_TABLE
-
-
-def stale_sentence(record: JobRecord, table: OpenTable) -> str | None:
-    """Say how the open table differs from the one that was filled; None if it does not."""
-    match belongs(record, table):
-        case Belongs.SAME:
-            return None
-        case Belongs.OTHER_ROLES:
-            names = _changed_roles(schema_of(record), table.schema)
-            verb = "has" if len(names) == 1 else "have"
-            then = schema_of(record)
-            is_role = any(then.role(name) is not table.schema.role(name) for name in names)
-            what = "another role" if is_role else "other limits or another expression"
-            return (
-                f"{listing(names)} {verb} {what} now than when this filling was made. It is "
-                "shown with the roles of then; fill again to use those of now."
-            )
-        case Belongs.OTHER_CELLS:
-            return (
-                "The cells of the table have changed since this filling was made: other values "
-                "count as missing now. It is shown with the table of then; fill again to fill "
-                "the table of now."
-            )
-        case Belongs.OTHER_TABLE:
-            return (
-                "This filling is of another table than the open one. It is shown with its own "
-                "table."
-            )
-
-
-def schema_of(record: JobRecord) -> Schema:
-    """Return the roles of columns with which a job worked."""
-    return record.spec.read_schema() or Schema(())
-
-
-def _changed_roles(then: Schema, now: Schema) -> list[Hashable]:
-    settings = {column.name: (column.role, column.rules) for column in now}
-    return [c.name for c in then if settings.get(c.name) != (c.role, c.rules)]
 
 
 # What they left on disk
@@ -300,4 +235,4 @@ def _comparison_run(record: JobRecord) -> JobRecord | None:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _comparison(key: tuple[Any, ...], _run: JobRecord) -> Comparison:
-    return standing_of(_run).comparison
+    return read_results(_run).comparison

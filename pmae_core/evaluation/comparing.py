@@ -52,6 +52,7 @@ def compare(
     cancel: Callable[[], bool] | None = None,
     n_jobs: int = 1,
     pool: Pool | None = None,
+    run_order: Sequence[str] | None = None,
 ) -> Comparison:
     """Compare methods on a table, all on the same held-out cells.
 
@@ -118,6 +119,9 @@ def compare(
     pool : Pool, optional
         Runs the tasks elsewhere, for example on a cluster, instead of in `n_jobs` processes. It
         handles callbacks and cancellation inside a task itself.
+    run_order : sequence of str, optional
+        All methods in the order in which they run, each with all its seeds: the quick ones first
+        give a first answer early. By default all methods run a seed before any runs the next.
 
     Returns
     -------
@@ -165,6 +169,7 @@ def compare(
     specification = _specification(tasks[0], target)
     run = ComparisonRun(
         tasks=tasks,
+        run_order=run_order,
         store=ResultStore(results_dir, specification) if results_dir is not None else None,
         retry_failed=retry_failed,
         deadline=None if budget_seconds is None else started + budget_seconds,

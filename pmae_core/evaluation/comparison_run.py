@@ -23,7 +23,7 @@ class ComparisonRun:
     Attributes
     ----------
     tasks : sequence of Task
-        What to run, in this order.
+        What to run; results are in this order.
     store : ResultStore or None
         Where results are kept.
     retry_failed : bool
@@ -36,6 +36,9 @@ class ComparisonRun:
         Returns ``True`` to stop.
     pool : Pool or None
         Runs the tasks; None runs them here, one after the other.
+    run_order : sequence of str or None
+        The methods in the order in which they run, each with all its seeds; None runs the tasks in
+        their own order.
     """
 
     tasks: Sequence[Task]
@@ -45,6 +48,7 @@ class ComparisonRun:
     callbacks: Sequence[Callback]
     cancel: Callable[[], bool]
     pool: Pool | None
+    run_order: Sequence[str] | None = None
     n_done: int = 0
     unstarted: list[Task] = field(default_factory=list)
 
@@ -58,6 +62,9 @@ class ComparisonRun:
                 self._report(result, from_disk=True)
             else:
                 self.unstarted.append(task)
+        if self.run_order is not None:
+            place = {method: number for number, method in enumerate(self.run_order)}
+            self.unstarted.sort(key=lambda task: place[task.method])
         for result in self._run():
             if self.store is not None and self._is_final(result):
                 self.store.save(result, _identity(self._task_of(result)))

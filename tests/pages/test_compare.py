@@ -12,11 +12,12 @@ from pmae_core.errors import JobError
 from pmae_core.evaluation import Comparison, compare
 from pmae_core.jobs import JobProgress, JobState, JobStore
 from pmae_core.jobs.engines import LocalEngine
-from tests.support.seen import buttons, calm, press, questions, shown, words
+from tests.support.seen import buttons, calm, press, questions, shown, text, words
 
 PAGE = "compare.py"
 METHODS = ["naive", "em"]
 PARAMS = {"methods": METHODS, "seeds": [0, 1, 2]}
+QUESTION = "Does the method change my result?"
 
 
 @pytest.fixture
@@ -93,7 +94,7 @@ def test_a_newcomer_sees_what_to_do(open_page, store):
     app = calm(open_page(PAGE))
 
     assert {"Start comparison", "How long will it take?", "Quick", "Usual"} <= buttons(app)
-    assert "You have compared nothing yet" in words(app)
+    assert "Does the method change my result?" in words(app)
     assert "Imputes every missing number with its column's mean" in words(app).replace("\\", "")
 
 
@@ -139,7 +140,7 @@ def test_a_scenario_of_the_lab_can_judge(fill, table, open_page, store, workspac
     workspace.save_scenario("half lost", Scenario(mechanism="MCAR", seed=4).to_dict())
     app = open_page(PAGE)
     app.selectbox(key="compare:scenario").select("half lost").run()
-    assert "Holes made on purpose" in words(app)
+    assert "Simulated missing values" in words(app)
 
     calm(press(app, "Start comparison"))
 
@@ -149,7 +150,7 @@ def test_a_scenario_of_the_lab_can_judge(fill, table, open_page, store, workspac
     assert store.get_table(job.spec.table, workspace.id).notna().all(axis=None)
 
 
-def test_holes_like_mine_have_their_truth_beside_them(fill, table, open_page, store, workspace):
+def test_a_scenario_like_mine_comes_with_its_truth(fill, table, open_page, store, workspace):
     fill(table)
     workspace.save_scenario("mine", Scenario(kind="like-mine").to_dict())
     app = open_page(PAGE)
@@ -177,34 +178,98 @@ def test_a_scenario_that_does_not_fit_is_a_sentence(fill, table, open_page, stor
     assert store.jobs(workspace.id) == []
 
 
-def test_conclusions_and_a_target_go_into_the_job(fill, table, open_page, store, workspace):
+def with_settings(app):
+    """Unfold the settings, which are folded away as soon as there is a run."""
+    return app.toggle[0].set_value(True).run()
+
+
+def conclusions_of(store, workspace):
+    return store.jobs(workspace.id)[0].spec.params["conclusions"]
+
+
+def test_the_mean_of_the_column_with_most_missing_values_is_followed_at_first(
+    fill, table, open_page, store, workspace
+):
+    table.loc[:30, "noise"] = np.nan
+    fill(table)
+
+    calm(press(open_page(PAGE), "Start comparison"))
+
+    assert conclusions_of(store, workspace) == [["mean", "noise"]]
+
+
+def test_a_conclusion_in_the_boxes_counts_without_being_added(
+    fill, table, open_page, store, workspace
+):
+    fill(table)
+    app = open_page(PAGE)
+    app.selectbox(key="compare:statistic").select("slope").run()
+    app.selectbox(key="compare:statistic_column_0").select("y").run()
+    app.selectbox(key="compare:statistic_column_1").select("x").run()
+
+    calm(press(app, "Start comparison"))
+
+    assert conclusions_of(store, workspace) == [["slope", "y", "x"]]
+
+
+def test_nothing_has_to_be_followed(fill, table, open_page, store, workspace):
+    fill(table)
+    app = open_page(PAGE)
+    app.selectbox(key="compare:statistic").select("nothing").run()
+
+    calm(press(app, "Start comparison"))
+
+    assert conclusions_of(store, workspace) is None
+
+
+def test_several_conclusions_and_a_target_go_into_the_run(fill, table, open_page, store, workspace):
     fill(table)
     app = open_page(PAGE)
     app.selectbox(key="compare:target").select("kind").run()
-    app.selectbox(key="compare:new_kind").select("slope").run()
-    app.selectbox(key="compare:new_column_0").select("y").run()
-    app.selectbox(key="compare:new_column_1").select("x").run()
-    press(app, "Add this conclusion")
+    app.selectbox(key="compare:statistic_column_0").select("y").run()
+    press(app, "Add another")
+    app.selectbox(key="compare:statistic_column_0").select("x").run()
     calm(press(app, "Start comparison"))
 
     params = store.jobs(workspace.id)[0].spec.params
-    assert params["conclusions"] == [["slope", "y", "x"]]
+    assert params["conclusions"] == [["mean", "y"], ["mean", "x"]]
     assert (params["target"], params["downstream"]) == ("kind", True)
 
-    app = press(open_page(PAGE), "Remove")
+    press(with_settings(open_page(PAGE)), "Remove")
     assert workspace.get("compare")["conclusions"] == []
 
 
 def test_both_columns_of_a_conclusion_stay_different(fill, table, open_page, store):
     fill(table)
     app = open_page(PAGE)
-    app.selectbox(key="compare:new_kind").select("correlation").run()
-    second = app.selectbox(key="compare:new_column_1").value
+    app.selectbox(key="compare:statistic").select("correlation").run()
+    second = app.selectbox(key="compare:statistic_column_1").value
 
-    app.selectbox(key="compare:new_column_0").select(second).run()
+    app.selectbox(key="compare:statistic_column_0").select(second).run()
 
     calm(app)
-    assert app.selectbox(key="compare:new_column_1").value != second
+    assert app.selectbox(key="compare:statistic_column_1").value != second
+
+
+def test_a_table_without_numbers_has_no_conclusion(fill, table, open_page, store, workspace):
+    fill(table[["kind"]].assign(other=table["kind"].shift()))
+
+    calm(press(open_page(PAGE), "Start comparison"))
+
+    assert conclusions_of(store, workspace) is None
+
+
+def test_the_preset_of_pmae_is_quick_at_first(fill, table, open_page, store, workspace):
+    fill(table)
+    app = open_page(PAGE)
+    app.multiselect(key="compare:methods").set_value(["naive", "pmae"]).run()
+    press(app, "Start comparison")
+    app = with_settings(open_page(PAGE))
+    app.button_group(key="compare:preset").set_value("balanced").run()
+    calm(press(app, "Start comparison"))
+
+    presets = [job.spec.params["method_params"] for job in store.jobs(workspace.id)]
+    assert presets == [{"pmae": {"preset": "balanced"}}, {"pmae": {"preset": "fast"}}]
 
 
 COST = {"method": "naive", "seconds": 2.0, "low": 1.0, "high": 3.0, "busy": 1.0, "error": None}
@@ -222,7 +287,7 @@ def test_the_estimated_cost_stands_at_each_method(fill, table, open_page, store,
     said = words(calm(app))
     assert "about 2 s per run" in said
     assert "(no estimate)" in said
-    assert "**about 6 s**" in said  # three seeds
+    assert "**about 8 s**" in said  # three seeds, and once more for the conclusion
 
 
 def test_asking_starts_an_estimate(fill, table, open_page, store, monkeypatch):
@@ -248,7 +313,7 @@ def test_an_estimate_that_cannot_begin_leaves_the_page_as_it_is(
 
     assert not app.exception
     assert "Other estimates are being made" in app.error[0].value
-    assert "You have compared nothing yet" in words(app)
+    assert "Start comparison" in buttons(app)
 
 
 # While it goes on
@@ -261,53 +326,132 @@ def test_a_waiting_comparison(fill, table, open_page, add_job):
     app = calm(open_page(PAGE))
 
     assert "next in the queue" in words(app)
-    assert "as soon as the first method is done" in words(app)
+    assert "when the first method has finished" in words(app)
     assert "Cancel" in buttons(app)
 
 
-def test_the_board_fills_as_results_come_in(fill, table, open_page, add_job, results):
+def look_at(app, detail):
+    """Choose one of the details below the answers."""
+    return app.button_group(key="compare:detail").set_value(detail).run()
+
+
+def test_the_ranking_fills_as_results_come_in(fill, table, open_page, add_job, results):
     fill(table)
     progress = JobProgress(0.2, "1 of 6 done; em (seed 0): round 3 of 9", 30.0)
     job = add_job("compare", PARAMS, JobState.RUNNING, progress=progress)
     write_tasks(job, results, {("naive", 0)})
-    app = calm(open_page(PAGE))
+    app = look_at(calm(open_page(PAGE)), "Runs")
 
     runs = shown(app, "seed 0").set_index("Method")["seed 0"]
     assert runs["Expectation maximization"] == "running: round 3 of 9"
     assert float(runs["Mean / mode"]) >= 0
-    assert "1 method has no result yet" in words(app)
-    assert "the only method with a result" in words(app)
+    assert "So far, after 1 of 2 methods and 1 of 3 seeds: only **Mean / mode** has" in text(app)
 
     write_tasks(job, results, {("naive", 0), ("em", 0), ("naive", 1)})
     app.run()
 
-    assert "ranked on seed 0 of 3" in words(calm(app))
-    assert len(shown(app, "imputation_accuracy")) == 2
-    assert "Take it away" in questions(app)
+    assert "So far, after 1 of 3 seeds: **Expectation maximization** leads" in words(calm(app))
+    assert "tied" not in app.markdown[-1].value
+    assert len(shown(look_at(app, "All scores"), "imputation_accuracy")) == 2
+    assert len(look_at(app, "Export").get("download_button")) >= 4
+
+
+def test_results_of_each_method_appear_as_they_come(fill, table, open_page, add_job, results):
+    fill(table)
+    params = {**PARAMS, "conclusions": [["mean", "y"]]}
+    job = add_job("compare", params, JobState.RUNNING, progress=JobProgress(0.2, "", 30.0))
+    write_tasks(job, results, {("naive", seed) for seed in (0, 1, 2)})
+    app = calm(open_page(PAGE))
+    assert "The result of each method appears here" in words(app)
+    assert QUESTION not in questions(app)
+
+    (job.folder / "consequences").mkdir()
+    rows = [row for row in CONSEQUENCES["conclusions"] if row["status"] == "done"]
+    (job.folder / "consequences" / "conclusions-em.json").write_text(json.dumps(rows))
+    app.run()
+
+    assert QUESTION in questions(calm(app))
 
 
 # When it has ended
 
 
-def test_a_finished_comparison(fill, table, open_page, add_job, results):
+def test_a_finished_comparison_answers_first(fill, table, open_page, add_job, results):
     fill(table)
-    job = add_job("compare", PARAMS, JobState.SUCCEEDED, result={"n_done": 6})
-    write_result(job, results)
+    params = {**PARAMS, "conclusions": [["mean", "y"]]}
+    job = add_job("compare", params, JobState.SUCCEEDED, result={"n_done": 6})
+    write_result(job, results, CONSEQUENCES)
 
     app = calm(open_page(PAGE))
 
-    said = words(app)
-    assert "is best; no other method is tied with it" in said or "tied with it (95%" in said
-    assert "No method beats the mean" in said
-    assert questions(app)[:4] == [
-        "Which method comes closest to the truth?",
-        "Who wins which column?",
-        "How near do single cells come?",
-        "Do the fillings look like real values?",
+    assert "**Use Expectation maximization**" in words(app)
+    assert "No method clearly beats the mean or mode" in words(app)
+    assert questions(app) == [
+        "Which method is most accurate?",
+        QUESTION,
+        "How much better than the mean is each method, column by column?",
     ]
-    assert len(app.get("plotly_chart")) == 4
-    assert len(app.get("download_button")) >= 4
-    assert "What gave no result, and why" not in questions(app)
+    assert len(app.get("plotly_chart")) == 3
+    assert "Mean of y: 1 with Expectation maximization, the only method so far" in text(app)
+    assert "Start comparison" not in buttons(app)
+
+
+def test_cells_open_on_the_recommended_method(fill, table, open_page, add_job, results):
+    fill(table)
+    job = add_job("compare", PARAMS, JobState.RUNNING)
+    write_tasks(job, results, {("naive", 0)})
+    app = look_at(open_page(PAGE), "Which cells?")
+    assert app.selectbox(key="compare:method:naive").value == "naive"
+
+    write_tasks(job, results, {("naive", 0), ("em", 0)})
+    app.run()
+
+    assert app.selectbox(key="compare:method:em").value == "em"
+    assert "How close are the imputed values?" in questions(calm(app))
+
+
+def test_changed_roles_are_noticed(fill, table, open_page, add_job, results, workspace):
+    fill(table)
+    write_result(add_job("compare", PARAMS, JobState.SUCCEEDED), results)
+    assert "since this run" not in words(open_page(PAGE))
+    workspace.set_roles({"noise": "ignored"})
+
+    app = calm(open_page(PAGE))
+
+    assert "The role of `noise` has changed since this run" in words(app)
+
+
+def test_a_simulated_table_is_not_called_changed(fill, table, open_page, store, workspace):
+    fill(table)
+    workspace.save_scenario("mine", Scenario(kind="like-mine").to_dict())
+    app = open_page(PAGE)
+    app.selectbox(key="compare:scenario").select("mine").run()
+    press(app, "Start comparison")
+    assert "since this run" not in words(calm(open_page(PAGE)))
+    workspace.set_roles({"noise": "ignored"})
+
+    assert "The role of `noise` has changed" in words(open_page(PAGE))
+
+
+def test_many_columns_are_shown_in_pages_and_can_be_searched(
+    fill, table, open_page, add_job, results
+):
+    fill(table)
+    wide = [
+        type(one)(**{**vars(one), "gains": {}, "per_column": [
+            {**one.per_column[0], "column": f"c{number}", "skill": number / 100}
+            for number in range(45)
+        ]})
+        for one in results.tasks
+    ]  # fmt: skip
+    whole = Comparison(tasks=wide, settings=results.settings)
+    write_result(add_job("compare", PARAMS, JobState.SUCCEEDED), whole)
+    app = calm(open_page(PAGE))
+    choice = app.selectbox(key="compare:columns_from")
+    assert choice.options == ["1 to 20 of 45", "21 to 40 of 45", "41 to 45 of 45"]
+
+    calm(choice.select_index(2).run())
+    calm(app.multiselect(key="compare:columns").set_value(["c7"]).run())
 
 
 def test_every_metric_and_column_can_be_chosen(fill, table, open_page, add_job, results):
@@ -319,6 +463,7 @@ def test_every_metric_and_column_can_be_chosen(fill, table, open_page, add_job, 
         assert metric
     for index in range(len(app.selectbox(key="compare:metric").options)):
         calm(app.selectbox(key="compare:metric").select_index(index).run())
+    app = look_at(app, "Which cells?")
     for column in ("y", "noise", "kind"):
         calm(app.selectbox(key="compare:column").select(column).run())
         assert f"`{column}`" in words(app)
@@ -336,8 +481,9 @@ def test_failures_are_listed_with_their_reasons(fill, table, open_page, add_job,
     write_result(add_job("compare", PARAMS, JobState.SUCCEEDED), broken)
 
     app = calm(open_page(PAGE))
+    assert "1 method without all results (Expectation maximization)" in text(app)
 
-    failures = shown(app, "reason")
+    failures = shown(look_at(app, "Runs"), "reason")
     assert failures.to_dict("records") == [
         {
             "method": "Expectation maximization",
@@ -363,20 +509,19 @@ def test_when_everything_failed_the_page_says_so(fill, table, open_page, add_job
     assert len(shown(app, "reason")) == 2
 
 
-def test_what_follows_is_shown(fill, table, open_page, add_job, results):
+def test_predictions_and_failed_conclusions_are_shown(fill, table, open_page, add_job, results):
     fill(table)
     params = {**PARAMS, "target": "kind", "downstream": True, "conclusions": [["mean", "y"]]}
     job = add_job("compare", params, JobState.SUCCEEDED)
     write_result(job, results, CONSEQUENCES)
 
-    app = calm(open_page(PAGE))
+    app = look_at(calm(open_page(PAGE)), "Prediction")
+    assert "How well is `kind` predicted from each imputed table?" in questions(calm(app))
+    calm(app.radio(key="compare:model").set_value("boosting").run())
 
-    assert "How well is `kind` predicted from each filled table?" in questions(app)
-    assert "Does the mean of y depend on the method?" in questions(app)
-    assert "the only method here" in words(app)
+    app = calm(look_at(app, "Runs"))
     assert "something was odd" in words(app)
     assert shown(app, "error")["error"].tolist() == ["Too many rows."]
-    calm(app.radio(key="compare:model").set_value("boosting").run())
 
 
 @pytest.mark.parametrize("state", ["cancelled", "interrupted", "failed"])
@@ -391,8 +536,9 @@ def test_what_was_broken_off_keeps_its_results(
 
     assert not app.exception
     assert {"Resume", "Remove for good"} <= buttons(app)
-    assert len(shown(app, "imputation_accuracy")) == 2
-    assert len(shown(app, "reason")) == 2
+    assert "Stopped after 1 of 3 seeds" in words(app)
+    assert len(shown(look_at(app, "All scores"), "imputation_accuracy")) == 2
+    assert len(shown(look_at(app, "Runs"), "reason")) == 2
     press(app, "Resume")
     assert store.job(job.id).state is JobState.QUEUED
 
@@ -416,7 +562,7 @@ def test_an_older_comparison_can_be_chosen(fill, table, open_page, add_job, resu
 
     app.selectbox(key="compare:run").select(old.id).run()
 
-    assert "Which method comes closest to the truth?" in questions(calm(app))
+    assert "Which method is most accurate?" in questions(calm(app))
 
 
 def test_comparisons_of_others_are_not_seen(fill, table, open_page, store, add_job):
@@ -430,11 +576,11 @@ def test_comparisons_of_others_are_not_seen(fill, table, open_page, store, add_j
     app = calm(open_page(PAGE))
 
     assert "theirs" not in words(app)
-    assert "You have compared nothing yet" in words(app)
+    assert "Which method imputes this table best" in words(app)
 
 
 @pytest.mark.slow
-def test_a_real_comparison_from_start_to_board(fill, table, open_page, workspace):
+def test_a_real_comparison_from_start_to_answer(fill, table, open_page, workspace):
     fill(table)
     app = open_page(PAGE)
     app.multiselect(key="compare:methods").set_value(METHODS)
@@ -446,4 +592,5 @@ def test_a_real_comparison_from_start_to_board(fill, table, open_page, workspace
     assert LocalEngine(store).wait(job.id, timeout=240).state is JobState.SUCCEEDED
 
     app = calm(open_page(PAGE))
-    assert len(shown(app, "imputation_accuracy")) == 2
+    assert QUESTION in questions(app)
+    assert len(shown(look_at(app, "All scores"), "imputation_accuracy")) == 2

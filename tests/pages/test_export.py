@@ -159,7 +159,7 @@ def test_other_roles_since_are_noticed(fill, table, open_page, add_imputation, w
     add_imputation({"method": "naive"})
     workspace.set_roles({"packs": "ignored"})
 
-    assert "`packs` has another role now" in words(calm(open_page(PAGE)))
+    assert "The role of `packs` has changed" in words(calm(open_page(PAGE)))
 
 
 def test_the_choice_is_that_of_impute(fill, table, open_page, add_imputation):

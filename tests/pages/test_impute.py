@@ -360,7 +360,7 @@ def test_other_roles_since_are_noticed(fill, table, open_page, add_imputation, w
 
     app = calm(open_page(PAGE))
 
-    assert "`packs` has another role now than when this filling was made" in words(app)
+    assert "The role of `packs` has changed since this run" in words(app)
 
 
 def test_other_sentinels_since_are_noticed(fill, table, open_page, add_imputation, workspace):
@@ -370,7 +370,7 @@ def test_other_sentinels_since_are_noticed(fill, table, open_page, add_imputatio
 
     app = calm(open_page(PAGE))
 
-    assert "other values count as missing now" in words(app)
+    assert "Other cells count as missing since this run" in words(app)
     assert shown(app, "packs")["smoker"].isin(["yes", "no"]).all()
 
 
@@ -381,7 +381,7 @@ def test_a_filling_of_another_table_is_called_so(fill, table, open_page, add_imp
 
     app = calm(open_page(PAGE))
 
-    assert "This filling is of another table" in words(app)
+    assert "This run used a different table" in words(app)
     assert "x" in shown(app, "packs").columns
 
 

@@ -7,8 +7,10 @@ resumed.
 from __future__ import annotations
 
 import json
+import math
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +21,7 @@ from typing import Any
 import pandas as pd
 
 from pmae_core.errors import Cancelled, LeakageWarning, PMAEError
-from pmae_core.events import FitProgress
+from pmae_core.events import Event, FitProgress
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted
 from pmae_core.storage.files import write_whole
 from pmae_core.storage.json_values import without_nan
@@ -28,6 +30,8 @@ FOLDER = "consequences"
 FILE = "consequences.json"
 PARTS = ("downstream", "conclusions")
 OUT_OF_TIME = "not run: time budget"
+# Conclusions of methods whose run is expected to take at most this long are drawn at once.
+QUICK_SECONDS = 5.0
 # What identifies a row; references come with every method, and count once.
 _KEYS = {"downstream": ["method", "model", "seed"], "conclusions": ["estimand", "method"]}
 
@@ -125,6 +129,52 @@ def compute_consequences(
                 raise
             found["notes"].append(f"{part.capitalize()}: {error}")
     return Consequences.from_dict(found)
+
+
+class EarlyConclusions:
+    """Listens to a comparison, and draws the conclusions of quick methods as soon as they have run.
+
+    Their rows are written where :func:`compute_consequences` finds them, which computes the rest
+    and reports what cannot be computed. Parameters are those of that function.
+    """
+
+    def __init__(
+        self,
+        params: Mapping[str, Any],
+        arguments: Mapping[str, Any],
+        context: JobContext,
+        *,
+        seed: int = 0,
+        deadline: float | None = None,
+    ) -> None:
+        self._params, self._arguments, self._context = params, arguments, context
+        self._seed, self._deadline = seed, deadline
+        self._n_done: Counter[str] = Counter()
+
+    def __call__(self, event: Event) -> None:
+        """Count the finished tasks of a method, and draw its conclusions after the last."""
+        from pmae_core.evaluation import TaskFinished
+
+        if not isinstance(event, TaskFinished) or not self._params.get("conclusions"):
+            return
+        method = event.result.method
+        self._n_done[method] += 1
+        is_quick = self._context.expected_seconds.get(method, math.inf) <= QUICK_SECONDS
+        if is_quick and self._n_done[method] == len(set(self._arguments["seeds"])):
+            self._conclude(method)
+
+    def _conclude(self, method: str) -> None:
+        path = _rows_path(self._context, "conclusions", method)
+        if path.exists():
+            return
+        try:
+            asked = {**self._params, "downstream": False}
+            evaluate = _evaluators(asked, self._arguments, self._seed)["conclusions"]
+            _evaluate_one(evaluate, method, path, self._context, self._deadline)
+        except Cancelled:
+            raise
+        except PMAEError:
+            return  # compute_consequences meets the same error, and notes it
 
 
 @contextmanager
@@ -227,7 +277,7 @@ def _evaluate_all(
     rows: list[dict[str, Any]] = []
     started = time.monotonic()
     for n_done, method in enumerate(methods, start=1):
-        path = context.folder / FOLDER / f"{part}-{method}.json"
+        path = _rows_path(context, part, method)
         if path.exists():
             rows += json.loads(path.read_text(encoding="utf-8"))
         else:
@@ -242,6 +292,10 @@ def _evaluate_all(
             )
         )
     return _distinct(part, rows)
+
+
+def _rows_path(context: JobContext, part: str, method: str) -> Path:
+    return context.folder / FOLDER / f"{part}-{method}.json"
 
 
 def _evaluate_one(

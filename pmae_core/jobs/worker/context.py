@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -64,6 +64,8 @@ class JobContext:
         process.
     fit_remote : callable, optional
         Does the work of ``train`` and ``impute``; without it this process does.
+    expected_seconds : mapping of str to float
+        Estimated seconds of one run of each method, where they are known.
     """
 
     folder: Path
@@ -73,3 +75,4 @@ class JobContext:
     cancel: Callable[[], bool]
     task_pool: Callable[[], Pool] | None = None
     fit_remote: FitRunner | None = None
+    expected_seconds: Mapping[str, float] = field(default_factory=dict)

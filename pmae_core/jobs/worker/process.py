@@ -11,7 +11,8 @@ import faulthandler
 import os
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,8 @@ def _run(
         with engine.equip(record.spec, context) as equipped:
             if estimate_seconds > 0 and record.estimate is None:
                 _estimate(store, record, equipped, estimate_seconds)
-            result = run_job(record.spec, equipped)
+            expected = _expected_seconds(store.job(record.id).estimate)
+            result = run_job(record.spec, replace(equipped, expected_seconds=expected))
             _note_actual_cost(store, record, result)
         return {"state": JobState.SUCCEEDED, "result": result}
     except Cancelled as stopped:
@@ -189,6 +191,12 @@ def _estimate(store: JobStore, record: JobRecord, context: JobContext, seconds: 
         return
     if estimate is not None:
         store.set_estimate(record.id, estimate.to_dict())
+
+
+def _expected_seconds(estimate: Mapping[str, Any] | None) -> dict[str, float]:
+    """Return the estimated seconds of one run of each method that has an estimate."""
+    costs = (estimate or {}).get("per_method", ())
+    return {cost["method"]: cost["seconds"] for cost in costs if cost["seconds"] is not None}
 
 
 def _note_actual_cost(store: JobStore, record: JobRecord, result: dict[str, Any]) -> None:

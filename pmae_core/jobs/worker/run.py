@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -184,30 +185,41 @@ def _kept_missing(spec: JobSpec, frame: pd.DataFrame) -> pd.DataFrame | None:
 
 def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     from pmae_core.evaluation import compare, write_comparison
-    from pmae_core.jobs.worker.consequences import compute_consequences
+    from pmae_core.jobs.worker.consequences import EarlyConclusions, compute_consequences
 
     started = time.monotonic()
     is_benchmark = spec.kind is JobKind.BENCHMARK
     arguments = _on_benchmark_table(spec) if is_benchmark else _on_own_table(spec, context)
+    budget = arguments.get("budget_seconds")
+    asked: dict[str, Any] = {
+        "params": spec.params,
+        "arguments": arguments,
+        "context": context,
+        "seed": spec.seed,
+        "deadline": None if budget is None else started + budget,
+    }
     comparison = compare(
         **arguments,
         pool=None if context.task_pool is None else context.task_pool(),
         results_dir=context.folder / "tasks",
-        callbacks=(context.emit,),
+        callbacks=(context.emit, EarlyConclusions(**asked)),
         cancel=context.cancel,
+        run_order=_quickest_first(arguments["methods"], context.expected_seconds),
     )
-    budget = arguments.get("budget_seconds")
-    consequences = compute_consequences(
-        spec.params,
-        arguments,
-        context,
-        seed=spec.seed,
-        deadline=None if budget is None else started + budget,
-    )
+    consequences = compute_consequences(**asked)
     context.emit(PhaseStarted(phase="write"))
     write_comparison(comparison, out)
     _write_consequences(consequences, comparison, out)
     return {"kind": str(spec.kind), **_summary(comparison, consequences)}
+
+
+def _quickest_first(
+    methods: Sequence[str], expected_seconds: Mapping[str, float]
+) -> list[str] | None:
+    """Return the methods by their estimates, those without one last; None without any."""
+    if not expected_seconds:
+        return None
+    return sorted(methods, key=lambda name: expected_seconds.get(name, math.inf))
 
 
 def _summary(comparison: Comparison, consequences: Consequences) -> dict[str, Any]:

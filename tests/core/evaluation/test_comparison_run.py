@@ -26,6 +26,21 @@ def test_events_tell_results_as_they_come(incomplete):
     assert events[-1].n_done == events[-1].n_tasks == 4
 
 
+def test_methods_run_in_the_order_asked_for_and_results_keep_theirs(incomplete):
+    events = []
+    comparison = compare(
+        incomplete,
+        ["stub-linear", "stub-mean"],
+        seeds=[4, 5],
+        callbacks=[events.append],
+        run_order=["stub-mean", "stub-linear"],
+    )
+
+    started = [(event.method, event.seed) for event in events if isinstance(event, TaskStarted)]
+    assert started == [(name, seed) for name in ("stub-mean", "stub-linear") for seed in (4, 5)]
+    assert comparison.table["method"].tolist() == ["stub-linear", "stub-mean"] * 2
+
+
 @pytest.fixture
 def clock(monkeypatch):
     """A clock for the comparison that stands still until a task has finished; a second a task."""

@@ -5,11 +5,12 @@ import pytest
 from dashboard.amputation.scenario import Scenario
 from dashboard.compare.plan import (
     ComparisonPlan,
-    holes_words,
-    job_words,
+    holdout_words,
     method_sets,
     prepare,
+    run_name,
     target_columns,
+    uses_scenario,
 )
 from dashboard.widgets.conclusions import number_columns
 from dashboard.widgets.methods import known_methods
@@ -49,7 +50,7 @@ def test_own_cells(table):
     assert params["downstream"] is False
 
 
-def test_a_scenario_makes_the_holes_of_the_lab(table):
+def test_a_scenario_simulates_as_the_lab_does(table):
     scenario = Scenario(pattern="monotone", mechanism="MAR", coupling="nested", seed=3)
     schema = Schema.infer(table)
     prepared = prepare(ComparisonPlan(methods=("naive",), scenario=scenario), table, schema)
@@ -74,7 +75,7 @@ def test_a_scenario_like_mine_has_a_known_truth(table):
     assert prepared.frame["b"].isna().any()
 
 
-def test_the_target_gets_no_holes_and_conclusions_go_along(table):
+def test_the_target_is_spared_and_conclusions_go_along(table):
     scenario = Scenario(mechanism="MCAR", columns=("a", "kind"), proportions=0.5)
     plan = ComparisonPlan(
         methods=("naive",), scenario=scenario, target="kind", conclusions=(("slope", "a", "c"),)
@@ -95,7 +96,7 @@ def test_what_cannot_work_is_said_at_once(table):
     with pytest.raises(PMAEError, match="no such column"):
         prepare(ComparisonPlan(methods=("naive",), scenario=lost), table, schema)
     only_target = ComparisonPlan(methods=("naive",), scenario=Scenario(columns=("a",)), target="a")
-    assert "another target" in only_target.problem()
+    assert "another column" in only_target.problem()
 
 
 def test_columns_for_conclusions_and_targets(table):
@@ -107,12 +108,26 @@ def test_columns_for_conclusions_and_targets(table):
 
 
 def test_words():
-    assert "10%" in holes_words({"holdout_share": 0.1})
+    assert "10%" in holdout_words({"holdout_share": 0.1})
     made = {"amputation": {"pattern": "general", "mechanism": "MAR"}}
-    assert holes_words(made) == "holes made on purpose: general, MAR"
-    assert "truth is known" in holes_words({"truth": "1" * 64})
+    assert holdout_words(made) == "simulated missing values (general, MAR)"
+    assert "true values are known" in holdout_words({"truth": "1" * 64})
+    assert uses_scenario(made) and not uses_scenario({"holdout_share": 0.1})
     plan = ComparisonPlan(methods=("naive", "em"), n_seeds=1)
-    assert job_words(plan, "penguins", {"em": "EM"}) == "naive, EM on penguins, 1 seed"
+    assert run_name(plan, "penguins", {"em": "EM"}) == "naive, EM on penguins, 1 seed"
+
+
+def test_sets_of_methods():
     assert method_sets(["naive", "em", "own"])["All"] == ["naive", "em", "own"]
     assert method_sets(["naive", "em"])["Quick"] == ["naive", "em"]
     assert {"pmae", "pmae-mix", "masked-trees"} <= set(method_sets(known_methods())["Usual"])
+
+
+def test_the_preset_goes_to_the_methods_that_have_one(table):
+    plan = ComparisonPlan(methods=("em", "pmae", "remasker"))
+
+    params = spec_of(prepare(plan, table, Schema.infer(table))).params
+
+    assert params["method_params"] == {"pmae": {"preset": "fast"}}
+    balanced = ComparisonPlan(methods=("pmae-mix",), preset="balanced")
+    assert balanced.method_params == {"pmae-mix": {"preset": "balanced"}}

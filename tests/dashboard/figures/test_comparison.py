@@ -7,7 +7,6 @@ from dashboard.figures.comparison import (
     MOST_CATEGORIES,
     MOST_COLUMNS,
     MOST_POINTS,
-    board_figure,
     confusion_data,
     confusion_figure,
     densities_figure,
@@ -15,6 +14,7 @@ from dashboard.figures.comparison import (
     downstream_figure,
     forest_figure,
     is_category,
+    ranking_figure,
     skill_figure,
     truth_figure,
     truth_points,
@@ -23,7 +23,7 @@ from dashboard.shell.theme import IMPUTED, NEUTRAL, OBSERVED
 from pmae_core.evaluation.ranking import RANKED_METRICS
 
 
-def board(**changes):
+def ranking(**changes):
     given = {
         "method": ["em", "knn", "naive", "gone"],
         "rank": pd.array([1, 1, 3, None], dtype="Int64"),
@@ -32,6 +32,7 @@ def board(**changes):
         "low": [0.8, 0.7, 0.1, np.nan],
         "high": [0.8, 0.85, 0.1, np.nan],
         "n_done": [3, 3, 3, 0],
+        "place": ["tied for first with one other method"] * 2 + ["rank 3", ""],
     }
     return pd.DataFrame({**given, **changes})
 
@@ -43,12 +44,13 @@ def texts(axis):
     return list(axis.ticktext)
 
 
-def test_the_board_shows_ranked_methods_best_first():
-    figure = board_figure(board(), SEEDS, "imputation_accuracy", {"em": "EM <b>"})
+def test_the_ranking_shows_ranked_methods_best_first():
+    figure = ranking_figure(ranking(), SEEDS, "imputation_accuracy", {"em": "EM <b>"})
 
     assert texts(figure.layout.yaxis) == ["1. EM &lt;b&gt;", "1. knn", "3. naive"]
     (means,) = [trace for trace in figure.data if trace.name == "mean over seeds"]
     assert list(means.marker.color) == [IMPUTED, IMPUTED, NEUTRAL]
+    assert means.customdata[0][0] == "tied for first with one other method"
     (bar,) = [trace for trace in figure.data if trace.mode == "lines"]
     assert list(bar.x) == [0.7, 0.85]
     bands = [shape for shape in figure.layout.shapes if shape.type == "rect"]
@@ -56,8 +58,8 @@ def test_the_board_shows_ranked_methods_best_first():
 
 
 def test_an_endless_interval_ends_at_the_axis():
-    figure = board_figure(
-        board(low=[0.8, -np.inf, 0.1, np.nan], high=[0.8, np.inf, 0.1, np.nan]), SEEDS, "rmse"
+    figure = ranking_figure(
+        ranking(low=[0.8, -np.inf, 0.1, np.nan], high=[0.8, np.inf, 0.1, np.nan]), SEEDS, "rmse"
     )
     low, high = figure.layout.xaxis.range
     (bar,) = [trace for trace in figure.data if trace.mode == "lines"]
@@ -133,9 +135,9 @@ def test_a_forest_of_conclusions():
             "high": [1.5, 1.4, 1.4, 1.0],
         }
     )
-    figure = forest_figure(rows)
+    figure = forest_figure(rows, "mean of <b>")
 
-    assert texts(figure.layout.yaxis) == ["complete rows only", "the truth", "em", "knn"]
+    assert texts(figure.layout.yaxis) == ["complete cases", "true data", "em", "knn"]
     truth, cases, pooled, single = figure.data
     assert cases.marker.symbol == "diamond-open"
     assert truth.marker.color == OBSERVED and pooled.marker.color == IMPUTED
@@ -156,6 +158,6 @@ def test_downstream_scores_best_first():
     )
     figure = downstream_figure(scores)
 
-    assert texts(figure.layout.yaxis) == ["the truth", "b", "a"]
+    assert texts(figure.layout.yaxis) == ["true data", "b", "a"]
     assert list(figure.data[1].marker.color) == [OBSERVED, IMPUTED, IMPUTED]
     assert "ROC" in figure.layout.xaxis.title.text

@@ -6,7 +6,7 @@ import pytest
 
 from dashboard import runs
 from dashboard.data import uploads
-from dashboard.impute.completed_tables import digest_of
+from dashboard.runs.staleness import digest_of
 from dashboard.state import session
 from dashboard.state.table_history import forget_recent
 from dashboard.state.workspace import Workspace

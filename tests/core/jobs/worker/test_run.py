@@ -1,13 +1,14 @@
 """The work of each kind of job, without store and processes."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from pmae_core.errors import Cancelled, DatasetUnavailableError
-from pmae_core.evaluation import Comparison, downstream_scores
+from pmae_core.evaluation import Comparison, TaskStarted, downstream_scores
 from pmae_core.events import AnswerImproved, TrainingProgress, TrainingStarted
 from pmae_core.explain import Condition, StructuralMissingness
 from pmae_core.imputers import PMAENetworkImputer, load_imputer
@@ -317,6 +318,26 @@ def test_comparing_with_a_downstream_task_and_conclusions(tmp_path):
     phases = [event.phase for event in listener.events if isinstance(event, PhaseStarted)]
     assert phases == ["downstream", "conclusions", "write"]
     assert found.to_dict() == Consequences.from_dict(found.to_dict()).to_dict()
+
+
+def test_quick_methods_run_first_and_conclude_before_slow_ones_begin(tmp_path):
+    spec = compare_spec(methods=["knn", "naive"], conclusions=[["mean", "y"]])
+    seen = []
+
+    def emit(event):
+        if isinstance(event, TaskStarted):
+            concluded = (tmp_path / "consequences").glob("conclusions-*.json")
+            seen.append((event.method, [path.stem for path in concluded]))
+
+    context = Listener().context(tmp_path, consequences_table())
+    run_job(spec, replace(context, emit=emit, expected_seconds={"knn": 60.0, "naive": 0.1}))
+
+    assert seen == [("naive", [])] * 2 + [("knn", ["conclusions-naive"])] * 2
+    found = read_consequences(tmp_path).conclusions
+    # The result is that of a job that does one after the other.
+    other = tmp_path / "other"
+    run_job(spec, Listener().context(other, consequences_table()))
+    pd.testing.assert_frame_equal(found, read_consequences(other).conclusions)
 
 
 def test_consequences_are_taken_up_again(tmp_path):

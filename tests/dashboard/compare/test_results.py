@@ -1,24 +1,25 @@
-"""How a comparison stands, from records and task files written by hand."""
+"""The results of a comparison so far, from records and task files written by hand."""
 
 import json
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from dashboard.compare.standing import (
+from dashboard.compare.results import read_results, read_tasks, running_now, with_progress
+from dashboard.compare.tables import (
     as_complete,
-    board_data,
     failures_table,
+    forest_rows,
+    hardest_first,
     points_of,
-    read_tasks,
-    running_now,
+    ranking_table,
+    reasons_table,
     runs_table,
     seed_scores,
     skill_table,
-    standing_of,
     usable_metrics,
-    with_progress,
 )
 from pmae_core.evaluation import Comparison, TaskResult
 from pmae_core.jobs import JobProgress, JobSpec, JobState
@@ -67,35 +68,53 @@ def record_in(folder, state, tasks, progress=None, specification=True, **params)
 
 
 def test_a_waiting_comparison_has_all_runs_before_it(tmp_path):
-    standing = standing_of(record_in(tmp_path, "queued", [], specification=False))
+    results = read_results(record_in(tmp_path, "queued", [], specification=False))
 
-    assert not standing.has_scores
-    assert len(standing.pending) == 9
-    assert set(runs_table(standing)["seed 0"]) == {"waiting"}
+    assert not results.has_scores
+    assert len(results.pending) == 9
+    assert set(runs_table(results)["seed 0"]) == {"waiting"}
 
 
 def test_ranks_rest_on_seeds_that_all_have_behind_them(tmp_path):
     # naive has an easy second seed already, which must not lift it above knn.
     tasks = [task("naive", 0, 0.1), task("knn", 0, 0.5), task("em", 0, 0.6), task("naive", 1, 0.9)]
-    standing = standing_of(record_in(tmp_path, "running", tasks))
+    results = read_results(record_in(tmp_path, "running", tasks))
 
-    assert standing.ranked_seeds == [0]
-    assert board_data(standing.ranked)["method"].tolist() == ["em", "knn", "naive"]
-    assert len(standing.comparison.tasks) == 4
+    assert results.ranked_seeds == [0]
+    assert ranking_table(results.ranked)["method"].tolist() == ["em", "knn", "naive"]
+    assert len(results.comparison.tasks) == 4
+
+
+def test_methods_that_have_finished_are_ranked_on_all_seeds(tmp_path):
+    quick = [task(name, seed, 0.5) for name in ("naive", "knn") for seed in SEEDS]
+    results = read_results(record_in(tmp_path, "running", [*quick, task("em", 0, 0.9)]))
+
+    assert results.ranked.methods == ["naive", "knn"]
+    assert results.ranked_seeds == SEEDS
+    assert results.basis == "2 of 3 methods"
+
+
+def test_provisional_ranks_name_what_they_are_based_on(tmp_path):
+    first_two = [task(name, seed, 0.5) for name in METHODS for seed in (0, 1)]
+    assert read_results(record_in(tmp_path, "running", first_two)).basis == "2 of 3 seeds"
+    alone = read_results(record_in(tmp_path / "alone", "running", [task("naive", 0, 0.5)]))
+    assert alone.basis == "1 of 3 methods and 1 of 3 seeds"
+    third = [task(name, 2, 0.5) for name in METHODS]
+    assert read_results(record_in(tmp_path, "running", third)).basis == ""
 
 
 def test_before_a_seed_is_complete_the_first_one_is_shown(tmp_path):
-    standing = standing_of(record_in(tmp_path, "running", [task("naive", 0, 0.1)]))
+    results = read_results(record_in(tmp_path, "running", [task("naive", 0, 0.1)]))
 
-    assert standing.ranked.methods == ["naive"]
-    assert standing.has_scores
+    assert results.ranked.methods == ["naive"]
+    assert results.has_scores
 
 
 def test_runs_under_way_are_in_words(tmp_path):
     message = "1 of 9 done; knn (seed 0): column 2 of 5"
     record = record_in(tmp_path, "running", [task("naive", 0, 0.123)])
 
-    runs = runs_table(with_progress(standing_of(record), JobProgress(message=message)))
+    runs = runs_table(with_progress(read_results(record), JobProgress(message=message)))
 
     assert runs.set_index("method")["seed 0"].to_dict() == {
         "naive": "0.123",
@@ -107,10 +126,10 @@ def test_runs_under_way_are_in_words(tmp_path):
 
 @pytest.mark.parametrize("state", ["cancelled", "interrupted", "failed"])
 def test_what_was_broken_off_says_what_was_not_run(tmp_path, state):
-    standing = standing_of(record_in(tmp_path, state, [task("naive", 0, 0.1)]))
+    results = read_results(record_in(tmp_path, state, [task("naive", 0, 0.1)]))
 
-    reasons = failures_table(standing.comparison)
-    assert standing.pending == {}
+    reasons = failures_table(results.comparison)
+    assert results.pending == {}
     assert reasons["method"].tolist() == ["knn", "em", "naive"]
     assert reasons["seeds"].tolist() == ["0, 1, 2", "0, 1, 2", "1, 2"]
     assert all(state in reason for reason in reasons["reason"])
@@ -122,10 +141,10 @@ def test_a_finished_comparison_is_read_as_a_whole(tmp_path):
     (tmp_path / "result").mkdir()
     (tmp_path / "result" / "comparison.json").write_text(whole.to_json())
 
-    standing = standing_of(record)
+    results = read_results(record)
 
-    assert standing.comparison.to_json() == whole.to_json()
-    assert standing.pending == {}
+    assert results.comparison.to_json() == whole.to_json()
+    assert results.pending == {}
 
 
 def test_a_broken_task_file_counts_as_still_to_come(tmp_path):
@@ -133,7 +152,7 @@ def test_a_broken_task_file_counts_as_still_to_come(tmp_path):
     (tmp_path / "tasks" / "knn-seed0.json").write_text('{"params": {}')
 
     assert set(read_tasks(tmp_path / "tasks")) == {("naive", 0)}
-    assert ("knn", 0) in standing_of(record).pending
+    assert ("knn", 0) in read_results(record).pending
 
 
 def comparison(tasks, **settings):
@@ -148,12 +167,13 @@ def test_tied_methods_reach_the_leader_and_others_do_not():
     tasks += [task("knn", s, 0.79 + noise[s]) for s in SEEDS]
     tasks += [task("naive", s, 0.10 + noise[s] / 10) for s in SEEDS]
 
-    board = board_data(comparison(tasks)).set_index("method")
+    ranking = ranking_table(comparison(tasks)).set_index("method")
 
-    assert board["rank"].tolist() == [1, 1, 3]
-    assert board.loc["knn", "low"] < 0.80 <= board.loc["knn", "high"]
-    assert board.loc["em", "low"] == board.loc["em", "high"] == pytest.approx(0.80)
-    assert board.loc["em", "seconds"] == pytest.approx(1.5)
+    assert ranking["rank"].tolist() == [1, 1, 3]
+    assert ranking["place"].tolist() == ["tied for first with one other method"] * 2 + ["rank 3"]
+    assert ranking.loc["knn", "low"] < 0.80 <= ranking.loc["knn", "high"]
+    assert ranking.loc["em", "low"] == ranking.loc["em", "high"] == pytest.approx(0.80)
+    assert ranking.loc["em", "seconds"] == pytest.approx(1.5)
 
 
 def test_where_less_is_better_the_interval_lies_on_the_worse_side():
@@ -161,12 +181,12 @@ def test_where_less_is_better_the_interval_lies_on_the_worse_side():
     tasks = [task("em", s, 0.80) for s in SEEDS]
     tasks += [task("knn", s, 0.79 + noise[s]) for s in SEEDS]
 
-    board = board_data(comparison(tasks), "rmse").set_index("method")
+    ranking = ranking_table(comparison(tasks), "rmse").set_index("method")
 
-    assert board.index[0] == "em"
-    assert board.loc["knn", "low"] <= 0.2 < board.loc["knn", "high"]
-    middle = (board.loc["knn", "low"] + board.loc["knn", "high"]) / 2
-    assert middle == pytest.approx(board.loc["knn", "score"])
+    assert ranking.index[0] == "em"
+    assert ranking.loc["knn", "low"] <= 0.2 < ranking.loc["knn", "high"]
+    middle = (ranking.loc["knn", "low"] + ranking.loc["knn", "high"]) / 2
+    assert middle == pytest.approx(ranking.loc["knn", "score"])
 
 
 def test_methods_that_fail_come_after_all_others():
@@ -174,10 +194,10 @@ def test_methods_that_fail_come_after_all_others():
     tasks += [task("em", 0, 0.9), task("em", 1, 0.9), failed("em", 2)]
     tasks += [failed("knn", s, "Too many rows.") for s in SEEDS]
 
-    board = board_data(comparison(tasks))
+    ranking = ranking_table(comparison(tasks))
 
-    assert board["method"].tolist() == ["naive", "em", "knn"]
-    assert board["rank"].isna().tolist() == [False, False, True]
+    assert ranking["method"].tolist() == ["naive", "em", "knn"]
+    assert ranking["rank"].isna().tolist() == [False, False, True]
     reasons = failures_table(comparison(tasks)).set_index("method")["reason"].to_dict()
     assert reasons == {"em": "It broke.", "knn": "Too many rows."}
 
@@ -195,11 +215,13 @@ def test_a_score_of_the_whole_table_ranks_by_seeds():
     ]
     whole = comparison(tasks)
 
-    board = board_data(whole, "energy_distance").set_index("method")
+    ranking = ranking_table(whole, "energy_distance").set_index("method")
 
-    assert board["rank"].to_dict() == {"em": 1, "naive": 2}
-    assert board.loc["em", ["distribution_skill", "coverage"]].tolist() == pytest.approx([0.7, 0.6])
-    assert board["n_imputations"].tolist() == [5, 5]
+    assert ranking["rank"].to_dict() == {"em": 1, "naive": 2}
+    assert ranking.loc["em", ["distribution_skill", "coverage"]].tolist() == pytest.approx(
+        [0.7, 0.6]
+    )
+    assert ranking["n_imputations"].tolist() == [5, 5]
     scores = seed_scores(whole, "energy_distance").query("method == 'em'")["score"]
     assert scores.tolist() == pytest.approx(0.2 - noise)
 
@@ -217,3 +239,24 @@ def test_an_export_names_what_is_still_to_come():
     whole = as_complete(comparison([task("naive", 0, 0.1)]), {("naive", 1): "waiting"})
 
     assert Comparison.from_json(whole.to_json()).tasks[1].status == "not run"
+
+
+def test_conclusions_with_an_estimate_are_drawn():
+    rows = pd.DataFrame(
+        {
+            "estimand": ["mean of x", "mean of x", "mean of y", None],
+            "method": ["em", "knn", "em", "gone"],
+            "status": ["done", "failed", "failed", "failed"],
+            "error": ["", "Too few rows.", "Too few rows.", "No time."],
+        }
+    )
+
+    assert {name: len(found) for name, found in forest_rows(rows).items()} == {"mean of x": 2}
+    assert forest_rows(pd.DataFrame()) == {}
+    assert reasons_table(rows)["method"].tolist() == ["knn", "em", "gone"]
+
+
+def test_columns_that_no_method_imputes_well_come_first():
+    skill = pd.DataFrame({"em": [0.9, -0.1], "knn": [0.2, 0.1]}, index=["easy", "hard"])
+
+    assert hardest_first(skill).index.tolist() == ["hard", "easy"]
