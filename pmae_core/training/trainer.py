@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -16,12 +16,14 @@ from pmae_core.events import (
     Callback,
     CheckpointSaved,
     Event,
+    ReferencesScored,
     TrainingFinished,
     TrainingProgress,
     TrainingStarted,
+    ValidationScored,
 )
 from pmae_core.masking import HeldOut, Sampler
-from pmae_core.model import MaskedAutoencoder, reduce_errors
+from pmae_core.model import MaskedAutoencoder, Prediction, reduce_errors
 from pmae_core.training.averaging import WeightAverage
 from pmae_core.training.batch import Batch, ShuffledRows, StepOutput
 from pmae_core.training.checkpoint import (
@@ -35,7 +37,7 @@ from pmae_core.training.config import TrainingConfig
 from pmae_core.training.device import autocast, choose_device, choose_precision, threads_for
 from pmae_core.training.meter import LossMeter
 from pmae_core.training.result import TrainingResult
-from pmae_core.training.validation import BestWeights, Validator
+from pmae_core.training.validation import BestWeights, HeldOutErrors, Validator
 
 CHECKPOINT_NAME = "checkpoint.safetensors"
 
@@ -48,6 +50,7 @@ def train(
     config: TrainingConfig,
     *,
     held_out: HeldOut | None = None,
+    references: Mapping[str, Prediction] | None = None,
     callbacks: Sequence[Callback] = (),
     cancel: Callable[[], bool] | None = None,
     checkpoint_dir: Path | None = None,
@@ -56,7 +59,7 @@ def train(
 
     Parameters
     ----------
-    network, values, observed, sampler, config, held_out, callbacks, checkpoint_dir
+    network, values, observed, sampler, config, held_out, references, callbacks, checkpoint_dir
         As for :class:`Trainer`.
     cancel : callable, optional
         As for :meth:`Trainer.train`.
@@ -68,6 +71,7 @@ def train(
         sampler,
         config,
         held_out=held_out,
+        references=references,
         callbacks=callbacks,
         checkpoint_dir=checkpoint_dir,
     )
@@ -94,6 +98,9 @@ class Trainer:
         Settings.
     held_out : HeldOut, optional
         Cells for validation; the weights with the best score are chosen.
+    references : mapping of str to Prediction, optional
+        Predictions of the rows with held-out cells by other methods; their scores are reported
+        beside those of mean imputation and of the network's start.
     callbacks : sequence of callables
         Each is called with every event.
     checkpoint_dir : path, optional
@@ -111,6 +118,7 @@ class Trainer:
         config: TrainingConfig,
         *,
         held_out: HeldOut | None = None,
+        references: Mapping[str, Prediction] | None = None,
         callbacks: Sequence[Callback] = (),
         checkpoint_dir: Path | None = None,
     ) -> None:
@@ -120,10 +128,13 @@ class Trainer:
         self.values = values
         self.observed = held_out.remove_from(observed) if held_out else observed
         self.held_out = held_out
+        self.references = references or {}
         self.sampler = sampler
         self.config = config
         self.callbacks = callbacks
         self.validator = Validator(held_out, values, self.device) if held_out else None
+        self.held_out_errors: HeldOutErrors | None = None  # of the newest validation
+        self.baseline: HeldOutErrors | None = None  # of the network's start, or of the mean
         self.checkpoint_path = checkpoint_dir / CHECKPOINT_NAME if checkpoint_dir else None
         self.n_rows, n_columns = values.shape
         self.total_steps = config.total_steps(self.n_rows)
@@ -198,7 +209,10 @@ class Trainer:
 
     def validation_step(self) -> float | None:
         """Return the score of :attr:`candidate`, lower is better; ``None`` for no validation."""
-        return None if self.validator is None else self.validator.score(self.candidate)
+        if self.validator is None:
+            return None
+        self.held_out_errors = self.validator.errors(self.candidate)
+        return self.held_out_errors.score
 
     @property
     def candidate(self) -> MaskedAutoencoder:
@@ -206,10 +220,37 @@ class Trainer:
         return self.network if self.average is None else self.average.network
 
     def validate(self) -> None:
-        """Score the network; remember its weights if they are the best so far."""
+        """Score the network and report it; remember its weights if they are the best so far."""
         score = self.validation_step()
-        if score is not None:
-            self.best.offer(score, self.step, self.candidate)
+        if score is None:
+            return
+        is_best = self.best.offer(score, self.step, self.candidate)
+        errors, baseline = self.held_out_errors, self.baseline
+        self.emit(
+            ValidationScored(
+                step=self.step,
+                score=score,
+                is_best=is_best,
+                noise=errors.noise_against(baseline) if errors and baseline else None,
+                column_scores=errors.columns() if errors and is_best else None,
+            )
+        )
+
+    def score_references(self) -> None:
+        """Score mean imputation, the network's start and other methods on the held-out cells."""
+        if self.validator is None:
+            return
+        found = self.validator.reference_errors(
+            self.network, self.values, self.observed, self.references
+        )
+        self.baseline = found.get("gaussian", found["mean"])
+        self.emit(
+            ReferencesScored(
+                n_cells=self.baseline.counts.tolist(),
+                scores={name: errors.score for name, errors in found.items()},
+                column_scores={name: errors.columns() for name, errors in found.items()},
+            )
+        )
 
     def reason_to_end(self, cancel: Callable[[], bool] | None = None) -> str | None:
         """Return why the training ends before the next step, ``None`` if it goes on."""
@@ -265,6 +306,7 @@ class Trainer:
                 n_parameters=sum(p.numel() for p in self.network.parameters()),
             )
         )
+        self.score_references()
         if self.step == 0 and self.best.score is None:  # not if cancelled before step 1
             self.validate()
 
