@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 HELD_OUT_FILE = "held_out.json"
 # Enough for a picture of a few columns, and some kilobytes on disk.
 MOST_CELLS = 500
+
+_WRITTEN_AS: Mapping[str, Callable[[Any], Any]] = {
+    "number": lambda cell: float(f"{cell:.6g}"),
+    "time": lambda cell: cell.isoformat(),
+    "label": str,
+}
 
 
 def write_held_out(imputer: Any, frame: pd.DataFrame, seed: int, out: Path) -> None:
@@ -77,12 +83,12 @@ def _describe(cells: pd.DataFrame, n_cells: int) -> dict[str, Any]:
     from pandas.api import types
 
     dtype = cells["predicted"].dtype
-    if types.is_bool_dtype(dtype) or not (
-        types.is_numeric_dtype(dtype) or types.is_datetime64_any_dtype(dtype)
-    ):
-        kind, lists = "label", [[str(cell) for cell in cells[name]] for name in cells]
-    elif types.is_numeric_dtype(dtype):
-        kind, lists = "number", [[float(f"{cell:.6g}") for cell in cells[name]] for name in cells]
+    if types.is_datetime64_any_dtype(dtype):
+        kind = "time"
+    elif types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype):
+        kind = "number"
     else:
-        kind, lists = "time", [[cell.isoformat() for cell in cells[name]] for name in cells]
-    return {"kind": kind, "n_cells": n_cells, **dict(zip(cells, lists, strict=True))}
+        kind = "label"
+    write = _WRITTEN_AS[kind]
+    lists = {name: [write(cell) for cell in cells[name]] for name in ("truth", "predicted")}
+    return {"kind": kind, "n_cells": n_cells, **lists}
