@@ -231,19 +231,27 @@ def labels_figure(counts: pd.DataFrame, column: str) -> go.Figure:
     figure = go.Figure(
         go.Heatmap(
             z=counts.to_numpy(),
-            x=[figure_text(name, 16) for name in counts.columns],
-            y=[figure_text(name, 16) for name in counts.index],
             texttemplate="%{z}",
             colorscale=[[0, theme.tint(theme.IMPUTED, 0.0)], [1, theme.tint(theme.IMPUTED, 0.85)]],
             showscale=False,
-            hovertemplate="truth %{y}, predicted %{x}: %{z}<extra></extra>",
+            hoverinfo="skip",
         )
     )
-    figure.update_xaxes(title="predicted", type="category")
+    figure.update_xaxes(title="predicted", **_ticks(counts.columns))
     figure.update_yaxes(
-        title=f"truth: {figure_text(column)}", type="category", autorange="reversed"
+        title=f"truth: {figure_text(column)}", autorange="reversed", **_ticks(counts.index)
     )
     return styled(figure, height=max(260, 110 + 26 * len(counts)))
+
+
+def _ticks(names: pd.Index) -> dict[str, Any]:
+    return {
+        "tickmode": "array",
+        "tickvals": list(range(len(names))),
+        "ticktext": [figure_text(name, 16) for name in names],
+        "showgrid": False,
+        "zeroline": False,
+    }
 
 
 def overlay_figure(
