@@ -95,7 +95,7 @@ def reduction_figure(
             fillcolor=theme.tint(theme.IMPUTED, 0.18),
             line={"width": 0},
             mode="lines",
-            name="95% interval",
+            showlegend=False,
             hoverinfo="skip",
         )
     for words, share in lines.items():
@@ -121,7 +121,7 @@ def reduction_figure(
             x=[best["step"]],
             y=[best["share"]],
             mode="markers",
-            name="kept model",
+            showlegend=False,
             marker={
                 "size": 13,
                 "color": "rgba(0,0,0,0)",
@@ -163,7 +163,7 @@ def skills_figure(skills: pd.DataFrame) -> go.Figure:
     if "start" in shown:
         kinds = {"start": ("Gaussian start", theme.NEUTRAL)} | kinds
         figure.add_scatter(
-            x=_with_gaps(shown["start"], shown["kept"]),
+            x=_with_gaps(*(shown[name].clip(lower=_LOWEST_SKILL) for name in ("start", "kept"))),
             y=_with_gaps(places, places),
             mode="lines",
             line={"color": theme.FAINT, "width": 3},

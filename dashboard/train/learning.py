@@ -16,10 +16,14 @@ from pmae_core.words import count, percent
 REFERENCE_WORDS = {MEAN: "mean imputation", GAUSSIAN: "Gaussian start", TREES: "trees"}
 Z = 1.96  # of a 95% interval
 
+# With fewer held-out cells, the skill of a column is mostly chance.
+ENOUGH_CELLS = 10
+
 WHY_NO_GAIN = (
-    "That is fine: relations in this table may be close to linear, or there may be too few rows "
-    "to show more. The model then imputes like its Gaussian start."
+    "That is fine: the relations may be close to linear or the rows too few to learn more, and "
+    "the model imputes about as well as its Gaussian start."
 )
+STARTING = "**Starting.** The first score on held-out cells appears within seconds."
 NO_HELD_OUT = (
     "This run holds no cells out, so its curves cannot show whether it generalizes. **Compare** "
     "scores it on held-out cells."
@@ -91,6 +95,8 @@ def reference_lines(references: References, relative_to: str) -> dict[str, float
 def column_skills(curves: Curves, names: list[str]) -> pd.DataFrame:
     """Return for each column with held-out cells the skill of the kept model, the best first.
 
+    Columns with too few held-out cells to tell come last.
+
     Columns are ``column``, ``cells`` (held out), ``kept`` and, where the network has one,
     ``start``: 1 less the error relative to mean imputation.
     """
@@ -105,7 +111,8 @@ def column_skills(curves: Curves, names: list[str]) -> pd.DataFrame:
     skills = {name: 1 - np.array(scores, dtype=float) / mean for name, scores in found.items()}
     table = pd.DataFrame({"column": names, "cells": references.n_cells, **skills})
     table = table.dropna(subset=["kept"])
-    return table.sort_values("kept", ascending=False, kind="stable", ignore_index=True)
+    order = np.lexsort((-table["kept"], table["cells"] < ENOUGH_CELLS))
+    return table.iloc[order].reset_index(drop=True)
 
 
 # In words
@@ -115,7 +122,7 @@ def verdict(curves: Curves, *, is_running: bool) -> str:
     """Say whether the network learns, as Markdown; nothing before the first validation."""
     references, kept = curves.references, curves.kept
     if references is None or kept is None:
-        return _without_references(curves)
+        return _without_references(curves, is_running=is_running)
     to_mean = reduction(kept, references, MEAN)
     if to_mean.share <= 0:
         return (
@@ -144,8 +151,8 @@ def _against_start(
         return f"**{what}.** {beginning}, and no step improves on the Gaussian start.{why}"
     what = "No clear gain over the start yet" if is_running else "The network adds little here"
     return (
-        f"**{what}.** {beginning}; the difference from its Gaussian start is within noise "
-        f"({percent(gain.share)}, {gain.interval}).{why}"
+        f"**{what}.** {beginning}, and {percent(gain.share)} lower than at its Gaussian start, "
+        f"which is within noise ({gain.interval}).{why}"
     )
 
 
@@ -157,10 +164,12 @@ def _trees(references: References) -> str:
     return f" Trees alone: {percent(abs(share))} {direction} than with mean imputation."
 
 
-def _without_references(curves: Curves) -> str:
+def _without_references(curves: Curves, *, is_running: bool) -> str:
     if len(curves.validation()):
         return OLD_RUN
-    return NO_HELD_OUT if len(curves) else ""
+    if len(curves):
+        return NO_HELD_OUT
+    return STARTING if is_running else ""
 
 
 def ended_sentence(result: Mapping[str, Any]) -> str:
@@ -168,15 +177,16 @@ def ended_sentence(result: Mapping[str, Any]) -> str:
     sentences = []
     training = result.get("training") or {}
     if training:
+        step = training["step"]
         is_early = training["reason"] == "early"
-        how = "Stopped early at step" if is_early else "Completed all steps:"
+        how = f"Stopped early at step {step:,}" if is_early else f"Completed {count(step, 'step')}"
         best = ""
         if training.get("best_score") is not None:
             best = (
                 f"; the best model is from step {training['best_step']:,} "
                 f"(held-out error {training['best_score']:.3g})"
             )
-        sentences.append(f"{how} {training['step']:,}{best}.")
+        sentences.append(f"{how}{best}.")
     if result.get("n_imputed") is not None:
         sentences.append(f"{count(result['n_imputed'], 'missing value')} imputed.")
     left = result.get("still_missing") or {}

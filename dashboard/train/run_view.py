@@ -27,7 +27,6 @@ from dashboard.train.curves import GAUSSIAN, MEAN, Curves, column_names
 from dashboard.train.settings import chosen_params, differences, method_title, preset_title
 from dashboard.train.settings_view import SECTION
 from dashboard.widgets import show_figure
-from dashboard.widgets.links import page_link
 from pmae_core.jobs import JobRecord, JobState
 from pmae_core.jobs.worker.held_out import read_held_out
 from pmae_core.jobs.worker.results import RESULT_FOLDER
@@ -35,7 +34,7 @@ from pmae_core.words import count, duration
 
 CURVE, COLUMNS, CELLS, MEMBERS = "Learning curve", "Columns", "Held-out cells", "Members"
 SETTINGS, ALL_RUNS, TWO_RUNS = "Settings of this run", "All runs", "Compare two runs"
-FIGURE_HEIGHT = 290
+FIGURE_HEIGHT = 250
 MOST_LABELS = 20
 
 
@@ -50,12 +49,9 @@ def show_run(run: JobRecord, others: Sequence[JobRecord]) -> None:
         All trainings of the workspace, the newest first.
     """
     curves = _heard(run.id)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        words = runs.STATE_WORDS[run.state]
-        st.markdown(f"**{runs.title(run)}**", width="content")
-        st.badge(words.label, icon=words.icon, color=words.color)
-        runs.show_buttons(run, key=SECTION)
-    _show_answer(run, curves)
+    if sentence := learning.verdict(curves, is_running=run.state in runs.ACTIVE):
+        st.markdown(sentence)
+    _show_state(run)
     view = memory.remembered(
         st.segmented_control,
         "What do you want to see?",
@@ -97,23 +93,24 @@ def _curves(job_id: str) -> Curves:
     return Curves()
 
 
-# The answer
+# Where it stands
 
 
-def _show_answer(run: JobRecord, curves: Curves) -> None:
-    is_done = run.state is JobState.SUCCEEDED
-    if sentence := learning.verdict(curves, is_running=run.state in runs.ACTIVE):
-        st.markdown(sentence)
-    if not is_done:
-        runs.show_progress(run)
-        return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        taken = f"Done in {duration(runs.seconds_taken(run) or 0.0)}."
-        ended = learning.ended_sentence(run.result or {})
-        st.caption(f"{taken} {ended}".strip(), width="content")
-        if (run.result or {}).get("n_imputed"):
-            page_link("impute.py", "Go to Impute", ":material/healing:")
-    for note in (run.result or {}).get("notes", []):
+def _show_state(run: JobRecord) -> None:
+    """Draw where the run stands or how it ended, and what can be done with it, in one line."""
+    words, result = runs.STATE_WORDS[run.state], run.result or {}
+    with st.container(key=f"{SECTION}-state"):
+        state, what, buttons = st.columns([1, 5, 2], gap="small", vertical_alignment="center")
+    state.badge(words.label, icon=words.icon, color=words.color)
+    with what:
+        if run.state is JobState.SUCCEEDED:
+            taken = f"Done in {duration(runs.seconds_taken(run) or 0.0)}."
+            st.caption(f"{taken} {learning.ended_sentence(result)}".strip())
+        else:
+            runs.show_progress(run)
+    with buttons:
+        runs.show_buttons(run, key=SECTION)
+    for note in result.get("notes", []):
         st.warning(plain(note))
 
 
@@ -122,7 +119,7 @@ def _show_answer(run: JobRecord, curves: Curves) -> None:
 
 def _show_curves(run: JobRecord, curves: Curves) -> None:
     references = curves.references
-    if references is None and len(curves):
+    if references is None and (len(curves) or not _holds_cells_out(run)):
         _show_losses(curves)
         return
     left, right = st.columns(2, gap="large")
@@ -146,22 +143,32 @@ def _show_curves(run: JobRecord, curves: Curves) -> None:
             "The ring is the kept model.",
         )
     with right:
-        if references is not None and GAUSSIAN in references.scores:
+        has_start = references is None or GAUSSIAN in references.scores
+        if has_start:
             _show_gain(curves)
         else:
             _show_losses(curves)
-    if references is not None and GAUSSIAN in references.scores and len(curves):
+    if has_start and len(curves):
         with st.expander("Training error", icon=":material/show_chart:"):
             _show_losses(curves)
 
 
+def _holds_cells_out(run: JobRecord) -> bool:
+    """Return whether a training that has not begun will hold cells out."""
+    params = chosen_params(run.spec)
+    is_paper = str(params.get("preset", "")).startswith("paper")
+    return bool(params.get("validation_share", not is_paper))
+
+
 def _show_gain(curves: Curves) -> None:
-    assert curves.references is not None
     curve = learning.reduction_curve(curves, GAUSSIAN)
+    lines = {"Gaussian start": 0.0}
+    if curves.references is not None:
+        lines = learning.reference_lines(curves.references, GAUSSIAN)
     show_figure(
         reduction_figure(
             curve,
-            learning.reference_lines(curves.references, GAUSSIAN),
+            lines,
             relative_to="its Gaussian start",
             total_steps=curves.total_steps,
             height=FIGURE_HEIGHT,
@@ -197,18 +204,19 @@ def _show_columns(run: JobRecord, curves: Curves) -> None:
         return
     left, right = st.columns([3, 2], gap="large")
     with left:
-        more = len(skills) - MOST_COLUMNS
-        rest = f" The table has the other {count(more, 'column')}." if more > 0 else ""
+        certain = skills[skills["cells"] >= learning.ENOUGH_CELLS]
+        n_left_out = len(skills) - min(len(certain), MOST_COLUMNS)
         show_figure(
-            skills_figure(skills),
+            skills_figure(certain),
             question="Which columns does the kept model predict?",
             key="train-columns",
             data=skills,
-            caption=f"A column at 0 is predicted no better than by its mean.{rest}",
+            caption="A column at 0 is predicted no better than by its mean."
+            + (f" {count(n_left_out, 'more column')} in the table." if n_left_out else ""),
         )
     with right:
         st.dataframe(
-            skills,
+            skills.assign(**{name: 100 * skills[name] for name in skills.columns[2:]}),
             hide_index=True,
             width="stretch",
             key=f"{SECTION}:skills",
@@ -216,9 +224,13 @@ def _show_columns(run: JobRecord, curves: Curves) -> None:
             column_config={
                 "column": st.column_config.TextColumn("Column", pinned=True),
                 "cells": st.column_config.NumberColumn("Held-out cells", format="localized"),
-                "kept": st.column_config.NumberColumn("Kept model", format="percent"),
-                "start": st.column_config.NumberColumn("Gaussian start", format="percent"),
+                "kept": st.column_config.NumberColumn("Kept model", format="%.0f%%"),
+                "start": st.column_config.NumberColumn("Gaussian start", format="%.0f%%"),
             },
+        )
+        st.caption(
+            f"Fewer than {learning.ENOUGH_CELLS} held-out cells say little about a column: such "
+            "columns come last and are not drawn."
         )
 
 
@@ -246,7 +258,7 @@ def _show_cells(run: JobRecord) -> None:
             "Column",
             section=SECTION,
             name="focus",
-            default=next(iter(cells)),
+            default=max(cells, key=lambda name: cells[name]["n_cells"]),
             options=list(cells),
         )
         found = cells[column]

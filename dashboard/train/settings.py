@@ -405,7 +405,10 @@ def training_masking(masking: Masking) -> TrainingMasking:
     if changed:
         defaults = " and ".join(f"{masking.info.parameters[name]:g}" for name in changed)
         names = " and ".join(code(name) for name in changed)
-        note = f"Training uses {names} = {defaults}, as in the paper; the lab’s value is for exploring only."
+        note = (
+            f"Training uses {names} = {defaults}, as in the paper; the lab’s value is for "
+            "exploring only."
+        )
     return TrainingMasking({"masking": masking.function}, masking.info.title, note)
 
 

@@ -78,10 +78,15 @@ def show_settings(table: OpenTable) -> None:
     if not columns_of(table).names:
         st.info(NOTHING_TO_LEARN)
         return
-    architecture = _choose_model()
-    preset = _choose_preset(architecture)
-    masking = _choose_masking()
-    with st.popover("Advanced settings", icon=":material/tune:", width="stretch"):
+    model_place, preset_place, masking_place = st.columns([2, 3, 3], gap="medium")
+    with model_place:
+        architecture = _choose_model()
+        advanced_place = st.popover("Advanced settings", icon=":material/tune:", width="stretch")
+    with preset_place:
+        preset = _choose_preset(architecture)
+    with masking_place:
+        masking = _choose_masking()
+    with advanced_place:
         settings, changes = _choose_settings(architecture, preset, len(table.frame))
         device, resources = _choose_device()
         seed = choose_seed(
@@ -156,9 +161,10 @@ def _choose_masking() -> TrainingMasking:
         chosen = training_masking(from_lab)
         st.caption(f"Masking: **{plain(chosen.words)}**, as set in the Masking lab.")
     else:
-        with st.popover("Masking", icon=":material/grid_on:", width="stretch"):
+        st.markdown("Masking")
+        with st.popover("Choose the masking", icon=":material/grid_on:", width="stretch"):
             chosen = training_masking(_own_masking())
-        where = "" if from_lab is not None else " What you set in the Masking lab is used here."
+        where = "" if from_lab is not None else " Settings of the Masking lab are used here."
         st.caption(f"Masking: **{plain(chosen.words)}**.{where}")
     if chosen.note:
         st.caption(chosen.note)

@@ -39,20 +39,18 @@ def show_training(table: OpenTable) -> None:
 
 def _show_first_state(table: OpenTable) -> None:
     st.title("Train", anchor=False)
-    settings, answer = st.columns([2, 3], gap="large")
-    with settings:
-        show_settings(table)
-    with answer:
-        st.info(
-            f"{WHAT_IT_IS}\n\nNo run yet. **Balanced** is a good first choice: press **Start "
-            "training**, and the learning curve appears here, relative to mean imputation.",
-            icon=":material/model_training:",
-        )
+    st.markdown(WHAT_IT_IS)
+    show_settings(table)
+    st.info(
+        "No run yet. **Balanced** is a good first choice. Press **Start training**, and the "
+        "learning curve appears here, relative to mean imputation.",
+        icon=":material/model_training:",
+    )
 
 
 def _show_with_runs(found: Sequence[JobRecord], table: OpenTable) -> None:
     is_new = bool(session.workspace().get(SECTION).get("new"))
-    title, choice, button = st.columns([1, 3, 1], gap="medium", vertical_alignment="bottom")
+    title, choice, button = st.columns([1, 3, 1], gap="medium", vertical_alignment="center")
     title.title("Train", anchor=False)
     with choice:
         labels = runs.labels(found)
@@ -64,7 +62,7 @@ def _show_with_runs(found: Sequence[JobRecord], table: OpenTable) -> None:
             default=found[0].id,
             options=list(labels),
             format_func=labels.get,
-            help="The newest comes first.",
+            label_visibility="collapsed",
         )
     with button:
         st.button(
@@ -75,15 +73,10 @@ def _show_with_runs(found: Sequence[JobRecord], table: OpenTable) -> None:
             help=WHAT_IT_IS,
             width="stretch",
         )
-    if not is_new:
-        _watch(chosen, found, table)
-        return
-    with st.container(key="settings-beside-run"):
-        settings, answer = st.columns([1, 3], gap="medium")
-    with settings:
-        show_settings(table)
-    with answer:
-        _watch(chosen, found, table)
+    if is_new:
+        with st.container(border=True):
+            show_settings(table)
+    _watch(chosen, found, table)
 
 
 def _watch(chosen: str, found: Sequence[JobRecord], table: OpenTable) -> None:
