@@ -112,6 +112,7 @@ def reduction_figure(
         y=curve["share"],
         mode="lines+markers" if len(curve) < FEW_POINTS else "lines",
         name="network",
+        showlegend=False,
         line={"color": theme.IMPUTED, "width": 2.5},
         hovertemplate="step %{x:,.0f}: %{y:.1%}<extra>network</extra>",
     )
@@ -130,6 +131,7 @@ def reduction_figure(
             hovertemplate="step %{x:,.0f}: %{y:.1%}<extra>kept model</extra>",
         )
     figure.update_layout(showlegend=True)
+    figure.update_xaxes(showticklabels=bool(total_steps) or len(curve) > 1)
     figure.update_yaxes(tickformat=".1~%", range=_range_of(curve, lines))
     axis = f"held-out error below<br>{relative_to}"
     return _over_steps(figure, total_steps, axis, height=height)
@@ -217,7 +219,7 @@ def cells_figure(truth: Sequence[Any], predicted: Sequence[Any], column: str) ->
     )
     figure.update_xaxes(title=f"truth: {figure_text(column)}")
     figure.update_yaxes(title="predicted")
-    return styled(figure)
+    return styled(figure, height=300)
 
 
 def labels_figure(counts: pd.DataFrame, column: str) -> go.Figure:

@@ -139,8 +139,8 @@ def _show_curves(run: JobRecord, curves: Curves) -> None:
             question="How much better than the mean?",
             key="train-skill",
             data=curve,
-            caption="Higher is better: the error on held-out cells relative to mean imputation. "
-            "The ring is the kept model.",
+            caption="Higher is better. The ring is the kept model; it is chosen on these held-out "
+            "cells, so its score is slightly optimistic.",
         )
     with right:
         has_start = references is None or GAUSSIAN in references.scores
@@ -202,7 +202,7 @@ def _show_columns(run: JobRecord, curves: Curves) -> None:
     if not len(skills):
         st.caption(_nothing_held_out(run, curves))
         return
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns(2, gap="large")
     with left:
         certain = skills[skills["cells"] >= learning.ENOUGH_CELLS]
         n_left_out = len(skills) - min(len(certain), MOST_COLUMNS)
@@ -223,15 +223,18 @@ def _show_columns(run: JobRecord, curves: Curves) -> None:
             alt="Held-out error below mean imputation, per column",
             column_config={
                 "column": st.column_config.TextColumn("Column", pinned=True),
-                "cells": st.column_config.NumberColumn("Held-out cells", format="localized"),
+                "cells": st.column_config.NumberColumn(
+                    "Cells", format="localized", help="Held out."
+                ),
                 "kept": st.column_config.NumberColumn("Kept model", format="%.0f%%"),
-                "start": st.column_config.NumberColumn("Gaussian start", format="%.0f%%"),
+                "start": st.column_config.NumberColumn("Start", format="%.0f%%"),
             },
         )
-        st.caption(
-            f"Fewer than {learning.ENOUGH_CELLS} held-out cells say little about a column: such "
-            "columns come last and are not drawn."
-        )
+        if len(certain) < len(skills):
+            st.caption(
+                f"Fewer than {learning.ENOUGH_CELLS} held-out cells say little about a column: "
+                "such columns come last and are not drawn."
+            )
 
 
 def _nothing_held_out(run: JobRecord, curves: Curves) -> str:

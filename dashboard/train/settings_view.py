@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import runs
 from dashboard.masking.caches import columns_of
@@ -85,7 +86,7 @@ def show_settings(table: OpenTable) -> None:
     with preset_place:
         preset = _choose_preset(architecture)
     with masking_place:
-        masking = _choose_masking()
+        masking = _choose_masking(advanced_place)
     with advanced_place:
         settings, changes = _choose_settings(architecture, preset, len(table.frame))
         device, resources = _choose_device()
@@ -148,7 +149,8 @@ def _choose_preset(architecture: str) -> str:
     return chosen
 
 
-def _choose_masking() -> TrainingMasking:
+def _choose_masking(sliders_place: DeltaGenerator) -> TrainingMasking:
+    """Take the masking of the Masking lab, or ask for one, with sliders in a place of their own."""
     from_lab = lab_masking(session.workspace().get("masking_lab"))
     if from_lab is not None and memory.remembered(
         st.toggle,
@@ -161,23 +163,22 @@ def _choose_masking() -> TrainingMasking:
         chosen = training_masking(from_lab)
         st.caption(f"Masking: **{plain(chosen.words)}**, as set in the Masking lab.")
     else:
-        st.markdown("Masking")
-        with st.popover("Choose the masking", icon=":material/grid_on:", width="stretch"):
-            chosen = training_masking(_own_masking())
-        where = "" if from_lab is not None else " Settings of the Masking lab are used here."
-        st.caption(f"Masking: **{plain(chosen.words)}**.{where}")
+        chosen = training_masking(_own_masking(sliders_place))
+        where = "" if from_lab is not None else " What you set in the Masking lab is used here."
+        st.caption(f"**{plain(chosen.words)}**.{where}")
     if chosen.note:
         st.caption(chosen.note)
     return chosen
 
 
-def _own_masking() -> Masking:
+def _own_masking(sliders_place: DeltaGenerator) -> Masking:
     function = choose_function(
         section=SECTION,
         help="How the share of masked cells in a column follows from its observed share.",
     )
     has_sliders = function.name in ("logit", "constant")
-    params = choose_params(function, section=SECTION) if has_sliders else {}
+    with sliders_place:
+        params = choose_params(function, section=SECTION) if has_sliders else {}
     return Masking(function.name, params)
 
 

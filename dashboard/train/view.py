@@ -50,7 +50,7 @@ def _show_first_state(table: OpenTable) -> None:
 
 def _show_with_runs(found: Sequence[JobRecord], table: OpenTable) -> None:
     is_new = bool(session.workspace().get(SECTION).get("new"))
-    title, choice, button = st.columns([1, 3, 1], gap="medium", vertical_alignment="center")
+    title, choice, button = st.columns([1, 3, 1], gap="medium", vertical_alignment="bottom")
     title.title("Train", anchor=False)
     with choice:
         labels = runs.labels(found)
@@ -66,7 +66,7 @@ def _show_with_runs(found: Sequence[JobRecord], table: OpenTable) -> None:
         )
     with button:
         st.button(
-            "Close" if is_new else "New run",
+            "Hide settings" if is_new else "New run",
             icon=":material/close:" if is_new else ":material/add:",
             key=f"{SECTION}:new",
             on_click=calm(lambda: memory.remember(SECTION, new=not is_new)),
