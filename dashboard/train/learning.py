@@ -25,8 +25,8 @@ WHY_NO_GAIN = (
 )
 STARTING = "**Starting.** The first score on held-out cells appears within seconds."
 NO_HELD_OUT = (
-    "This run holds no cells out, so its curves cannot show whether it generalizes. **Compare** "
-    "scores it on held-out cells."
+    "This run has no held-out cells, because of its settings or because the table is small. Its "
+    "curves cannot show whether it generalizes; **Compare** can."
 )
 OLD_RUN = (
     "This run was made with an older version and has no reference scores. Train again to see it "

@@ -402,7 +402,7 @@ def test_a_run_without_validation_says_so(fill, table, open_page, add_job):
 
     app = calm(open_page("train.py"))
 
-    assert "This run holds no cells out" in words(app)
+    assert "This run has no held-out cells" in words(app)
     assert questions(app) == [LOSSES]
 
 
@@ -613,7 +613,7 @@ def test_names_that_look_like_markup_stay_text(fill, table, open_page, add_job, 
 
 @pytest.mark.slow
 def test_a_real_training_from_start_to_end(fill, table, open_page, workspace):
-    fill(table)
+    fill(pd.concat([table] * 4, ignore_index=True))  # with enough cells to hold some out
     app = open_page("train.py")
     choose_preset(app, "fast")
     app.number_input(key="train:fast__steps").set_value(30).run()
@@ -625,6 +625,6 @@ def test_a_real_training_from_start_to_end(fill, table, open_page, workspace):
     app = calm(app.run())
 
     assert ended.state is JobState.SUCCEEDED, ended.error
-    assert "12 missing values imputed" in words(app)
+    assert "48 missing values imputed" in words(app)
     assert "lower than with mean imputation" in words(app)
     assert (ended.folder / "result" / "model.safetensors").is_file()
