@@ -64,10 +64,10 @@ class TrainingProgress(Event):
 class ReferencesScored(Event):
     """What simple methods score on the held-out cells; a training says so when it starts.
 
-    Names of references are ``"mean"`` (mean imputation; class frequencies for categories),
-    ``"gaussian"`` (what the network starts from) and ``"trees"`` (another member of a blend).
-    ``scores`` are comparable with those of :class:`ValidationScored`; ``column_scores`` has one
-    per column, ``None`` where ``n_cells`` says that no cell of it is held out.
+    Names of references are ``"mean"`` (mean imputation; class frequencies for categories) and
+    ``"gaussian"`` (what the network starts from, if it starts from one). ``scores`` are comparable
+    with those of :class:`ValidationScored`; ``column_scores`` has one per column, ``None`` where
+    ``n_cells`` says that no cell of it is held out.
     """
 
     n_cells: list[int]

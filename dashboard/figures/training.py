@@ -19,7 +19,7 @@ FEW_POINTS = 30
 # A masked cell is predicted, an observed one reconstructed: the colors of those cells.
 LOSS_COLORS = {"prediction": theme.MASKED, "reconstruction": theme.OBSERVED}
 LOSS_WORDS = {"prediction": "masked cells", "reconstruction": "observed cells"}
-_DASHES = {"mean imputation": "dot", "Gaussian start": "dash", "trees": "dashdot"}
+_DASHES = {"mean imputation": "dot", "Gaussian start": "dash"}
 _LOWEST_SKILL = -1.0  # worse columns are drawn here; the hover has their number
 RUN_STYLES = ((theme.OBSERVED, "solid"), (theme.MISSING, "dash"))
 

@@ -16,7 +16,7 @@ from pmae_core.table import Schema
 
 MOST_POINTS = 400
 # References by their names in events; the network starts from the Gaussian.
-MEAN, GAUSSIAN, TREES = "mean", "gaussian", "trees"
+MEAN, GAUSSIAN = "mean", "gaussian"
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,7 @@ class References:
     Attributes
     ----------
     scores : mapping of str to float
-        Errors by method: ``MEAN``, ``GAUSSIAN`` if the network starts from it, ``TREES`` in a
-        blend.
+        Errors by method: ``MEAN``, and ``GAUSSIAN`` if the network starts from it.
     column_scores : mapping of str to list
         The same per column, None where none of its cells is held out.
     n_cells : list of int
@@ -73,6 +72,8 @@ class Curves:
     references
         Scores of simple methods on the same cells; None without held-out cells, and in runs of
         older versions.
+    answers
+        Of a blend: its newest member and its skill on held-out cells, after each member.
     """
 
     def __init__(self) -> None:
@@ -85,6 +86,7 @@ class Curves:
         self.rows_per_second: float | None = None
         self.batch_size: int | None = None
         self.references: References | None = None
+        self.answers: list[tuple[str, float | None]] = []
         self._losses: list[tuple[int, float, float, float]] = []
         self._validations: list[Validation] = []
         self._lock = threading.Lock()
@@ -119,6 +121,10 @@ class Curves:
                     column_scores=data["column_scores"],
                 )
             )
+        elif kind == "AnswerImproved":
+            # A resumed blend begins again with its first member.
+            self.answers = self.answers if len(data["members"]) > len(self.answers) else []
+            self.answers.append((data["members"][-1], data["skill"]))
         elif kind == "BatchReduced":
             self.batch_size = data["batch_size"]
 

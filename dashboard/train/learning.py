@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from dashboard.text import listing
-from dashboard.train.curves import GAUSSIAN, MEAN, TREES, Curves, References, Validation
+from dashboard.train.curves import GAUSSIAN, MEAN, Curves, References, Validation
 from pmae_core.words import count, percent
 
-REFERENCE_WORDS = {MEAN: "mean imputation", GAUSSIAN: "Gaussian start", TREES: "trees"}
+REFERENCE_WORDS = {MEAN: "mean imputation", GAUSSIAN: "Gaussian start"}
+MEMBER_WORDS = {"gaussian": "the Gaussian", "trees": "trees", "network": "the network"}
 Z = 1.96  # of a 95% interval
 
 # With fewer held-out cells, the skill of a column is mostly chance.
@@ -132,12 +133,14 @@ def verdict(curves: Curves, *, is_running: bool) -> str:
     beginning = f"Held-out error is {percent(to_mean.share)} lower than with mean imputation"
     if references.baseline == MEAN:
         learns = "**The network learns.** " if to_mean.is_clear else "**No clear gain.** "
-        return f"{learns}{beginning} ({to_mean.interval}).{_trees(references)}"
-    return _against_start(kept, references, beginning, is_running=is_running) + _trees(references)
+        return f"{learns}{beginning} ({to_mean.interval}).{_blend(curves)}"
+    why = "" if is_running or curves.answers else f" {WHY_NO_GAIN}"
+    said = _against_start(kept, references, beginning, why, is_running=is_running)
+    return said + _blend(curves)
 
 
 def _against_start(
-    kept: Validation, references: References, beginning: str, *, is_running: bool
+    kept: Validation, references: References, beginning: str, why: str, *, is_running: bool
 ) -> str:
     gain = reduction(kept, references, GAUSSIAN)
     if gain.is_clear:
@@ -145,7 +148,6 @@ def _against_start(
             f"**The network learns.** {beginning} and {percent(gain.share)} lower than at its "
             f"Gaussian start ({gain.interval})."
         )
-    why = "" if is_running else f" {WHY_NO_GAIN}"
     if kept.step == 0:
         what = "No gain over the start yet" if is_running else "The network adds nothing here"
         return f"**{what}.** {beginning}, and no step improves on the Gaussian start.{why}"
@@ -156,12 +158,18 @@ def _against_start(
     )
 
 
-def _trees(references: References) -> str:
-    if TREES not in references.scores:
+def _blend(curves: Curves) -> str:
+    """Say what each member adds to a blend; its skill is in the columns' own units."""
+    known = [(name, skill) for name, skill in curves.answers if skill is not None]
+    if not known:
         return ""
-    share = reference_lines(references, MEAN)[REFERENCE_WORDS[TREES]]
-    direction = "lower" if share >= 0 else "higher"
-    return f" Trees alone: {percent(abs(share))} {direction} than with mean imputation."
+    (first, skill), *others = known
+    steps = [f"{percent(max(0.0, skill))} with {MEMBER_WORDS.get(first, first)}"]
+    steps += [
+        f"{percent(max(0.0, skill))} after adding {MEMBER_WORDS.get(name, name)}"
+        for name, skill in others
+    ]
+    return f" Held-out variance explained by the blend: {', '.join(steps)}."
 
 
 def _without_references(curves: Curves, *, is_running: bool) -> str:
@@ -169,7 +177,7 @@ def _without_references(curves: Curves, *, is_running: bool) -> str:
         return OLD_RUN
     if len(curves):
         return NO_HELD_OUT
-    return STARTING if is_running else ""
+    return (STARTING if is_running else "") + _blend(curves)
 
 
 def ended_sentence(result: Mapping[str, Any]) -> str:

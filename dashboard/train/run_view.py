@@ -30,7 +30,7 @@ from dashboard.widgets import show_figure
 from pmae_core.jobs import JobRecord, JobState
 from pmae_core.jobs.worker.held_out import read_held_out
 from pmae_core.jobs.worker.results import RESULT_FOLDER
-from pmae_core.words import count, duration
+from pmae_core.words import count, duration, listed
 
 CURVE, COLUMNS, CELLS, MEMBERS = "Learning curve", "Columns", "Held-out cells", "Members"
 SETTINGS, ALL_RUNS, TWO_RUNS = "Settings of this run", "All runs", "Compare two runs"
@@ -204,11 +204,12 @@ def _show_columns(run: JobRecord, curves: Curves) -> None:
         return
     left, right = st.columns(2, gap="large")
     with left:
+        model = "network of the blend" if curves.answers else "kept model"
         certain = skills[skills["cells"] >= learning.ENOUGH_CELLS]
         n_left_out = len(skills) - min(len(certain), MOST_COLUMNS)
         show_figure(
             skills_figure(certain),
-            question="Which columns does the kept model predict?",
+            question=f"Which columns does the {model} predict?",
             key="train-columns",
             data=skills,
             caption="A column at 0 is predicted no better than by its mean."
@@ -326,11 +327,11 @@ def _show_members(run: JobRecord) -> None:
         answers = pd.DataFrame(
             [
                 {
-                    "With": f"+ {answer['members'][-1]}" if place else answer["members"][-1],
+                    "Member": learning.MEMBER_WORDS.get(answer["members"][-1], "").capitalize(),
                     "Skill": answer["skill"],
                     "After": duration(answer["seconds"]),
                 }
-                for place, answer in enumerate(result.get("answers", []))
+                for answer in result.get("answers", [])
             ]
         )
         st.dataframe(
@@ -347,7 +348,7 @@ def _show_members(run: JobRecord) -> None:
                 )
             },
         )
-        st.caption("What each member adds to the blend, in the order in which they are fitted.")
+        st.caption("Skill of the blend after each member, in the order in which they are fitted.")
 
 
 # Settings of this run
@@ -364,13 +365,17 @@ def _show_settings(run: JobRecord, curves: Curves) -> None:
     }
     rows = {**chosen, **_facts(run, curves)}
     st.dataframe(
-        pd.DataFrame({"Setting": list(rows), "Value": [str(value) for value in rows.values()]}),
+        pd.DataFrame({"Setting": list(rows), "Value": [_words(value) for value in rows.values()]}),
         hide_index=True,
-        width="content",
+        width=560,
         key=f"{SECTION}:settings",
         alt="Settings of this run",
     )
     st.caption("Settings that are not listed are those of the preset.")
+
+
+def _words(value: Any) -> str:
+    return listed(value) if isinstance(value, list) else str(value)
 
 
 def _facts(run: JobRecord, curves: Curves) -> dict[str, str]:

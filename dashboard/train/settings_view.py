@@ -164,8 +164,9 @@ def _choose_masking(sliders_place: DeltaGenerator) -> TrainingMasking:
         st.caption(f"Masking: **{plain(chosen.words)}**, as set in the Masking lab.")
     else:
         chosen = training_masking(_own_masking(sliders_place))
-        where = "" if from_lab is not None else " What you set in the Masking lab is used here."
-        st.caption(f"**{plain(chosen.words)}**.{where}")
+        st.caption(
+            f"**{plain(chosen.words)}**. Change it in Advanced settings or in the Masking lab."
+        )
     if chosen.note:
         st.caption(chosen.note)
     return chosen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from pmae_core.events import (
     ValidationScored,
 )
 from pmae_core.masking import HeldOut, Sampler
-from pmae_core.model import MaskedAutoencoder, Prediction, reduce_errors
+from pmae_core.model import MaskedAutoencoder, reduce_errors
 from pmae_core.training.averaging import WeightAverage
 from pmae_core.training.batch import Batch, ShuffledRows, StepOutput
 from pmae_core.training.checkpoint import (
@@ -50,7 +50,6 @@ def train(
     config: TrainingConfig,
     *,
     held_out: HeldOut | None = None,
-    references: Mapping[str, Prediction] | None = None,
     callbacks: Sequence[Callback] = (),
     cancel: Callable[[], bool] | None = None,
     checkpoint_dir: Path | None = None,
@@ -59,7 +58,7 @@ def train(
 
     Parameters
     ----------
-    network, values, observed, sampler, config, held_out, references, callbacks, checkpoint_dir
+    network, values, observed, sampler, config, held_out, callbacks, checkpoint_dir
         As for :class:`Trainer`.
     cancel : callable, optional
         As for :meth:`Trainer.train`.
@@ -71,7 +70,6 @@ def train(
         sampler,
         config,
         held_out=held_out,
-        references=references,
         callbacks=callbacks,
         checkpoint_dir=checkpoint_dir,
     )
@@ -98,9 +96,6 @@ class Trainer:
         Settings.
     held_out : HeldOut, optional
         Cells for validation; the weights with the best score are chosen.
-    references : mapping of str to Prediction, optional
-        Predictions of the rows with held-out cells by other methods; their scores are reported
-        beside those of mean imputation and of the network's start.
     callbacks : sequence of callables
         Each is called with every event.
     checkpoint_dir : path, optional
@@ -118,7 +113,6 @@ class Trainer:
         config: TrainingConfig,
         *,
         held_out: HeldOut | None = None,
-        references: Mapping[str, Prediction] | None = None,
         callbacks: Sequence[Callback] = (),
         checkpoint_dir: Path | None = None,
     ) -> None:
@@ -128,7 +122,6 @@ class Trainer:
         self.values = values
         self.observed = held_out.remove_from(observed) if held_out else observed
         self.held_out = held_out
-        self.references = references or {}
         self.sampler = sampler
         self.config = config
         self.callbacks = callbacks
@@ -237,12 +230,10 @@ class Trainer:
         )
 
     def score_references(self) -> None:
-        """Score mean imputation, the network's start and other methods on the held-out cells."""
+        """Score mean imputation and the network's start on the held-out cells."""
         if self.validator is None:
             return
-        found = self.validator.reference_errors(
-            self.network, self.values, self.observed, self.references
-        )
+        found = self.validator.reference_errors(self.network, self.values, self.observed)
         self.baseline = found.get("gaussian", found["mean"])
         self.emit(
             ReferencesScored(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,13 +94,9 @@ class Validator:
 
     @torch.no_grad()
     def reference_errors(
-        self,
-        network: MaskedAutoencoder,
-        values: np.ndarray,
-        visible: np.ndarray,
-        others: Mapping[str, Prediction],
+        self, network: MaskedAutoencoder, values: np.ndarray, visible: np.ndarray
     ) -> dict[str, HeldOutErrors]:
-        """Return the errors of simple methods, by name, in the units of the network's errors.
+        """Return the errors of mean imputation and of the start, as the network measures errors.
 
         Parameters
         ----------
@@ -108,15 +104,12 @@ class Validator:
             Whose errors to compare with.
         values, visible : arrays of shape (rows, columns)
             The encoded table, and its cells that may be learned from.
-        others : mapping of str to Prediction
-            Further methods' predictions of the rows with held-out cells.
         """
         truth = self._tensors[0]
         found = {"mean": _mean_imputation(network, values, visible, len(truth))}
         starts = [start for start in self._first_guesses(network) if start is not None]
         if starts:
             found["gaussian"] = _start_prediction(network, starts)
-        found |= others
         return {
             name: self._of_cells(network.cell_errors(_on(truth.device, prediction), truth))
             for name, prediction in found.items()
@@ -138,20 +131,14 @@ class Validator:
         return HeldOutErrors(np.where(self._cells, found, 0.0), self._cells.sum(axis=0))
 
 
-def probability_logits(network: MaskedAutoencoder, probabilities: Tensor) -> Tensor:
-    """Return class probabilities, padded to the most categories, as logits of the network."""
-    assert network.category_heads is not None
-    padding = network.category_heads.padding.to(probabilities.device)
-    return log_probabilities(probabilities).masked_fill(padding, float("-inf"))
-
-
 def _start_prediction(network: MaskedAutoencoder, starts: Sequence[Start]) -> Prediction:
     """Return what the Gaussian predicts, as the untrained network does."""
     values = torch.cat([start.values for start in starts]) * network.scale + network.center
     if network.category_heads is None:
         return Prediction(values, None)
     probabilities = torch.cat([start.probabilities for start in starts])
-    return Prediction(values, probability_logits(network, probabilities))
+    logits = log_probabilities(probabilities)
+    return Prediction(values, logits.masked_fill(network.category_heads.padding, float("-inf")))
 
 
 def _mean_imputation(

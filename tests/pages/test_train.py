@@ -479,7 +479,7 @@ def test_members_of_a_blend(fill, table, open_page, add_job):
     app = calm(choose_view(open_page("train.py"), "Members"))
 
     assert questions(app) == ["How much does each member count?"]
-    assert shown(app, "With")["With"].tolist() == ["gaussian", "+ trees"]
+    assert shown(app, "Member")["Member"].tolist() == ["The gaussian", "Trees"]
 
 
 def test_a_blend_is_trained_with_its_network(fill, table, open_page, store, workspace):

@@ -196,12 +196,6 @@ class Blending:
         self.blend = replace(self.blend, forests=forests)
         return self._answer()
 
-    @property
-    def references(self) -> dict[str, Estimates]:
-        """Estimates of the held-out cells to compare a network with: those of the trees."""
-        has_trees = self.blend.forests is not None and bool(self.on_held_out)
-        return {"trees": self.on_held_out[-1]} if has_trees else {}
-
     def add_network(self, fit: Callable[[], FittedNetwork]) -> BlendAnswer:
         """Fit the network, and make it a member of the blend."""
         network = fit()

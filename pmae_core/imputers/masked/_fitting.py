@@ -14,18 +14,15 @@ from torch import Tensor
 from pmae_core.errors import Cancelled
 from pmae_core.imputers.masked._calibrating import calibrate
 from pmae_core.imputers.masked._calibration import Calibration
-from pmae_core.imputers.masked._estimates import Estimates, encoded_cells
 from pmae_core.imputers.masked._joint_gaussian import ROWS_OF_A_GAUSSIAN, fit_joint_gaussian
-from pmae_core.imputers.masked._own_numbers import OwnNumbers
 from pmae_core.imputers.masked._prediction import FittedNetwork, network_values
 from pmae_core.imputers.masked._validation import validation_cells
 from pmae_core.imputers.run import FitRun
 from pmae_core.masking import HeldOut, Sampler
-from pmae_core.model import MaskedAutoencoder, NetworkConfig, Prediction
+from pmae_core.model import MaskedAutoencoder, NetworkConfig
 from pmae_core.model.start import Expansion
 from pmae_core.table import EncodedTable, Scaler
 from pmae_core.training import TrainingConfig, train
-from pmae_core.training.validation import probability_logits
 
 # Moments are taken in pieces: in double precision all values would be larger than the table.
 CELLS_PER_PIECE = 100_000
@@ -37,8 +34,6 @@ def fit_network(
     sampler: Sampler,
     run: FitRun,
     scalers: Sequence[Scaler | None],
-    *,
-    references: Mapping[str, Estimates] | None = None,
 ) -> FittedNetwork:
     """Build a network for a table, train it and calibrate its predictions.
 
@@ -55,9 +50,6 @@ def fit_network(
         Seed, callbacks, cancellation and checkpoints.
     scalers : sequence of Scaler or None
         What makes scores of each column's numbers; ``None`` for a categorical column.
-    references : mapping of str to Estimates, optional
-        Other methods' estimates of the held-out cells, whose scores are reported beside those of
-        the network.
 
     Raises
     ------
@@ -76,11 +68,6 @@ def fit_network(
         sampler.fit(table.observed),
         training,
         held_out=held_out,
-        references={
-            name: _as_prediction(estimates, network, held_out, OwnNumbers(scalers))
-            for name, estimates in (references or {}).items()
-            if held_out is not None
-        },
         callbacks=run.callbacks,
         cancel=run.cancel,
         checkpoint_dir=run.checkpoint_dir,
@@ -98,23 +85,6 @@ def fit_network(
         rng_of_rows=np.random.default_rng([run.seed, 4]),
     )
     return replace(fitted, calibration=calibration)
-
-
-def _as_prediction(
-    estimates: Estimates, network: MaskedAutoencoder, held_out: HeldOut, numbers: OwnNumbers
-) -> Prediction:
-    """Return estimates of the held-out cells in the form of the network's predictions."""
-    values = np.zeros(held_out.cells.shape, dtype=np.float32)
-    for j, estimate in estimates.items():
-        values[held_out.cells[:, j], j] = encoded_cells(estimate, j, numbers)
-    if network.category_heads is None:
-        return Prediction(torch.from_numpy(values), None)
-    probabilities = torch.zeros(len(values), *network.category_heads.padding.shape)
-    for place, j in enumerate(network.categorical_columns.tolist()):
-        if j in estimates:
-            found = torch.from_numpy(estimates[j]).float()
-            probabilities[held_out.cells[:, j], place, : found.shape[1]] = found
-    return Prediction(torch.from_numpy(values), probability_logits(network, probabilities))
 
 
 def _fields_of(config: type, settings: Mapping[str, Any]) -> dict[str, Any]:

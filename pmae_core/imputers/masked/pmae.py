@@ -15,7 +15,6 @@ from pmae_core.events import AnswerImproved
 from pmae_core.imputers.masked._blend import Blend
 from pmae_core.imputers.masked._blending import MEMBERS, BlendAnswer, Blending
 from pmae_core.imputers.masked._copied_masks import WANTED_ROWS
-from pmae_core.imputers.masked._estimates import Estimates
 from pmae_core.imputers.masked._forests import Growth
 from pmae_core.imputers.masked._held_out import HeldOutPredictions
 from pmae_core.imputers.masked._masked_forests import MaskedForests, Masks
@@ -265,7 +264,7 @@ class PMAEImputer(SavingImputer):
         if "trees" in members:
             yield blending.add_forests(self._growth(encoded))
         if "network" in members:
-            yield blending.add_network(lambda: self._fit_network(encoded, run, blending.references))
+            yield blending.add_network(lambda: self._fit_network(encoded, run))
 
     def _has_gaussians(self, encoded: EncodedTable, members: tuple[str, ...]) -> bool:
         """Return whether the table is narrow enough for Gaussians; say so where it is not."""
@@ -292,21 +291,14 @@ class PMAEImputer(SavingImputer):
         self.settings_["n_trees"] = n_trees
         return Growth(n_trees=n_trees, min_leaf="auto", max_features=0.5, n_jobs=self._n_threads())
 
-    def _fit_network(
-        self, encoded: EncodedTable, run: FitRun, references: Mapping[str, Estimates]
-    ) -> FittedNetwork:
+    def _fit_network(self, encoded: EncodedTable, run: FitRun) -> FittedNetwork:
         from pmae_core.imputers.masked._fitting import fit_network
 
         if is_too_wide(encoded.columns):
             self.settings_["network"]["start"] = "none"
         network, settings = self._network(), self.settings_["network"]
         fitted = fit_network(
-            encoded,
-            settings,
-            network._sampler(settings),
-            run,
-            self.encoder_.scalers_,
-            references=references,
+            encoded, settings, network._sampler(settings), run, self.encoder_.scalers_
         )
         self.training_result_ = fitted.result
         return fitted

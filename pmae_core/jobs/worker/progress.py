@@ -122,7 +122,7 @@ def _event_progress(kind: str, data: Mapping[str, Any]) -> JobProgress | None:
         return None
     return JobProgress(
         fraction=done / max(total, 1),
-        message=f"{unit} {done:,} of {total:,}",
+        message=f"{unit} {done} of {total}",
         eta_seconds=data["eta_seconds"],
     )
 

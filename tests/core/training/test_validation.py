@@ -34,7 +34,7 @@ def test_references_are_scored_in_the_units_of_the_network():
     network = MaskedAutoencoder(config, [0, 3], center, scale).eval()
     validator = Validator(held_out, values, torch.device("cpu"))
 
-    found = validator.reference_errors(network, values, ~cells, {})
+    found = validator.reference_errors(network, values, ~cells)
 
     number, code = values[:, 0], values[:, 1].astype(int)
     deviations = number[cells[:, 0]] - number[~cells[:, 0]].mean()

@@ -9,13 +9,7 @@ import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from pmae_core.errors import Cancelled, ImputationError, ImputationWarning
-from pmae_core.events import (
-    AnswerImproved,
-    FitProgress,
-    ReferencesScored,
-    TrainingProgress,
-    TrainingStarted,
-)
+from pmae_core.events import AnswerImproved, FitProgress, TrainingProgress, TrainingStarted
 from pmae_core.imputers import PMAENetworkImputer, load_imputer, make_imputer
 from pmae_core.imputers.masked._estimates import true_cells
 from pmae_core.imputers.masked._own_numbers import OwnNumbers
@@ -570,22 +564,3 @@ def test_it_is_the_method_pmae():
 
     assert isinstance(imputer, PMAEImputer)
     assert imputer.preset == "fast"
-
-
-def test_the_network_is_compared_with_the_trees_on_the_same_cells():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=300)
-    table = pd.DataFrame({"x": x, "y": x**2, "kind": np.where(abs(x) > 0.7, "far", "near")})
-    table.loc[::4, "y"] = np.nan
-    table.loc[1::4, "kind"] = None
-    events = []
-
-    imputer = PMAEImputer(n_trees=20, network_params={"steps": 5}, random_state=0)
-    imputer.fit(table, callbacks=[events.append])
-
-    (references,) = [event for event in events if isinstance(event, ReferencesScored)]
-    assert set(references.scores) == {"mean", "gaussian", "trees"}
-    # A parabola is nothing for a Gaussian, and easy for trees.
-    assert references.scores["trees"] < 0.5 * references.scores["mean"]
-    assert references.scores["gaussian"] > 0.8 * references.scores["mean"]
-    assert sum(references.n_cells) == imputer.held_out_.held_out.cells.sum()

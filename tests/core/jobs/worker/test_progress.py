@@ -28,8 +28,6 @@ def test_progress_of_a_training():
     assert data["column_losses"] == [[0.5, None]]
     tracker.add(kind, data)
     assert (tracker.progress.fraction, tracker.progress.eta_seconds) == (0.25, 5.0)
-    tracker.add(kind, {**data, "step": 1250, "total_steps": 1500})
-    assert tracker.progress.message == "step 1,250 of 1,500"
     tracker.add("PhaseStarted", {"phase": "impute"})
     assert tracker.progress.message == "Imputing missing values"
 
