@@ -123,6 +123,7 @@ def reduction_figure(
             y=[best["share"]],
             mode="markers",
             showlegend=False,
+            cliponaxis=False,  # it may be the first or the last step
             marker={
                 "size": 13,
                 "color": "rgba(0,0,0,0)",

@@ -34,7 +34,7 @@ from pmae_core.words import count, duration, listed
 
 CURVE, COLUMNS, CELLS, MEMBERS = "Learning curve", "Columns", "Held-out cells", "Members"
 SETTINGS, ALL_RUNS, TWO_RUNS = "Settings of this run", "All runs", "Compare two runs"
-FIGURE_HEIGHT = 250
+FIGURE_HEIGHT = 270
 MOST_LABELS = 20
 
 
