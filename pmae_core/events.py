@@ -61,6 +61,38 @@ class TrainingProgress(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReferencesScored(Event):
+    """What simple methods score on the held-out cells; a training says so when it starts.
+
+    Names of references are ``"mean"`` (mean imputation; class frequencies for categories) and
+    ``"gaussian"`` (what the network starts from, if it starts from one). ``scores`` are comparable
+    with those of :class:`ValidationScored`; ``column_scores`` has one per column, ``None`` where
+    ``n_cells`` says that no cell of it is held out.
+    """
+
+    n_cells: list[int]
+    scores: dict[str, float]
+    column_scores: dict[str, list[float | None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidationScored(Event):
+    """The network was scored on the held-out cells, at step 0 and regularly afterwards.
+
+    ``score`` is the mean error, lower is better, and ``is_best`` says whether it is the lowest so
+    far: its weights are kept. ``noise`` is the standard error of the difference between ``score``
+    and the score of the network's start (of mean imputation, if it starts from nothing).
+    ``column_scores`` is given for kept weights only.
+    """
+
+    step: int
+    score: float
+    is_best: bool
+    noise: float | None
+    column_scores: list[float | None] | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class CheckpointSaved(Event):
     """A checkpoint was written; training can resume from ``step``."""
 

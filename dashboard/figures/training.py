@@ -1,8 +1,9 @@
-"""Figures of trainings: losses as they fall, what each column learned, two runs in one picture."""
+"""Figures of trainings: held-out errors as they fall, columns, held-out cells, and two runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,21 +16,27 @@ from dashboard.train.curves import smoothed
 
 MOST_COLUMNS = 30
 FEW_POINTS = 30
-# A masked cell is predicted, a seen one is given back: the colors of those cells.
+# A masked cell is predicted, an observed one reconstructed: the colors of those cells.
 LOSS_COLORS = {"prediction": theme.MASKED, "reconstruction": theme.OBSERVED}
-LOSS_WORDS = {"prediction": "predicting masked cells", "reconstruction": "giving back seen cells"}
+LOSS_WORDS = {"prediction": "masked cells", "reconstruction": "observed cells"}
+_DASHES = {"mean imputation": "dot", "Gaussian start": "dash"}
+_LOWEST_SKILL = -1.0  # worse columns are drawn here; the hover has their number
 RUN_STYLES = ((theme.OBSERVED, "solid"), (theme.MISSING, "dash"))
 
 
-def loss_figure(losses: pd.DataFrame, *, total_steps: int | None = None) -> go.Figure:
-    """Return both losses over the steps; the bold lines are calmed.
+def loss_figure(
+    losses: pd.DataFrame, *, total_steps: int | None = None, height: int | None = None
+) -> go.Figure:
+    """Return both losses over the steps; the bold lines are smoothed.
 
     Parameters
     ----------
     losses
         ``step``, ``prediction`` and ``reconstruction``.
     total_steps
-        The axis reaches so far, so that what is to come is seen as empty space.
+        Where the axis ends, so that the steps to come are seen as empty space.
+    height
+        Of the figure.
     """
     figure = go.Figure()
     for name, color in LOSS_COLORS.items():
@@ -53,83 +60,132 @@ def loss_figure(losses: pd.DataFrame, *, total_steps: int | None = None) -> go.F
             hovertemplate="step %{x:,.0f}: %{y:.4f}<extra>" + LOSS_WORDS[name] + "</extra>",
         )
     figure.update_layout(showlegend=True)
-    return _over_steps(figure, total_steps, "mean error (lower is better)")
+    return _over_steps(figure, total_steps, "training error", height=height)
 
 
-def validation_figure(
-    validation: pd.DataFrame, *, total_steps: int | None = None, best_step: float | None = None
+def reduction_figure(
+    curve: pd.DataFrame,
+    lines: Mapping[str, float],
+    *,
+    relative_to: str,
+    total_steps: int | None = None,
+    height: int | None = None,
 ) -> go.Figure:
-    """Return the score on held-out cells over the steps, the best one marked.
+    """Return how much lower the held-out error is than a reference, over the steps.
 
     Parameters
     ----------
-    validation
-        ``step`` and ``score``.
+    curve
+        ``step``, ``share``, ``low`` and ``high``; a band is drawn where there are bounds. The best
+        step, whose model is kept, has a ring.
+    lines
+        References by words; the one at 0 is what the axis is relative to.
+    relative_to
+        Its words.
     total_steps
         As for `loss_figure`.
-    best_step
-        The step whose weights were taken; that of the lowest score where not given.
     """
     figure = go.Figure()
-    figure.add_scatter(
-        x=validation["step"],
-        y=validation["score"],
-        mode="lines+markers" if len(validation) < FEW_POINTS else "lines",
-        name="held-out cells",
-        line={"color": theme.IMPUTED, "width": 2.5},
-        hovertemplate="step %{x:,.0f}: %{y:.4f}<extra></extra>",
-    )
-    if len(validation):
-        best = validation.loc[validation["score"].idxmin()]
+    end = total_steps or (curve["step"].max() if len(curve) > 1 else 1.0)
+    if curve["low"].notna().any():
         figure.add_scatter(
-            x=[best["step"] if best_step is None else best_step],
-            y=[best["score"]],
+            x=[*curve["step"], *curve["step"][::-1]],
+            y=[*curve["low"], *curve["high"][::-1]],
+            fill="toself",
+            fillcolor=theme.tint(theme.IMPUTED, 0.18),
+            line={"width": 0},
+            mode="lines",
+            showlegend=False,
+            hoverinfo="skip",
+        )
+    for words, share in lines.items():
+        figure.add_scatter(
+            x=[0, end],
+            y=[share, share],
+            mode="lines",
+            name=words,
+            line={"color": theme.NEUTRAL, "width": 1.5, "dash": _DASHES.get(words, "solid")},
+            hovertemplate=f"{words}: %{{y:.1%}}<extra></extra>",
+        )
+    figure.add_scatter(
+        x=curve["step"],
+        y=curve["share"],
+        mode="lines+markers" if len(curve) < FEW_POINTS else "lines",
+        name="network",
+        showlegend=False,
+        line={"color": theme.IMPUTED, "width": 2.5},
+        hovertemplate="step %{x:,.0f}: %{y:.1%}<extra>network</extra>",
+    )
+    if len(curve):
+        best = curve.loc[curve["share"].idxmax()]
+        figure.add_scatter(
+            x=[best["step"]],
+            y=[best["share"]],
             mode="markers",
-            name="the best so far",
+            showlegend=False,
+            cliponaxis=False,  # it may be the first or the last step
             marker={
                 "size": 13,
                 "color": "rgba(0,0,0,0)",
                 "line": {"width": 2.5, "color": theme.MISSING},
             },
-            hovertemplate="step %{x:,.0f}: %{y:.4f}<extra>the best</extra>",
+            hovertemplate="step %{x:,.0f}: %{y:.1%}<extra>kept model</extra>",
         )
-    return _over_steps(figure, total_steps, "error on held-out cells")
+    figure.update_layout(showlegend=True)
+    figure.update_xaxes(showticklabels=bool(total_steps) or len(curve) > 1)
+    figure.update_yaxes(tickformat=".1~%", range=_range_of(curve, lines))
+    axis = f"held-out error below<br>{relative_to}"
+    return _over_steps(figure, total_steps, axis, height=height)
 
 
-def columns_figure(columns: pd.DataFrame) -> go.Figure:
-    """Return for each column how its prediction loss fell: from the grey dot to the colored one.
+def _range_of(curve: pd.DataFrame, lines: Mapping[str, float]) -> list[float]:
+    """Return an axis that shows curve and references; an untrained network may be far below."""
+    values = np.array([0.0, *lines.values(), *curve["share"], *curve["high"]], dtype=float)
+    values = values[np.isfinite(values)]
+    if len(values) < 3:
+        return [-0.05, 1.0]
+    top = max(values.max(), 0.01)
+    bottom = max(values.min(), -top)
+    margin = 0.08 * (top - bottom)
+    return [bottom - margin, top + margin]
+
+
+def skills_figure(skills: pd.DataFrame) -> go.Figure:
+    """Return the skill of the kept model in each column, beside that of its start.
 
     Parameters
     ----------
-    columns
-        ``column``, ``first`` and ``now``, the worst first; of many, the first ones are shown.
+    skills
+        ``column``, ``cells``, ``kept`` and perhaps ``start``; the first ones are shown.
     """
-    shown = columns.dropna(subset=["now"]).head(MOST_COLUMNS)
+    shown = skills.head(MOST_COLUMNS)
     labels = [figure_text(name) for name in shown["column"]]
     places = np.arange(len(shown))
     figure = go.Figure()
-    figure.add_scatter(
-        x=_with_gaps(shown["first"], shown["now"]),
-        y=_with_gaps(places, places),
-        mode="lines",
-        line={"color": theme.FAINT, "width": 3},
-        showlegend=False,
-        hoverinfo="skip",
-    )
-    for name, words, color in (
-        ("first", "at first", theme.NEUTRAL),
-        ("now", "by now", theme.MASKED),
-    ):
+    kinds = {"kept": ("kept model", theme.IMPUTED)}
+    if "start" in shown:
+        kinds = {"start": ("Gaussian start", theme.NEUTRAL)} | kinds
         figure.add_scatter(
-            x=shown[name],
+            x=_with_gaps(*(shown[name].clip(lower=_LOWEST_SKILL) for name in ("start", "kept"))),
+            y=_with_gaps(places, places),
+            mode="lines",
+            line={"color": theme.FAINT, "width": 3},
+            showlegend=False,
+            hoverinfo="skip",
+        )
+    for name, (words, color) in kinds.items():
+        figure.add_scatter(
+            x=shown[name].clip(lower=_LOWEST_SKILL),
             y=places,
             mode="markers",
             name=words,
             marker={"color": color, "size": 10},
-            customdata=labels,
-            hovertemplate="%{customdata}: %{x:.4f}<extra>" + words + "</extra>",
+            customdata=list(zip(labels, shown[name], shown["cells"], strict=True)),
+            hovertemplate="%{customdata[0]}: %{customdata[1]:.1%} on %{customdata[2]} held-out "
+            f"cells<extra>{words}</extra>",
         )
-    figure.update_xaxes(title="error in predicting masked cells", rangemode="tozero")
+    figure.add_vline(x=0, line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"})
+    figure.update_xaxes(title="held-out error below mean imputation", tickformat=".0%")
     figure.update_yaxes(
         tickmode="array",
         tickvals=places,
@@ -142,7 +198,68 @@ def columns_figure(columns: pd.DataFrame) -> go.Figure:
     return styled(figure, height=max(220, 110 + 24 * len(shown)))
 
 
-def overlay_figure(runs: Mapping[str, pd.DataFrame], *, axis: str) -> go.Figure:
+def cells_figure(truth: Sequence[Any], predicted: Sequence[Any], column: str) -> go.Figure:
+    """Return predictions of held-out numbers or times against the truth, with the diagonal."""
+    figure = go.Figure()
+    ends = [min([*truth, *predicted]), max([*truth, *predicted])]
+    figure.add_scatter(
+        x=ends,
+        y=ends,
+        mode="lines",
+        line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    figure.add_scatter(
+        x=list(truth),
+        y=list(predicted),
+        mode="markers",
+        marker={"color": theme.tint(theme.IMPUTED, 0.6), "size": 8},
+        hovertemplate="truth %{x}<br>predicted %{y}<extra></extra>",
+        showlegend=False,
+    )
+    figure.update_xaxes(title=f"truth: {figure_text(column)}")
+    figure.update_yaxes(title="predicted")
+    return styled(figure, height=300)
+
+
+def labels_figure(counts: pd.DataFrame, column: str) -> go.Figure:
+    """Return how often each true category is predicted as which.
+
+    Parameters
+    ----------
+    counts
+        Counts, true categories as rows and predicted ones as columns.
+    """
+    figure = go.Figure(
+        go.Heatmap(
+            z=counts.to_numpy(),
+            texttemplate="%{z}",
+            colorscale=[[0, theme.tint(theme.IMPUTED, 0.0)], [1, theme.tint(theme.IMPUTED, 0.85)]],
+            showscale=False,
+            hoverinfo="skip",
+        )
+    )
+    figure.update_xaxes(title="predicted", **_ticks(counts.columns))
+    figure.update_yaxes(
+        title=f"truth: {figure_text(column)}", autorange="reversed", **_ticks(counts.index)
+    )
+    return styled(figure, height=max(260, 110 + 26 * len(counts)))
+
+
+def _ticks(names: pd.Index) -> dict[str, Any]:
+    return {
+        "tickmode": "array",
+        "tickvals": list(range(len(names))),
+        "ticktext": [figure_text(name, 16) for name in names],
+        "showgrid": False,
+        "zeroline": False,
+    }
+
+
+def overlay_figure(
+    runs: Mapping[str, pd.DataFrame], *, axis: str, is_share: bool = False
+) -> go.Figure:
     """Return a curve of two runs in one picture.
 
     Parameters
@@ -151,29 +268,35 @@ def overlay_figure(runs: Mapping[str, pd.DataFrame], *, axis: str) -> go.Figure:
         Name of a run to a table of ``step`` and ``value``; the first is the solid line.
     axis
         What the values are, in words.
+    is_share
+        Whether they are shares, which are drawn in percent and not smoothed.
     """
     figure = go.Figure()
     for (name, curve), (color, dash) in zip(runs.items(), RUN_STYLES, strict=False):
         values = curve["value"]
         figure.add_scatter(
             x=curve["step"],
-            y=smoothed(values) if values.notna().sum() > FEW_POINTS else values,
+            y=values if is_share or values.notna().sum() <= FEW_POINTS else smoothed(values),
             mode="lines" if len(curve) > 1 else "markers",
             name=figure_text(name, 40),
             line={"color": color, "width": 2.5, "dash": dash},
-            hovertemplate="step %{x:,.0f}: %{y:.4f}<extra></extra>",
+            hovertemplate=f"step %{{x:,.0f}}: %{{y:{'.1%' if is_share else '.4f'}}}<extra></extra>",
         )
     figure.update_layout(showlegend=True)
+    if is_share:
+        figure.update_yaxes(tickformat=".1~%")
     return _over_steps(figure, None, axis)
 
 
-def _over_steps(figure: go.Figure, total_steps: int | None, axis: str) -> go.Figure:
-    steps = {"title": "step of the training", "rangemode": "tozero"}
+def _over_steps(
+    figure: go.Figure, total_steps: int | None, axis: str, *, height: int | None = None
+) -> go.Figure:
+    steps = {"title": "training step", "rangemode": "tozero"}
     if total_steps:
         steps["range"] = [0, total_steps]
     figure.update_xaxes(**steps)
     figure.update_yaxes(title=axis)
-    return styled(figure)
+    return styled(figure, height=height)
 
 
 def _with_gaps(starts: object, ends: object) -> list[float | None]:

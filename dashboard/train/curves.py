@@ -1,10 +1,11 @@
-"""From the events of a training to curves: heard one by one, drawn whenever wished."""
+"""From the events of a training to curves: read one by one, drawn whenever needed."""
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,24 +15,65 @@ from pmae_core.jobs import JobEvent
 from pmae_core.table import Schema
 
 MOST_POINTS = 400
+# References by their names in events; the network starts from the Gaussian.
+MEAN, GAUSSIAN = "mean", "gaussian"
+
+
+@dataclass(frozen=True)
+class References:
+    """What simple methods score on the held-out cells of a training.
+
+    Attributes
+    ----------
+    scores : mapping of str to float
+        Errors by method: ``MEAN``, and ``GAUSSIAN`` if the network starts from it.
+    column_scores : mapping of str to list
+        The same per column, None where none of its cells is held out.
+    n_cells : list of int
+        Held-out cells per column.
+    """
+
+    scores: Mapping[str, float]
+    column_scores: Mapping[str, list[float | None]]
+    n_cells: list[int]
+
+    @property
+    def baseline(self) -> str:
+        """The reference that noise is measured against: where the network starts."""
+        return GAUSSIAN if GAUSSIAN in self.scores else MEAN
+
+
+@dataclass(frozen=True)
+class Validation:
+    """One scoring on the held-out cells; see :class:`pmae_core.events.ValidationScored`."""
+
+    step: int
+    score: float
+    noise: float
+    column_scores: list[float | None] | None
 
 
 class Curves:
-    """What the events of one training tell so far.
+    """What the events of one training say so far.
 
-    A training that was resumed begins again at its checkpoint: what came after that in the
-    attempt before is forgotten, as the training itself has forgotten it.
+    A training that was resumed begins again at its checkpoint. What came after the checkpoint in
+    the attempt before is dropped, as the training itself has dropped it.
 
     Attributes
     ----------
     heard
-        Number of the last event heard, to ask for those after it.
+        Number of the last event read, to ask for those after it.
     device, precision, n_parameters, n_rows
         Of the newest attempt; None before it says so.
     total_steps, rows_per_second
         The planned length, and the newest speed; None before the first steps.
     batch_size
-        After the device ran out of memory; None while it did not.
+        After the device ran out of memory; None if it did not.
+    references
+        Scores of simple methods on the same cells; None without held-out cells, and in runs of
+        older versions.
+    answers
+        Of a blend: its newest member and its skill on held-out cells, after each member.
     """
 
     def __init__(self) -> None:
@@ -43,18 +85,14 @@ class Curves:
         self.total_steps: int | None = None
         self.rows_per_second: float | None = None
         self.batch_size: int | None = None
-        self._steps: list[int] = []
-        self._prediction: list[float] = []
-        self._reconstruction: list[float] = []
-        self._validation: list[float] = []
-        self._columns: list[np.ndarray] = []
+        self.references: References | None = None
+        self.answers: list[tuple[str, float | None]] = []
+        self._losses: list[tuple[int, float, float, float]] = []
+        self._validations: list[Validation] = []
         self._lock = threading.Lock()
 
-    def __len__(self) -> int:
-        return len(self._steps)
-
     def hear(self, events: Iterable[JobEvent]) -> None:
-        """Take events into account; those heard already change nothing."""
+        """Take events into account; those read already change nothing."""
         with self._lock:
             for event in events:
                 if event.seq > self.heard:
@@ -65,82 +103,64 @@ class Curves:
         if kind == "TrainingStarted":
             self.device, self.precision = data["device"], data["precision"]
             self.n_parameters, self.n_rows = data["n_parameters"], data["n_rows"]
-            self.total_steps = data["total_steps"]
-            self._forget_after(data["first_step"])
+            self.total_steps = int(data["total_steps"])
+            self._drop_after(data["first_step"])
         elif kind == "TrainingProgress":
-            self.total_steps = data["total_steps"]
+            self.total_steps = int(data["total_steps"])
             self.rows_per_second = data["rows_per_second"]
-            self._steps.append(data["step"])
-            self._prediction.append(_number(data["prediction_loss"]))
-            self._reconstruction.append(_number(data["reconstruction_loss"]))
-            self._validation.append(_number(data["validation_score"]))
-            pairs = [[_number(value) for value in pair] for pair in data["column_losses"]]
-            self._columns.append(np.array(pairs, dtype=np.float32).reshape(-1, 2))
+            names = ("prediction_loss", "reconstruction_loss", "validation_score")
+            self._losses.append((data["step"], *(_number(data[name]) for name in names)))
+        elif kind == "ReferencesScored":
+            self.references = References(data["scores"], data["column_scores"], data["n_cells"])
+        elif kind == "ValidationScored":
+            self._validations.append(
+                Validation(
+                    step=data["step"],
+                    score=data["score"],
+                    noise=_number(data["noise"]),
+                    column_scores=data["column_scores"],
+                )
+            )
+        elif kind == "AnswerImproved":
+            # A resumed blend begins again with its first member.
+            self.answers = self.answers if len(data["members"]) > len(self.answers) else []
+            self.answers.append((data["members"][-1], data["skill"]))
         elif kind == "BatchReduced":
             self.batch_size = data["batch_size"]
 
-    def _forget_after(self, step: int) -> None:
-        n_kept = int(np.searchsorted(self._steps, step, side="right"))
-        for values in (
-            self._steps, self._prediction, self._reconstruction, self._validation, self._columns
-        ):  # fmt: skip
-            del values[n_kept:]
+    def _drop_after(self, step: int) -> None:
+        self._losses = [row for row in self._losses if row[0] <= step]
+        self._validations = [one for one in self._validations if one.step <= step]
+
+    def __len__(self) -> int:
+        return len(self._losses)
 
     def losses(self, most: int = MOST_POINTS) -> pd.DataFrame:
         """Return step, prediction and reconstruction; means of neighbors where there are many."""
         with self._lock:
-            table = pd.DataFrame(
-                {
-                    "step": self._steps,
-                    "prediction": self._prediction,
-                    "reconstruction": self._reconstruction,
-                },
-                dtype=float,
-            )
-        return _thinned(table, most)
+            names = ["step", "prediction", "reconstruction", "validation"]
+            table = pd.DataFrame(self._losses, columns=names, dtype=float)
+        return _thinned(table[names[:3]], most)
 
     def validation(self) -> pd.DataFrame:
-        """Return step and score of each validation whose score was a new one."""
-        with self._lock:
-            table = pd.DataFrame({"step": self._steps, "score": self._validation}, dtype=float)
-        table = table.dropna()
-        return table[table["score"] != table["score"].shift()].reset_index(drop=True)
+        """Return step, score and noise of each validation.
 
-    def column(self, place: int, most: int = MOST_POINTS) -> pd.DataFrame:
-        """Return step, prediction and reconstruction of one column."""
-        with self._lock:
-            pairs = [
-                pair[place] if place < len(pair) else (math.nan, math.nan) for pair in self._columns
-            ]
-            table = pd.DataFrame({"step": self._steps}, dtype=float)
-        table[["prediction", "reconstruction"]] = np.array(pairs, dtype=float).reshape(-1, 2)
-        return _thinned(table, most)
-
-    def columns(self, names: Sequence[str]) -> pd.DataFrame:
-        """Return for each column its prediction loss at first and by now, the worst first.
-
-        Both are means over a tenth of the events, since single ones are noisy.
+        Runs of older versions say a score with their losses only, and no noise.
         """
         with self._lock:
-            seen = [pairs for pairs in self._columns if len(pairs) == len(names)]
-        if not seen:
-            return pd.DataFrame(columns=["column", "first", "now", "reconstruction"])
-        n_side = max(1, len(seen) // 10)
-        first, last = np.array(seen[:n_side]), np.array(seen[-n_side:])
-        table = pd.DataFrame(
-            {
-                "column": list(names),
-                "first": _mean(first[:, :, 0]),
-                "now": _mean(last[:, :, 0]),
-                "reconstruction": _mean(last[:, :, 1]),
-            }
-        )
-        return table.sort_values("now", ascending=False, kind="stable", ignore_index=True)
+            if self._validations:
+                rows = [(one.step, one.score, one.noise) for one in self._validations]
+                return pd.DataFrame(rows, columns=["step", "score", "noise"], dtype=float)
+            rows = [(step, score, math.nan) for step, _, _, score in self._losses]
+        table = pd.DataFrame(rows, columns=["step", "score", "noise"], dtype=float)
+        table = table.dropna(subset=["score"])
+        return table[table["score"] != table["score"].shift()].reset_index(drop=True)
 
     @property
-    def n_columns(self) -> int:
-        """How many columns the network learns; 0 before the first steps."""
-        return len(self._columns[-1]) if self._columns else 0
+    def kept(self) -> Validation | None:
+        """The validation of the model that is kept: the best so far."""
+        with self._lock:
+            return min(self._validations, key=lambda one: one.score, default=None)
 
 
 def column_names(schema: Mapping[str, Any] | None, n_columns: int) -> list[str]:
@@ -161,13 +181,6 @@ def smoothed(values: pd.Series) -> pd.Series:
 
 def _number(value: float | None) -> float:
     return math.nan if value is None else float(value)
-
-
-def _mean(values: np.ndarray) -> np.ndarray:
-    """Return means over events, NaN where a column had none; without numpy's warning."""
-    counts = np.isfinite(values).sum(axis=0)
-    sums = np.nansum(values.astype(float), axis=0)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 def _thinned(table: pd.DataFrame, most: int) -> pd.DataFrame:

@@ -16,27 +16,30 @@ from pmae_core.imputers.masked.presets import resolve_settings
 from pmae_core.jobs import JobSpec
 from pmae_core.masking import list_masking_functions
 
-METHODS = {"mixer": "pmae-mix", "transformer": "pmae-trf"}
+METHODS = {"mixer": "pmae-mix", "transformer": "pmae-trf", "blend": "pmae"}
 
 ARCHITECTURES = {
     "mixer": "Mixer: a small dense network mixes the columns. Fast, and good on most tables.",
-    "transformer": "Transformer: attention mixes the columns. Slower; it can pay on tables with "
-    "many columns that hang together.",
+    "transformer": "Transformer: attention mixes the columns. Slower; it can pay off on tables "
+    "with many related columns.",
+    "blend": "Blend: the mixer together with trees and a Gaussian, weighted per column. Often the "
+    "most accurate.",
 }
 PRESETS = {
-    "balanced": "Balanced: a good model in minutes. It starts from a simple statistical answer, "
-    "improves on it, and stops by itself when held-out cells get no better.",
-    "fast": "Fast: a first look. A smaller network and far fewer steps.",
-    "paper-steps": "Paper, short: the paper’s network and loss, with 1,000 small steps instead of "
-    "600 epochs: in minutes, and less good.",
-    "paper": "Paper, to the letter: 600 epochs. It takes hours without a GPU.",
+    "fast": "Quick: a smaller network and fewer steps, for a first look.",
+    "balanced": "Balanced: a good model in minutes. Training stops when held-out cells get no "
+    "better.",
+    "paper": "Paper: 600 epochs, exactly as published. It takes hours without a GPU.",
 }
 LOSSES = {
-    "paper": "Every column counts the same: its mean error, summed over columns.",
-    "grouped": "As the paper’s code was released: columns with and without holes are two groups, "
-    "and each group’s mean counts.",
-    "remasker": "As in ReMasker: every cell counts the same, so full columns weigh more.",
+    "paper": "Per column: every column counts the same.",
+    "grouped": "In two groups: columns with and without missing values, as in the released code "
+    "of the paper.",
+    "remasker": "Per cell: every cell counts the same, so complete columns weigh more.",
 }
+# What all members of a blend share, and its network cannot set.
+SHARED_IN_A_BLEND = ("categorical", "numeric", "min_category_count", "validation_share")
+_MEMBERS = ("network", "gaussian", "trees")
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         Setting(
             "width",
             "Width",
-            "Numbers by which the network describes a cell. More can hold more, and costs more.",
+            "Numbers per cell inside the network. A wider network can learn more and takes longer.",
             low=2,
             high=512,
             step=2,
@@ -66,7 +69,7 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         Setting(
             "encoder_depth",
             "Depth of the encoder",
-            "Layers that look at what is known of a row.",
+            "Layers that read the observed cells of a row.",
             low=1,
             high=24,
             step=1,
@@ -74,7 +77,7 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         Setting(
             "decoder_depth",
             "Depth of the decoder",
-            "Layers that turn what was understood into values.",
+            "Layers that turn the encoding into values.",
             low=1,
             high=24,
             step=1,
@@ -82,7 +85,7 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         Setting(
             "heads",
             "Attention heads",
-            "In how many ways a transformer compares columns; must divide the width.",
+            "Attention patterns per layer of a transformer; must divide the width.",
             low=1,
             high=64,
             step=1,
@@ -90,16 +93,16 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         Setting(
             "mlp_ratio",
             "Inner width",
-            "How many times wider than the network its inner layers are.",
+            "Width of the inner layers as a multiple of the network’s width.",
             low=0.5,
             high=16.0,
             step=0.5,
         ),
         Setting(
             "mixing_width",
-            "Widest mixing of columns",
-            "Most inner units of a mixer’s layers along the columns, which keeps tables with "
-            "hundreds of columns affordable; 0 for no bound.",
+            "Limit of mixing width",
+            "Most hidden units of a mixer’s layers across columns, which keeps tables with "
+            "hundreds of columns affordable; 0 for no limit.",
             low=0,
             high=65536,
             step=16,
@@ -107,8 +110,8 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         Setting(
             "dropout",
             "Dropout",
-            "Share of the network switched off at random in each step; it guards small tables "
-            "against learning by heart.",
+            "Share of the network switched off at random in each step, against overfitting on "
+            "small tables.",
             low=0.0,
             high=0.9,
             step=0.05,
@@ -116,16 +119,16 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         Setting(
             "start",
             "Start",
-            "Where the network begins. It can improve on the answer of a joint normal "
-            "distribution, which helps small tables, or begin from nothing.",
-            options={"gaussian": "From a joint normal distribution", "none": "From nothing"},
+            "What the network improves on: the prediction of a joint normal distribution, which "
+            "helps on small tables, or nothing.",
+            options={"gaussian": "From a joint normal distribution", "none": "From scratch"},
         ),
     ),
     "Length and pace": (
         Setting(
             "batch_size",
-            "Rows in a step",
-            "How many rows the network sees before it corrects itself.",
+            "Rows per step",
+            "Rows that the network sees before its weights change.",
             low=1,
             high=65536,
             step=1,
@@ -133,8 +136,8 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         Setting(
             "learning_rate",
             "Learning rate",
-            "How far it corrects itself in a step. Too large and the curves jump, too small and "
-            "nothing happens.",
+            "How far the weights move in a step. Too large and the curves jump; too small and "
+            "nothing is learned.",
             low=1e-6,
             high=1.0,
             step=1e-4,
@@ -152,7 +155,7 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         Setting(
             "weight_decay",
             "Weight decay",
-            "How strongly weights are pulled toward 0; it keeps the network simple.",
+            "How strongly weights are pulled toward 0, which keeps the network simple.",
             low=0.0,
             high=1.0,
             step=0.01,
@@ -160,9 +163,9 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         ),
         Setting(
             "average_decay",
-            "Average of the weights",
-            "The model is a moving average of its last weights with this memory, which calms it; "
-            "0 takes the last weights.",
+            "Weight averaging",
+            "The model is a moving average of its weights with this decay, which smooths it; 0 "
+            "uses the last weights.",
             low=0.0,
             high=0.9999,
             step=0.01,
@@ -172,9 +175,9 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
     "Validation": (
         Setting(
             "validation_share",
-            "Rows that lend cells for validation",
-            "In this share of rows some known cells are held back, to see how well the network "
-            "fills cells it never saw; 0 for none.",
+            "Rows with held-out cells",
+            "In this share of rows, some observed cells are held out to score the network; 0 for "
+            "none.",
             low=0.0,
             high=0.9,
             step=0.05,
@@ -182,7 +185,7 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         Setting(
             "validate_every",
             "Steps between validations",
-            "How often the held-back cells are filled and scored.",
+            "How often the held-out cells are predicted and scored.",
             low=1,
             high=100_000,
             step=5,
@@ -190,24 +193,24 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         Setting(
             "patience",
             "Patience",
-            "Training stops after so many validations without improvement; 0 never stops early.",
+            "Training stops after this many validations without improvement; 0 never stops early.",
             low=0,
             high=10_000,
             step=1,
         ),
         Setting(
             "correct_means",
-            "Numbers are filled with",
-            "In a skewed column such as incomes the mean is far from the middle. The held-back "
-            "cells teach where it is.",
-            options={True: "The mean that can be expected", False: "Nearly the middle value"},
+            "Numbers are imputed as",
+            "In a skewed column such as income, the mean is far from the median. Held-out cells "
+            "show by how much.",
+            options={True: "The expected mean", False: "Close to the median"},
         ),
     ),
     "Cells": (
         Setting(
             "categorical",
             "Categories",
-            "How the network sees categories.",
+            "How the network represents categories.",
             options={
                 "softmax": "As categories, with a probability for each",
                 "scalar": "As numbers, the paper’s way",
@@ -216,7 +219,7 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         Setting(
             "numeric",
             "Numbers",
-            "How numbers are scaled before the network sees them; they come back in their units.",
+            "How numbers are scaled for the network; imputed values are in the original units.",
             options={
                 "rank": "By rank, exactly invertible",
                 "quantile": "By quantiles, the paper’s way",
@@ -243,7 +246,7 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         Setting(
             "p_obs",
             "Observed shares",
-            "Where the share of rows in which a column is observed comes from.",
+            "Which rows each column’s observed share is taken from.",
             options={
                 "batch": "From the rows of each step, as in the paper",
                 "table": "From the whole table",
@@ -251,9 +254,9 @@ GROUPS: Mapping[str, tuple[Setting, ...]] = {
         ),
         Setting(
             "copy_share",
-            "Rows that copy another row’s holes",
-            "In this share of rows the masked cells are the holes of another row, so that the "
-            "network practises on the patterns that the table really has.",
+            "Rows with another row’s pattern",
+            "In this share of rows, the masked cells are the missing cells of another row, so "
+            "that the network trains on patterns that the table has.",
             low=0.0,
             high=1.0,
             step=0.05,
@@ -266,15 +269,15 @@ LENGTHS: Mapping[str, tuple[Setting, Setting]] = {
         Setting(
             "steps",
             "Steps",
-            "How often the network corrects itself, at most.",
+            "Weight updates, at most.",
             low=1,
             high=1_000_000,
             step=100,
         ),
         Setting(
             "warmup_steps",
-            "Steps of warm-up",
-            "The learning rate rises from 0 over so many steps.",
+            "Warm-up steps",
+            "The learning rate rises over this many steps.",
             low=0,
             high=100_000,
             step=10,
@@ -284,15 +287,15 @@ LENGTHS: Mapping[str, tuple[Setting, Setting]] = {
         Setting(
             "epochs",
             "Epochs",
-            "How often the network sees the whole table, at most.",
+            "Passes over the table, at most.",
             low=1,
             high=100_000,
             step=10,
         ),
         Setting(
             "warmup_epochs",
-            "Epochs of warm-up",
-            "The learning rate rises from 0 over so many epochs.",
+            "Warm-up epochs",
+            "The learning rate rises over this many epochs.",
             low=0,
             high=10_000,
             step=5,
@@ -304,9 +307,9 @@ LENGTH_DEFAULTS = {"steps": 1000, "warmup_steps": 50, "epochs": 300, "warmup_epo
 PRECISION = Setting(
     "precision",
     "Number format",
-    "bfloat16 is faster on new GPUs and a little less exact.",
+    "bfloat16 is faster on recent GPUs and slightly less exact.",
     options={
-        "auto": "As the device does best",
+        "auto": "Best for the device",
         "float32": "float32, 7 digits",
         "bfloat16": "bfloat16, 3 digits",
     },
@@ -314,7 +317,7 @@ PRECISION = Setting(
 
 
 def preset_values(preset: str, n_rows: int) -> dict[str, Any]:
-    """Return every setting of a preset as its widget shows it; none of "no such thing" is 0."""
+    """Return every setting of a preset as its widget shows it; 0 stands for none."""
     values = resolve_settings(preset, {}, n_rows)
     for name in ("patience", "average_decay", "mixing_width"):
         values[name] = values[name] or 0
@@ -355,16 +358,16 @@ def problems(settings: Mapping[str, Any], architecture: str) -> list[str]:
     """Return why a network cannot be built like this, as sentences."""
     found = []
     if settings["width"] % 2:
-        found.append(f"The width must be even, and {settings['width']} is not.")
+        found.append(f"The width must be even; {settings['width']} is odd.")
     if architecture == "transformer" and settings["width"] % settings["heads"]:
         found.append(
             f"{settings['heads']} attention heads do not divide a width of {settings['width']}. "
-            "Take a width that they divide, such as 32 with 4 heads."
+            "Choose a width that they divide, such as 32 with 4 heads."
         )
     if settings["start"] == "gaussian" and settings["categorical"] == "scalar":
         found.append(
             "A start from a joint normal distribution needs categories as categories. "
-            "Change one of the two."
+            "Change either setting."
         )
     return found
 
@@ -402,7 +405,10 @@ def training_masking(masking: Masking) -> TrainingMasking:
     if changed:
         defaults = " and ".join(f"{masking.info.parameters[name]:g}" for name in changed)
         names = " and ".join(code(name) for name in changed)
-        note = f"Training uses {names} = {defaults}, the paper’s; the lab’s own is for looking."
+        note = (
+            f"Training uses {names} = {defaults}, as in the paper; the lab’s value is for "
+            "exploring only."
+        )
     return TrainingMasking({"masking": masking.function}, masking.info.title, note)
 
 
@@ -422,7 +428,50 @@ def lab_masking(settings: Mapping[str, Any]) -> Masking | None:
     return Masking(function.name, {name: float(value) for name, value in given.items()})
 
 
-# The job in words
+# The job
+
+
+def job_params(
+    architecture: str,
+    preset: str,
+    masking: Mapping[str, Any],
+    changes: Mapping[str, Any],
+    device: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the parameters of the imputer.
+
+    Parameters
+    ----------
+    architecture, preset : str
+        Of ``METHODS`` and ``PRESETS``.
+    masking, changes, device : mapping
+        The masking, settings that differ from the preset, and where to train.
+
+    Examples
+    --------
+    >>> job_params("mixer", "fast", {"masking": "logit"}, {"width": 64}, {})
+    {'masking': 'logit', 'preset': 'fast', 'width': 64}
+    """
+    if architecture != "blend":
+        return {**masking, "preset": preset, **changes, **device}
+    own = {name: value for name, value in changes.items() if name not in SHARED_IN_A_BLEND}
+    # The quick blend would leave the network out, and this page is about it.
+    return {
+        "preset": preset,
+        "members": list(_MEMBERS),
+        "network_params": {**masking, **own},
+        **device,
+    }
+
+
+def presets_of(architecture: str) -> list[str]:
+    """Return the presets that a model has: the paper knows no blend."""
+    return [name for name in PRESETS if architecture != "blend" or name != "paper"]
+
+
+def preset_title(preset: str) -> str:
+    """Return the name of a preset for readers."""
+    return PRESETS.get(preset, preset).partition(":")[0]
 
 
 def job_words(method: str, table: str, preset: str, seed: int) -> str:
@@ -431,17 +480,31 @@ def job_words(method: str, table: str, preset: str, seed: int) -> str:
     Examples
     --------
     >>> job_words("pmae-mix", "penguins", "fast", 3)
-    'PMAE (mixer) on penguins, fast, seed 3'
+    'PMAE (mixer) on penguins, Quick, seed 3'
     """
-    title = {"pmae-mix": "PMAE (mixer)", "pmae-trf": "PMAE (transformer)"}.get(method, method)
-    return f"{title} on {table}, {preset}, seed {seed}"
+    return f"{method_title(method)} on {table}, {preset_title(preset)}, seed {seed}"
+
+
+def method_title(method: str) -> str:
+    """Return the name of a method for readers."""
+    return {
+        "pmae-mix": "PMAE (mixer)",
+        "pmae-trf": "PMAE (transformer)",
+        "pmae": "PMAE blend",
+    }.get(method, method)
+
+
+def chosen_params(spec: JobSpec) -> dict[str, Any]:
+    """Return what was chosen for a training in one mapping, that of a blend's network included."""
+    params = dict(spec.params["params"])
+    return params | dict(params.pop("network_params", None) or {})
 
 
 def differences(first: JobSpec, second: JobSpec) -> list[tuple[str, Any, Any]]:
     """Return in what two trainings differ: the name, its value in the first and in the second."""
     flat = [
         {"method": spec.params["method"], "seed": spec.seed, "table": spec.table}
-        | dict(spec.params["params"])
+        | chosen_params(spec)
         for spec in (first, second)
     ]
     names = list(dict.fromkeys([*flat[0], *flat[1]]))

@@ -4,9 +4,11 @@ from pmae_core.events import (
     BatchReduced,
     CheckpointSaved,
     Event,
+    ReferencesScored,
     TrainingFinished,
     TrainingProgress,
     TrainingStarted,
+    ValidationScored,
 )
 from pmae_core.training.batch import Batch, StepOutput
 from pmae_core.training.config import TrainingConfig
@@ -19,6 +21,7 @@ __all__ = [
     "BatchReduced",
     "CheckpointSaved",
     "Event",
+    "ReferencesScored",
     "StepOutput",
     "Trainer",
     "TrainingConfig",
@@ -26,6 +29,7 @@ __all__ = [
     "TrainingProgress",
     "TrainingResult",
     "TrainingStarted",
+    "ValidationScored",
     "choose_device",
     "train",
 ]

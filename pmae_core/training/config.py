@@ -83,7 +83,7 @@ class TrainingConfig:
     def total_steps(self, n_rows: int) -> int:
         """Return the number of steps of a whole training."""
         if self.steps is not None:
-            return self.steps
+            return int(self.steps)
         return (self.epochs or 0) * self.batches_per_epoch(n_rows)
 
     def learning_rate_at(self, step: int, n_rows: int) -> float:

@@ -16,9 +16,11 @@ from pmae_core.events import (
     Callback,
     CheckpointSaved,
     Event,
+    ReferencesScored,
     TrainingFinished,
     TrainingProgress,
     TrainingStarted,
+    ValidationScored,
 )
 from pmae_core.masking import HeldOut, Sampler
 from pmae_core.model import MaskedAutoencoder, reduce_errors
@@ -35,7 +37,7 @@ from pmae_core.training.config import TrainingConfig
 from pmae_core.training.device import autocast, choose_device, choose_precision, threads_for
 from pmae_core.training.meter import LossMeter
 from pmae_core.training.result import TrainingResult
-from pmae_core.training.validation import BestWeights, Validator
+from pmae_core.training.validation import BestWeights, HeldOutErrors, Validator
 
 CHECKPOINT_NAME = "checkpoint.safetensors"
 
@@ -124,6 +126,8 @@ class Trainer:
         self.config = config
         self.callbacks = callbacks
         self.validator = Validator(held_out, values, self.device) if held_out else None
+        self.held_out_errors: HeldOutErrors | None = None  # of the newest validation
+        self.baseline: HeldOutErrors | None = None  # of the network's start, or of the mean
         self.checkpoint_path = checkpoint_dir / CHECKPOINT_NAME if checkpoint_dir else None
         self.n_rows, n_columns = values.shape
         self.total_steps = config.total_steps(self.n_rows)
@@ -198,7 +202,10 @@ class Trainer:
 
     def validation_step(self) -> float | None:
         """Return the score of :attr:`candidate`, lower is better; ``None`` for no validation."""
-        return None if self.validator is None else self.validator.score(self.candidate)
+        if self.validator is None:
+            return None
+        self.held_out_errors = self.validator.errors(self.candidate)
+        return self.held_out_errors.score
 
     @property
     def candidate(self) -> MaskedAutoencoder:
@@ -206,10 +213,35 @@ class Trainer:
         return self.network if self.average is None else self.average.network
 
     def validate(self) -> None:
-        """Score the network; remember its weights if they are the best so far."""
+        """Score the network and report it; remember its weights if they are the best so far."""
         score = self.validation_step()
-        if score is not None:
-            self.best.offer(score, self.step, self.candidate)
+        if score is None:
+            return
+        is_best = self.best.offer(score, self.step, self.candidate)
+        errors, baseline = self.held_out_errors, self.baseline
+        self.emit(
+            ValidationScored(
+                step=self.step,
+                score=score,
+                is_best=is_best,
+                noise=errors.noise_against(baseline) if errors and baseline else None,
+                column_scores=errors.columns() if errors and is_best else None,
+            )
+        )
+
+    def score_references(self) -> None:
+        """Score mean imputation and the network's start on the held-out cells."""
+        if self.validator is None:
+            return
+        found = self.validator.reference_errors(self.network, self.values, self.observed)
+        self.baseline = found.get("gaussian", found["mean"])
+        self.emit(
+            ReferencesScored(
+                n_cells=self.baseline.counts.tolist(),
+                scores={name: errors.score for name, errors in found.items()},
+                column_scores={name: errors.columns() for name, errors in found.items()},
+            )
+        )
 
     def reason_to_end(self, cancel: Callable[[], bool] | None = None) -> str | None:
         """Return why the training ends before the next step, ``None`` if it goes on."""
@@ -265,6 +297,7 @@ class Trainer:
                 n_parameters=sum(p.numel() for p in self.network.parameters()),
             )
         )
+        self.score_references()
         if self.step == 0 and self.best.score is None:  # not if cancelled before step 1
             self.validate()
 

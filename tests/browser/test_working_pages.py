@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-SMALL, ENDLESS = "on patients.parquet, fast, seed 0", "on patients.parquet, paper, seed 0"
+SMALL, ENDLESS = "on patients.parquet, Quick, seed 0", "on patients.parquet, Paper, seed 0"
 # On a machine that does much else; each takes some seconds by itself.
 LONGEST_JOB_SECONDS = 300
-LOSSES = "Does it learn to predict what it cannot see?"
+LOSSES = "Does the training error fall?"
 N_SEEDS = 2
 COMPARISON = f"on patients.parquet, {N_SEEDS} seeds"
 METHODS = ("Mean / mode", "Expectation maximization", "MissForest")
@@ -71,25 +71,30 @@ def test_from_a_file_to_a_filled_table(visitor, server, patients):
 
 def start_two_trainings(visitor) -> None:
     visitor.go_to("Train")
-    visitor.choose("Preset", "Fast")
+    visitor.pick("Preset", "Quick")
     visitor.press_button("Start training")
-    expect_job(visitor, SMALL, "Running")
-    visitor.choose("Preset", "Paper, to the letter")
-    visitor.page.get_by_text("Every setting").click()
+    expect_training(visitor, SMALL, "Running")
+    visitor.press_button("New run")
+    visitor.pick("Preset", "Paper")
+    visitor.press_button("Advanced settings")
     epochs = visitor.page.get_by_role("spinbutton", name="Epochs", exact=True)
     epochs.fill("100000")
     epochs.press("Enter")
     expect(visitor.page.get_by_text("Different from the preset: epochs.")).to_be_visible()
+    visitor.page.keyboard.press("Escape")
     visitor.settle()
     visitor.press_button("Start training")
-    expect_job(visitor, ENDLESS, "Running")
+    expect_training(visitor, ENDLESS, "Running")
+    # The settings are folded away, and the run is in sight without a scroll.
+    expect(visitor.page.get_by_role("button", name="Start training")).to_have_count(0)
+    expect(visitor.page.get_by_role("button", name="Cancel")).to_be_in_viewport()
 
 
 def find_it_running_after_a_reload(visitor) -> None:
     visitor.page.reload()
     # One or two: a fast machine may be done with the small one by now.
     expect(visitor.page.get_by_text(re.compile(r"\d jobs? running"))).to_be_visible()
-    expect_job(visitor, ENDLESS, "Running")
+    expect_training(visitor, ENDLESS, "Running")
     # It moves before our eyes: steps are counted, and a curve grows from them.
     expect(visitor.page.get_by_text(re.compile(r"[Ss]tep [\d,]+ of [\d,]+, about"))).to_be_visible()
     assert visitor.figure_data(LOSSES)
@@ -97,19 +102,27 @@ def find_it_running_after_a_reload(visitor) -> None:
 
 def cancel_the_endless_one(visitor) -> None:
     visitor.press_button("Cancel")
-    expect_job(visitor, ENDLESS, "Cancelled")
+    expect_training(visitor, ENDLESS, "Cancelled")
     expect(visitor.page.get_by_role("button", name="Resume", exact=True)).to_be_visible()
 
 
 def see_the_small_one_done(visitor) -> None:
-    visitor.choose("Which run?", SMALL)
-    expect_job(visitor, SMALL, "Done")
-    expect(visitor.page.get_by_text("60 holes filled")).to_be_visible()
+    visitor.choose("Run", SMALL)
+    expect_training(visitor, SMALL, "Done")
+    expect(visitor.page.get_by_text("60 missing values imputed")).to_be_visible()
     visitor.settle()
     # The newest run is the other one: what is looked at stays when something else is chosen.
-    visitor.choose("One column closely", "city")
-    expect_job(visitor, SMALL, "Done")
-    assert visitor.figure_data("How does it learn city?")
+    visitor.pick("What do you want to see?", "Settings of this run")
+    expect_training(visitor, SMALL, "Done")
+    assert ["Preset", "Quick"] in visitor.grid("Setting", "Value").rows()
+
+
+def expect_training(visitor, name: str, state: str) -> None:
+    """Wait until the training of this name is the one looked at, and in this state."""
+    main = visitor.page.get_by_role("main")
+    expect(main.get_by_test_id("stSelectbox").filter(has_text=name).first).to_be_visible()
+    shown_state = main.get_by_text(re.compile(f"{state}$")).first
+    expect(shown_state).to_be_visible(timeout=1000 * LONGEST_JOB_SECONDS)
 
 
 def expect_job(visitor, name: str, state: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from dashboard.runs import STATE_WORDS, estimates
 from pmae_core.jobs import JobProgress, JobState, JobStore
 from pmae_core.jobs.engines import LocalEngine
-from tests.support.seen import buttons, calm, press, questions, words
+from tests.support.seen import buttons, calm, press, questions, shown, words
 
 PARAMS = {"method": "pmae-mix", "params": {"preset": "fast"}}
 
@@ -50,13 +50,56 @@ def progress(step, loss, score=None, columns=3):
     return ("TrainingProgress", data)
 
 
-EVENTS = [started(), *(progress(10 * i, 1 / i, 0.5 / i) for i in range(1, 21))]
+def references(columns=3):
+    scores = {"mean": 1.0, "gaussian": 0.8}
+    data = {
+        "n_cells": [20] * columns,
+        "scores": scores,
+        "column_scores": {name: [score] * columns for name, score in scores.items()},
+    }
+    return ("ReferencesScored", data)
+
+
+def validated(step, score, columns=3):
+    data = {
+        "step": step,
+        "score": score,
+        "is_best": True,
+        "noise": 0.01,
+        "column_scores": [score] * columns,
+    }
+    return ("ValidationScored", data)
+
+
+OLD_EVENTS = [started(), *(progress(10 * i, 1 / i, 0.5 / i) for i in range(1, 21))]
+EVENTS = [
+    started(),
+    references(),
+    *(validated(10 * i, 0.8 - 0.02 * i) for i in range(11)),
+    *(progress(10 * i, 1 / i, 0.5 / i) for i in range(1, 21)),
+]
+SKILL, GAIN = "How much better than the mean?", "How much does training add?"
+LOSSES = "Does the training error fall?"
 DONE = {
     "n_imputed": 12,
     "still_missing": {},
     "notes": [],
     "training": {"reason": "early", "step": 200, "best_step": 180, "best_score": 0.025},
 }
+
+
+def choose_preset(app, preset):
+    return app.button_group(key="train:preset").set_value(preset).run()
+
+
+def choose_view(app, view):
+    return app.button_group(key="train:view").set_value(view).run()
+
+
+def settings_of(app):
+    """Return what the view of a run's settings says."""
+    found = shown(choose_view(app, "Settings of this run"), "Setting")
+    return dict(zip(found["Setting"], found["Value"], strict=True))
 
 
 # Before any run
@@ -66,14 +109,14 @@ def test_a_newcomer_can_train_on_the_sample(open_page, store):
     app = calm(open_page("train.py"))
 
     assert {"Start training", "How long will it take?"} <= buttons(app)
-    assert "You have trained nothing yet" in words(app)
+    assert "No run yet" in words(app)
     assert "on the processor of this computer" in words(app)
 
 
 def test_without_a_store_the_page_makes_no_job(open_page, workspace):
     app = calm(open_page("train.py"))
 
-    assert "You have trained nothing yet" in words(app)
+    assert "No run yet" in words(app)
 
 
 def test_a_table_without_a_column_to_learn_says_what_to_do(fill, open_page, store):
@@ -90,7 +133,7 @@ def test_a_complete_table_is_no_dead_end(fill, table, open_page, store):
 
     app = calm(open_page("train.py"))
 
-    assert "Nothing is missing" in words(app)
+    assert "This table has no missing values" in words(app)
     assert "Start training" in buttons(app)
 
 
@@ -101,14 +144,14 @@ def test_start_hands_in_what_is_set(fill, table, open_page, store, workspace):
     fill(table, name="mine.csv")
     app = open_page("train.py")
     app.selectbox(key="train:architecture").select("transformer").run()
-    app.selectbox(key="train:preset").select("fast").run()
+    choose_preset(app, "fast")
     app.number_input(key="train:fast__width").set_value(64).run()
     app.number_input(key="train:seed").set_value(7).run()
 
     app = calm(press(app, "Start training"))
 
     (job,) = store.jobs(workspace.id)
-    assert job.name == "PMAE (transformer) on mine.csv, fast, seed 7"
+    assert job.name == "PMAE (transformer) on mine.csv, Quick, seed 7"
     assert job.spec.params["method"] == "pmae-trf"
     assert job.spec.params["params"] == {
         "masking": "logit", "a": 0.05, "b": 0.5, "preset": "fast", "width": 64,
@@ -121,15 +164,15 @@ def test_start_hands_in_what_is_set(fill, table, open_page, store, workspace):
 def test_settings_survive_a_reload(drawn, fill, table, open_page, store):
     fill(table)
     app = open_page("train.py")
-    app.selectbox(key="train:preset").select("fast").run()
+    choose_preset(app, "fast")
     app.number_input(key="train:fast__width").set_value(64).run()
 
     again = calm(open_page("train.py"))
 
-    assert again.selectbox(key="train:preset").value == "fast"
+    assert again.button_group(key="train:preset").value == "fast"
     assert again.number_input(key="train:fast__width").value == 64
     assert "Different from the preset: `width`" in words(again)
-    again = calm(press(again, "Back to the preset"))
+    again = calm(press(again, "Reset to the preset"))
     assert drawn(again.number_input, "train:fast__width").value == 32
 
 
@@ -198,7 +241,7 @@ ESTIMATE = {
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (estimates.Answer(running=True), "Trying for some seconds"),
+        (estimates.Answer(running=True), "Training for a few seconds"),
         (estimates.Answer(estimate=ESTIMATE), "**about 42 s** and 300 MB"),
         (estimates.Answer(error="It_came to no end."), r"It\_came to no end"),
     ],
@@ -217,7 +260,7 @@ def test_asking_starts_an_estimate_of_what_is_set(fill, table, open_page, store,
     asked = []
     monkeypatch.setattr(estimates, "start", asked.append)
     app = open_page("train.py")
-    app.selectbox(key="train:preset").select("fast").run()
+    choose_preset(app, "fast")
 
     calm(press(app, "How long will it take?"))
 
@@ -232,7 +275,7 @@ def test_a_job_knows_its_estimate(fill, table, open_page, store, workspace, monk
     app = press(open_page("train.py"), "Start training")
 
     assert store.jobs(workspace.id)[0].estimate["total_seconds"] == 42.0
-    assert "stimated at about 42 s" in words(app)
+    assert settings_of(app)["Estimated time"] == "about 42 s"
 
 
 # Runs in every state
@@ -248,7 +291,7 @@ def test_a_run_that_waits(fill, table, open_page, add_job):
     assert "1 job before it in the queue" in words(app)
     assert "Cancel" in buttons(app)
     assert "Resume" not in buttons(app)
-    assert not questions(app)
+    assert questions(app) == [SKILL, GAIN]
 
 
 def test_a_run_that_begins(fill, table, open_page, add_job):
@@ -257,7 +300,8 @@ def test_a_run_that_begins(fill, table, open_page, add_job):
 
     app = calm(open_page("train.py"))
 
-    assert "The curves begin with the first steps" in words(app)
+    assert "**Starting.**" in words(app)
+    assert questions(app) == [SKILL, GAIN]
 
 
 def test_a_run_that_learns(fill, table, open_page, add_job):
@@ -275,27 +319,24 @@ def test_a_run_that_learns(fill, table, open_page, add_job):
     (bar,) = app.get("progress")
     assert bar.proto.value == 50
     assert "step 200 of 400, about 12 s left" in bar.proto.text
-    assert questions(app) == [
-        "Does it learn to predict what it cannot see?",
-        "Does it fill cells better that it never saw?",
-        "Which columns does it learn?",
-        "How does it learn `x`?",
-    ]
-    assert "On the processor of this computer" in words(app)
-    assert "12,345 weights" in words(app)
-    assert "1,000 rows a second" in words(app)
+    assert questions(app) == [SKILL, GAIN, LOSSES]
+    assert "**The network learns.** Held-out error is 40% lower than with mean" in words(app)
     assert "Cancel" in buttons(app)
+    shown = settings_of(app)
+    assert shown["Device"] == "processor of this computer"
+    assert shown["Network size"] == "12,345 weights"
+    assert shown["Speed"] == "1,000 rows per second"
 
 
 def test_new_events_arrive(fill, table, open_page, add_job, store):
     fill(table)
     job = add_job("train", PARAMS, JobState.RUNNING)
     app = open_page("train.py")
-    assert not questions(app)
+    assert "**Starting.**" in words(app)
 
     store.append_events(job.id, job.token, EVENTS)
 
-    assert len(questions(calm(app.run()))) == 4
+    assert "**The network learns.**" in words(calm(app.run()))
 
 
 def test_a_run_that_ends_while_it_is_watched(fill, table, open_page, add_job, store):
@@ -307,7 +348,7 @@ def test_a_run_that_ends_while_it_is_watched(fill, table, open_page, add_job, st
     app = calm(app.run())
 
     assert "Cancel" not in buttons(app)
-    assert "It stopped at step 200" in words(app)
+    assert "Stopped early at step 200" in words(app)
 
 
 def test_a_run_that_failed(fill, table, open_page, add_job):
@@ -319,7 +360,7 @@ def test_a_run_that_failed(fill, table, open_page, add_job):
     assert not app.exception
     assert r"No\_memory was left" in app.error[0].value
     assert {"Resume", "Remove for good"} <= buttons(app)
-    assert "Does it learn to predict what it cannot see?" in questions(app)
+    assert SKILL in questions(app)
 
 
 def test_a_run_that_was_cancelled(fill, table, open_page, add_job):
@@ -348,8 +389,8 @@ def test_a_run_that_is_done(fill, table, open_page, add_job):
 
     app = calm(open_page("train.py"))
 
-    assert "12 holes filled" in words(app)
-    assert "The model is that of step 180, with an error of 0.025" in words(app)
+    assert "12 missing values imputed" in words(app)
+    assert "the best model is from step 180 (held-out error 0.025)" in words(app)
     assert not {"Cancel", "Resume"} & buttons(app)
 
 
@@ -361,7 +402,111 @@ def test_a_run_without_validation_says_so(fill, table, open_page, add_job):
 
     app = calm(open_page("train.py"))
 
-    assert "This run holds no cells back" in words(app)
+    assert "This run has no held-out cells" in words(app)
+    assert questions(app) == [LOSSES]
+
+
+def test_a_run_of_an_older_version_still_opens(fill, table, open_page, add_job):
+    fill(table)
+    add_job("train", PARAMS, JobState.SUCCEEDED, events=OLD_EVENTS, result=DONE)
+
+    app = calm(open_page("train.py"))
+
+    assert "made with an older version" in words(app)
+    assert questions(app) == [LOSSES]
+    for view in ("Columns", "Held-out cells", "Settings of this run"):
+        app = calm(choose_view(app, view))
+    assert not questions(app)
+
+
+@pytest.mark.parametrize(
+    ("role", "said"), [(None, False), ("identifier", True)], ids=["same", "changed"]
+)
+def test_changed_roles_are_said(fill, table, open_page, add_job, role, said):
+    workspace = fill(table)
+    add_job("train", PARAMS, JobState.SUCCEEDED, events=EVENTS, result=DONE)
+    if role is not None:
+        workspace.set_roles({"kind": role})
+
+    app = calm(open_page("train.py"))
+
+    assert any("`kind`" in warning.value for warning in app.warning) is said
+
+
+# The views of a run
+
+
+def test_columns_of_the_kept_model(fill, table, open_page, add_job):
+    fill(table)
+    add_job("train", PARAMS, JobState.SUCCEEDED, events=EVENTS, result=DONE)
+
+    app = calm(choose_view(open_page("train.py"), "Columns"))
+
+    assert questions(app) == ["Which columns does the kept model predict?"]
+    skills = shown(app, "kept")
+    assert set(skills["column"]) == {"x", "y", "kind"}
+    assert skills["kept"].tolist() == pytest.approx([40.0] * 3)
+
+
+def test_held_out_cells_of_a_real_training(fill, open_page, add_imputation):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    frame = pd.DataFrame({"x": x, "y": 2 * x, "kind": np.where(x > 0, "a", "b")})
+    frame.loc[::5, "y"] = np.nan
+    frame.loc[1::5, "kind"] = None
+    fill(frame)
+    params = {"method": "pmae-mix", "params": {"preset": "fast", "steps": 5}}
+    add_imputation(params, kind="train")
+
+    app = calm(choose_view(open_page("train.py"), "Held-out cells"))
+
+    for column in ("y", "kind"):
+        app = calm(app.selectbox(key="train:focus").select(column).run())
+        assert questions(app) == [f"How close are the predictions of `{column}`?"]
+
+
+def test_members_of_a_blend(fill, table, open_page, add_job):
+    fill(table)
+    shares = {name: {"trees": 0.7, "network": 0.3} for name in table}
+    answers = [
+        {"members": ["gaussian"], "skill": 0.4, "seconds": 1.0},
+        {"members": ["gaussian", "trees"], "skill": 0.5, "seconds": 2.0},
+    ]
+    params = {"method": "pmae", "params": {"preset": "fast"}}
+    result = {**DONE, "shares": shares, "answers": answers}
+    add_job("train", params, JobState.SUCCEEDED, events=EVENTS, result=result)
+
+    app = calm(choose_view(open_page("train.py"), "Members"))
+
+    assert questions(app) == ["How much does each member count?"]
+    assert shown(app, "Member")["Member"].tolist() == ["The gaussian", "Trees"]
+
+
+def test_a_blend_is_trained_with_its_network(fill, table, open_page, store, workspace):
+    fill(table)
+    app = open_page("train.py")
+    app.selectbox(key="train:architecture").select("blend").run()
+
+    press(app, "Start training")
+
+    params = store.jobs(workspace.id)[0].spec.params
+    assert params["method"] == "pmae"
+    assert "network" in params["params"]["members"]
+    assert params["params"]["network_params"] == {"masking": "logit", "a": 0.05, "b": 0.5}
+
+
+def test_settings_fold_away_when_a_run_starts(fill, table, open_page, add_job, store):
+    fill(table)
+    add_job("train", PARAMS, JobState.SUCCEEDED, events=EVENTS, result=DONE)
+    app = calm(open_page("train.py"))
+    assert "Start training" not in buttons(app)
+
+    app = calm(press(app, "New run"))
+    assert "Start training" in buttons(app)
+    app = calm(press(app, "Start training"))
+
+    assert "Start training" not in buttons(app)
+    assert "It is the next in the queue" in words(app)
 
 
 # What can be done with a run
@@ -407,7 +552,7 @@ def test_remove(fill, table, open_page, add_job, store):
 
     assert store.jobs() == []
     assert not ended.folder.exists()
-    assert "You have trained nothing yet" in words(app)
+    assert "No run yet" in words(app)
 
 
 # Several runs
@@ -417,15 +562,17 @@ def test_history_and_two_runs_in_one_picture(fill, table, open_page, add_job):
     fill(table)
     first = add_job("train", PARAMS, JobState.SUCCEEDED, name="one", events=EVENTS, result=DONE)
     add_job("train", PARAMS, JobState.CANCELLED, name="two", seed=1, events=EVENTS)
-    app = calm(open_page("train.py"))
-    assert list(app.dataframe[0].value["Run"]) == ["two", "one"]
-    assert list(app.dataframe[0].value["State"]) == ["Cancelled", "Done"]
-    assert list(app.dataframe[0].value["Filled"].dropna()) == [12]
+    app = calm(choose_view(open_page("train.py"), "All runs"))
+    history = shown(app, "Run")
+    assert list(history["Run"]) == ["two", "one"]
+    assert list(history["State"]) == ["Cancelled", "Done"]
+    assert list(history["Imputed"].dropna()) == [12]
 
-    app = calm(app.selectbox(key="train:other").select(first.id).run())
+    app = calm(choose_view(app, "Compare two runs"))
 
-    assert questions(app)[-1] == "Which of the two learns better?"
-    assert "They differ in `seed` (1 and 0)" in words(app)
+    assert app.selectbox(key="train:other").value == first.id
+    assert questions(app) == ["Which of the two learns better?"]
+    assert "The runs differ in `seed` (1 and 0)" in words(app)
 
 
 def test_an_older_run_can_be_looked_at(fill, table, open_page, add_job):
@@ -446,9 +593,9 @@ def test_runs_of_others_are_not_seen(fill, table, open_page, add_job, store):
     store.put_table(table, "other")
     store.submit(spec, "other", name="theirs")
 
-    app = calm(open_page("train.py"))
+    app = calm(choose_view(open_page("train.py"), "All runs"))
 
-    assert list(app.dataframe[0].value["Run"]) == ["mine"]
+    assert list(shown(app, "Run")["Run"]) == ["mine"]
 
 
 @pytest.mark.parametrize("state", list(JobState))
@@ -459,15 +606,16 @@ def test_names_that_look_like_markup_stay_text(fill, table, open_page, add_job, 
     app = open_page("train.py")
 
     assert not app.exception
-    assert any(r"\*PMAE\* \:" in text.value for text in app.markdown)
+    assert app.selectbox(key="train:run").options[0].startswith("*PMAE* :smile:")
+    assert "*PMAE*" not in words(app)
     assert STATE_WORDS[state].label in words(app)
 
 
 @pytest.mark.slow
 def test_a_real_training_from_start_to_end(fill, table, open_page, workspace):
-    fill(table)
+    fill(pd.concat([table] * 4, ignore_index=True))  # with enough cells to hold some out
     app = open_page("train.py")
-    app.selectbox(key="train:preset").select("fast").run()
+    choose_preset(app, "fast")
     app.number_input(key="train:fast__steps").set_value(30).run()
     app = calm(press(app, "Start training"))
     store = JobStore()
@@ -477,6 +625,6 @@ def test_a_real_training_from_start_to_end(fill, table, open_page, workspace):
     app = calm(app.run())
 
     assert ended.state is JobState.SUCCEEDED, ended.error
-    assert "12 holes filled" in words(app)
-    assert "Does it learn to predict what it cannot see?" in questions(app)
+    assert "48 missing values imputed" in words(app)
+    assert "lower than with mean imputation" in words(app)
     assert (ended.folder / "result" / "model.safetensors").is_file()

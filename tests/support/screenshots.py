@@ -108,7 +108,7 @@ def open_sample(visitor: Visitor) -> None:
 def train(visitor: Visitor) -> None:
     """Train a small network."""
     visitor.go_to("Train")
-    visitor.choose("Preset", "Fast")
+    visitor.pick("Preset", "Quick")
     finish(visitor, "Start training")
 
 

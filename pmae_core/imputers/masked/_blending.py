@@ -19,6 +19,7 @@ from pmae_core.imputers.masked._cell_errors import (
 )
 from pmae_core.imputers.masked._estimates import Estimates, encoded_cells, true_cells
 from pmae_core.imputers.masked._forests import Growth, folds_of_rows
+from pmae_core.imputers.masked._held_out import HeldOutPredictions
 from pmae_core.imputers.masked._masked_forests import (
     FoldedGaussian,
     MaskedForests,
@@ -71,11 +72,14 @@ class BlendAnswer:
         column's own variance (for a category, of its class indicators).
     skill : float or None
         The same over all held-out cells; ``None`` where too few could be held out.
+    held_out : HeldOutPredictions or None
+        The estimates of the held-out cells.
     """
 
     blend: Blend
     column_skill: dict[int, float]
     skill: float | None
+    held_out: HeldOutPredictions | None = None
 
 
 class Blending:
@@ -256,7 +260,16 @@ class Blending:
         }
         counts = [len(true_held_out[j]) for j in skill]
         whole = float(np.average(list(skill.values()), weights=counts)) if skill else None
-        return BlendAnswer(self.blend, skill, whole)
+        return BlendAnswer(self.blend, skill, whole, self._predictions(on_held_out))
+
+    def _predictions(self, on_held_out: Estimates) -> HeldOutPredictions | None:
+        """Return estimates of the held-out cells, encoded."""
+        if self.held_out is None:
+            return None
+        values = np.zeros(self.held_out.cells.shape, dtype=np.float32)
+        for j, estimate in on_held_out.items():
+            values[self.held_out.cells[:, j], j] = encoded_cells(estimate, j, self.numbers)
+        return HeldOutPredictions(self.held_out, values)
 
     def _skill(self, truth: np.ndarray, estimate: np.ndarray, j: int) -> float:
         return 1.0 - float(np.square(truth - estimate).sum() / len(truth) / self._spread(j))

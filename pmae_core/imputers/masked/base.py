@@ -12,6 +12,8 @@ import pandas as pd
 
 from pmae_core.errors import ImputationError
 from pmae_core.imputers.base import BaseImputer
+from pmae_core.imputers.masked._held_out import HeldOutPredictions
+from pmae_core.imputers.masked._validation import validation_cells
 from pmae_core.imputers.masked.presets import (
     MOST_COORDINATES,
     PRESETS,
@@ -94,11 +96,15 @@ class MaskedAutoencoderImputer(SavingImputer):
         The trained network; ``None`` where the table has no column to learn.
     training_result_ : TrainingResult or None
         How the training ended.
+    held_out_ : HeldOutPredictions or None
+        What the network predicts for the cells that its training held out; ``None`` where there
+        are none, and in an imputer that was loaded.
     """
 
     settings_: dict[str, Any]
     network_: FittedNetwork | None
     training_result_: TrainingResult | None
+    held_out_: HeldOutPredictions | None
 
     _parameter_constraints: ClassVar[Constraints] = {
         **BaseImputer._parameter_constraints,
@@ -227,6 +233,7 @@ class MaskedAutoencoderImputer(SavingImputer):
     def _settle(self, frame: pd.DataFrame) -> None:
         self.network_ = None
         self.training_result_ = None
+        self.held_out_ = None
         self.settings_ = self.settings_for(len(frame))
 
     def _encoder_options(self) -> dict[str, Any]:
@@ -242,6 +249,16 @@ class MaskedAutoencoderImputer(SavingImputer):
             encoded, self.settings_, self._sampler(self.settings_), run, self.encoder_.scalers_
         )
         self.training_result_ = self.network_.result
+        self.held_out_ = self._predict_held_out(encoded, run.seed)
+
+    def _predict_held_out(self, encoded: EncodedTable, seed: int) -> HeldOutPredictions | None:
+        share = self.settings_["validation_share"]
+        held_out = validation_cells(encoded.observed, share, seed)
+        if held_out is None:
+            return None
+        values = np.where(held_out.kept, encoded.values[held_out.rows], 0.0).astype(np.float32)
+        predicted = self._trained().impute(EncodedTable(values, held_out.kept, encoded.columns))
+        return HeldOutPredictions(held_out, predicted)
 
     def _impute_encoded(self, encoded: EncodedTable) -> np.ndarray:
         return self._trained().impute(encoded)
@@ -268,6 +285,7 @@ class MaskedAutoencoderImputer(SavingImputer):
         self.settings_ = parts.state["settings"]
         self.network_ = None
         self.training_result_ = None
+        self.held_out_ = None
         if parts.state["network"] is not None:
             from pmae_core.imputers.masked._network_parts import restore_network
 

@@ -16,6 +16,7 @@ from pmae_core.imputers.masked._blend import Blend
 from pmae_core.imputers.masked._blending import MEMBERS, BlendAnswer, Blending
 from pmae_core.imputers.masked._copied_masks import WANTED_ROWS
 from pmae_core.imputers.masked._forests import Growth
+from pmae_core.imputers.masked._held_out import HeldOutPredictions
 from pmae_core.imputers.masked._masked_forests import MaskedForests, Masks
 from pmae_core.imputers.masked._own_numbers import OwnNumbers
 from pmae_core.imputers.masked._saved_arrays import damaged, saved_array
@@ -120,6 +121,9 @@ class PMAEImputer(SavingImputer):
         The fitted members; ``None`` where the table has no column to learn.
     training_result_ : TrainingResult or None
         How the training of the network ended.
+    held_out_ : HeldOutPredictions or None
+        What the blend estimates for the cells that the network's training held out; the other
+        members do not know their rows. ``None`` in an imputer that was loaded.
 
     Examples
     --------
@@ -137,6 +141,7 @@ class PMAEImputer(SavingImputer):
     settings_: dict[str, Any]
     blend_: Blend | None
     training_result_: TrainingResult | None
+    held_out_: HeldOutPredictions | None
 
     _parameter_constraints: ClassVar[Constraints] = {
         **SavingImputer._parameter_constraints,
@@ -215,6 +220,7 @@ class PMAEImputer(SavingImputer):
         self.blend_ = None
         self.answers_: list[AnswerImproved] = []
         self.training_result_ = None
+        self.held_out_ = None
         self.settings_ = {"preset": self.preset, "members": list(self.members_in_force())}
         if "network" in self.settings_["members"]:
             self.settings_["network"] = self._network().settings_for(len(frame))
@@ -229,6 +235,7 @@ class PMAEImputer(SavingImputer):
         started = time.perf_counter()
         for answer in self._answers(encoded, run):
             self.blend_ = answer.blend
+            self.held_out_ = answer.held_out
             self.settings_["shares"] = self._shares_by_column(answer.blend)
             self.answers_.append(
                 AnswerImproved(

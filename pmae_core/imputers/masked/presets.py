@@ -141,7 +141,7 @@ def usual_steps(preset: str, n_rows: int) -> int:
     small, large = STEPS[preset]
     share = math.log(max(n_rows, SMALL_ROWS) / SMALL_ROWS) / math.log(LARGE_ROWS / SMALL_ROWS)
     # In tens: the last digit would suggest a precision that is not there.
-    return round(small * (large / small) ** min(share, 1.0), -1)
+    return int(round(small * (large / small) ** min(share, 1.0), -1))
 
 
 def paper_batch_size(n_rows: int) -> int:

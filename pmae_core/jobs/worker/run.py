@@ -16,6 +16,7 @@ from pmae_core.jobs.params import left_alone
 from pmae_core.jobs.spec import JobKind, JobSpec
 from pmae_core.jobs.worker.answers import AnswerKeeper, blend_of, remove_answer
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted
+from pmae_core.jobs.worker.held_out import write_held_out
 from pmae_core.jobs.worker.results import (
     MODEL_FILE,
     RESULT_FOLDER,
@@ -103,6 +104,8 @@ def fit_and_impute(spec: JobSpec, context: JobContext, out: Path) -> dict[str, A
             imputer = _fit(spec, frame, kept_missing, context, result)
         if hasattr(imputer, "save"):
             imputer.save(out / MODEL_FILE)
+        if spec.kind is JobKind.TRAIN:
+            write_held_out(imputer, frame, spec.seed, out)
         if spec.kind is JobKind.IMPUTE or params["impute"]:
             with _phase("impute", context, result):
                 imputed = imputer.transform(frame)

@@ -12,11 +12,13 @@ from pmae_core.model import MaskedAutoencoder, NetworkConfig
 from pmae_core.training import (
     BatchReduced,
     CheckpointSaved,
+    ReferencesScored,
     Trainer,
     TrainingConfig,
     TrainingFinished,
     TrainingProgress,
     TrainingStarted,
+    ValidationScored,
     train,
 )
 
@@ -176,7 +178,7 @@ def test_events_report_all_of_a_training(table, tmp_path):
         checkpoint_every=6,
     )
     kinds = [type(event) for event in events]
-    assert kinds[0] is TrainingStarted
+    assert kinds[:3] == [TrainingStarted, ReferencesScored, ValidationScored]
     assert kinds[-1] is TrainingFinished
     assert [e.step for e in events if isinstance(e, CheckpointSaved)] == [6]
     progress = [event for event in events if isinstance(event, TrainingProgress)]
@@ -188,6 +190,16 @@ def test_events_report_all_of_a_training(table, tmp_path):
     assert all(len(event.column_losses) == 4 for event in progress)
     assert events[-1].to_dict()["event"] == "TrainingFinished"
     assert events[-1].best_score == result.best_score
+    validations = [event for event in events if isinstance(event, ValidationScored)]
+    assert [event.step for event in validations] == [0, 4, 8, 12]
+    kept = [event for event in validations if event.is_best][-1]
+    assert (kept.step, kept.score) == (result.best_step, result.best_score)
+    assert np.isclose(np.mean(kept.column_scores), kept.score, rtol=1e-3)
+    assert all((event.column_scores is not None) == event.is_best for event in validations)
+    assert all(event.noise > 0 for event in validations)
+    assert events[1].n_cells == held_out.cells.sum(axis=0).tolist()
+    # Columns of even numbers between 0 and 1 have a variance of 1/12.
+    assert events[1].scores["mean"] == pytest.approx(1 / 12, rel=0.15)
 
 
 def test_prediction_and_reconstruction_are_separate(table):

@@ -5,7 +5,7 @@ import torch
 
 from pmae_core.masking import HeldOut
 from pmae_core.model import MaskedAutoencoder, NetworkConfig
-from pmae_core.training.validation import BestWeights, Validator
+from pmae_core.training.validation import BestWeights, HeldOutErrors, Validator
 
 
 def test_score_is_the_mean_over_columns_of_mean_errors():
@@ -16,9 +16,46 @@ def test_score_is_the_mean_over_columns_of_mean_errors():
     predicted = network(torch.from_numpy(values[[0, 2]]), torch.from_numpy(~cells)).values
     squares = (predicted.detach().numpy() - values[[0, 2]]) ** 2
     expected = np.mean([squares[:, 0].mean(), squares[1, 1]])
-    score = Validator(held_out, values, torch.device("cpu")).score(network)
-    assert np.isclose(score, expected)
+    errors = Validator(held_out, values, torch.device("cpu")).errors(network)
+    assert np.isclose(errors.score, expected)
+    np.testing.assert_allclose(errors.columns()[:2], [squares[:, 0].mean(), squares[1, 1]], 1e-4)
+    assert errors.columns()[2] is None
     assert not network.training
+
+
+def test_references_are_scored_in_the_units_of_the_network():
+    rng = np.random.default_rng(1)
+    values = np.stack([rng.random(60), rng.integers(0, 3, 60)], axis=1).astype("float32")
+    cells = rng.random(values.shape) < 0.4
+    cells[cells.all(axis=1), 1] = False
+    held_out = HeldOut(rows=np.arange(60), kept=~cells, cells=cells)
+    center, scale = torch.tensor([0.5, 0.0]), torch.tensor([0.3, 1.0])
+    config = NetworkConfig(categorical="softmax", start="gaussian")
+    network = MaskedAutoencoder(config, [0, 3], center, scale).eval()
+    validator = Validator(held_out, values, torch.device("cpu"))
+
+    found = validator.reference_errors(network, values, ~cells)
+
+    number, code = values[:, 0], values[:, 1].astype(int)
+    deviations = number[cells[:, 0]] - number[~cells[:, 0]].mean()
+    counts = np.bincount(code[~cells[:, 1]], minlength=3) + 0.5
+    surprise = -np.log(counts / counts.sum())[code[cells[:, 1]]]
+    expected = [np.mean((deviations / 0.3) ** 2), surprise.mean()]
+    np.testing.assert_allclose(found["mean"].columns(), expected, rtol=1e-3)
+    # The untrained network predicts what its start does.
+    assert np.isclose(found["gaussian"].score, validator.errors(network).score)
+
+
+def test_the_noise_of_a_difference_is_that_of_rows():
+    rng = np.random.default_rng(0)
+    counts = np.array([400, 400])
+    base = rng.normal(1, 1, (400, 1))
+    same_row = HeldOutErrors(np.hstack([base, base]), counts)
+    zero = HeldOutErrors(np.zeros((400, 2)), counts)
+
+    assert same_row.noise_against(same_row) == 0
+    # Two columns with the same errors tell no more than one.
+    assert np.isclose(same_row.noise_against(zero), base.std(ddof=1) / 20)
 
 
 def test_the_best_weights_are_a_copy_of_those_with_the_lowest_score():
@@ -26,6 +63,6 @@ def test_the_best_weights_are_a_copy_of_those_with_the_lowest_score():
     best = BestWeights()
     for step, score in enumerate([3.0, 1.0, 2.0, 1.0]):
         torch.nn.init.constant_(network.mask_token, step)
-        best.offer(score, step, network)
+        assert best.offer(score, step, network) is (step in (0, 1))
     assert best.weights["mask_token"].unique().item() == 1
     assert best.state() == {"step": 1, "score": 1.0, "last_score": 1.0, "validations_since": 2}

@@ -39,14 +39,35 @@ def progress(seq, step, loss=1.0, score=None, columns=((1.0, 2.0), (None, 3.0)))
     )
 
 
+def references(seq):
+    return event(
+        seq,
+        "ReferencesScored",
+        n_cells=[20, 0],
+        scores={"mean": 1.0, "gaussian": 0.8},
+        column_scores={"mean": [1.0, None], "gaussian": [0.8, None]},
+    )
+
+
+def scored(seq, step, score, noise=0.01, columns=None):
+    return event(
+        seq,
+        "ValidationScored",
+        step=step,
+        score=score,
+        is_best=columns is not None,
+        noise=noise,
+        column_scores=columns,
+    )
+
+
 def test_nothing_is_known_before_the_first_event():
     curves = Curves()
 
-    assert len(curves) == curves.n_columns == 0
+    assert len(curves) == 0
     assert curves.losses().empty
     assert curves.validation().empty
-    assert curves.columns(["a"]).empty
-    assert curves.column(0).empty
+    assert curves.references is curves.kept is None
 
 
 def test_events_become_curves():
@@ -79,27 +100,34 @@ def test_a_resumed_training_forgets_what_came_after_its_checkpoint():
     assert curves.losses()["prediction"].max() == 1.0
 
 
-def test_each_validation_is_one_point():
+def test_validations_are_read_as_they_come():
+    curves = Curves()
+    curves.hear([started(1), references(2), scored(3, 0, 0.8, 0.0, [0.8, None])])
+    curves.hear([scored(4, 25, 0.7, 0.02, [0.7, None]), scored(5, 50, 0.75)])
+
+    assert curves.references.baseline == "gaussian"
+    assert curves.validation()["step"].tolist() == [0, 25, 50]
+    assert curves.validation()["noise"].tolist() == [0.0, 0.02, 0.01]
+    assert (curves.kept.step, curves.kept.column_scores) == (25, [0.7, None])
+
+
+def test_a_resumed_training_forgets_validations_after_its_checkpoint():
+    curves = Curves()
+    curves.hear([started(1), scored(2, 0, 0.8, 0.0, [0.8]), scored(3, 25, 0.1, 0.0, [0.1])])
+
+    curves.hear([started(4, first_step=10)])
+
+    assert curves.kept.step == 0
+
+
+def test_an_older_run_has_a_score_with_its_losses_only():
     curves = Curves()
     scores = [None, 0.5, 0.5, 0.4, 0.4, 0.6]
     curves.hear([progress(i + 1, 10 * i, score=score) for i, score in enumerate(scores)])
 
-    assert curves.validation().to_numpy().tolist() == [[10, 0.5], [30, 0.4], [50, 0.6]]
-
-
-def test_columns_from_first_to_now_the_worst_first():
-    curves = Curves()
-    curves.hear(
-        [progress(i, i, columns=[(1.0 / i, 0.0), (2.0, 0.0), (None, 1.0)]) for i in range(1, 11)]
-    )
-
-    columns = curves.columns(["a", "b", "c"])
-
-    assert list(columns["column"]) == ["b", "a", "c"]
-    np.testing.assert_allclose(columns["first"], [2.0, 1.0, np.nan])
-    np.testing.assert_allclose(columns["now"], [2.0, 0.1, np.nan], rtol=1e-6)
-    assert curves.n_columns == 3
-    np.testing.assert_allclose(curves.column(0)["prediction"], 1 / np.arange(1, 11), rtol=1e-6)
+    found = curves.validation()
+    assert found[["step", "score"]].to_numpy().tolist() == [[10, 0.5], [30, 0.4], [50, 0.6]]
+    assert curves.kept is None
 
 
 def test_many_events_are_thinned_to_means():

@@ -30,6 +30,7 @@ def test_larger_tables_get_more_steps_up_to_a_bound(preset, small, large):
         resolve_settings(preset, {}, n_rows)["steps"]
         for n_rows in (1, 5_000, 12_000, 30_000, 40_000, 10**6)
     ]
+    assert all(isinstance(n_steps, int) for n_steps in steps)
     assert steps[:2] == [small] * 2
     assert steps[-2:] == [large] * 2
     assert small < steps[2] < steps[3] < large

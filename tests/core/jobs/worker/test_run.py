@@ -91,8 +91,9 @@ def test_training_gives_a_model_and_the_imputed_table(tmp_path):
 
 def test_training_without_imputing(tmp_path):
     quick = {**QUICK, "steps": 5}
-    result = run_job(train_spec(impute=False, params=quick), Listener().context(tmp_path))
-    assert result["files"] == ["model.safetensors"]
+    context = Listener().context(tmp_path, small_table(n_rows=200))
+    result = run_job(train_spec(impute=False, params=quick), context)
+    assert result["files"] == ["held_out.json", "model.safetensors"]
     assert "n_imputed" not in result
 
 
