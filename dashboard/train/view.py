@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import runs
-from dashboard.impute.completed_tables import stale_sentence
+from dashboard.runs.staleness import stale_sentence
 from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable
 from dashboard.train.run_view import show_run
