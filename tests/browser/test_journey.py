@@ -12,8 +12,8 @@ from pmae_core.words import percent
 MISSING_AT_FIRST = f"240 rows × 5 columns, {144 / 1200:.0%} missing"
 MISSING_AT_LAST = f"240 rows × 5 columns, {264 / 1200:.0%} missing"
 
-A, B = "a: how strongly holes count", "b: how much to mask at all"
-CURVE = "How many cells of a column are masked, given how much of it is observed?"
+A, B = "a: effect of missingness", "b: overall masking rate"
+CURVE = "What share is masked?"
 PATTERNS = "Which holes come together in a row?"
 SCENARIO = "half of the incomes"
 
@@ -104,7 +104,7 @@ def counts(trace: dict) -> list[float]:
 
 def tune_the_masking(visitor) -> int:
     visitor.go_to("Masking lab")
-    visitor.choose("One column in words", "income")
+    visitor.choose("Highlighted column", "income")
     assert masked_share_in_words(visitor) == expected_share(a=0.05, b=0.5)
     before = visitor.figure_data(CURVE)
 
@@ -120,7 +120,7 @@ def tune_the_masking(visitor) -> int:
     after_b = visitor.figure_data(CURVE)
     assert after_b != after_a
 
-    (points,) = [t for t in after_b if t["name"] == "columns of the table"]
+    (points,) = [t for t in after_b if t["name"] == "columns"]
     assert sorted(points["y"]) == pytest.approx(
         sorted(masking_probability([0.7, 0.8, 0.4, 1.0], "logit", a=0.1, b=0.45)), abs=1e-3
     )
@@ -150,11 +150,11 @@ def sentence_about_income(visitor):
 
 def masked_share_in_words(visitor) -> str:
     words = sentence_about_income(visitor).inner_text()
-    return re.search(r"(\S+%) of its cells will be masked", words)[1]
+    return re.search(r"(\S+%) of its observed cells are masked", words)[1]
 
 
 def wait_for_share(visitor, share: str) -> None:
-    expect(sentence_about_income(visitor)).to_contain_text(f"{share} of its cells")
+    expect(sentence_about_income(visitor)).to_contain_text(f"{share} of its observed cells")
 
 
 def make_holes(visitor) -> str:
@@ -165,7 +165,7 @@ def make_holes(visitor) -> str:
     visitor.choose("Coupling", "Independent")
     after = removed_in_words(visitor)
     assert after != before
-    assert visitor.figure_data("Where are the holes?")
+    assert visitor.figure_data("Which cells were removed?")
     return after
 
 

@@ -62,7 +62,7 @@ def test_a_shared_view_brings_the_settings_and_not_the_table(visitor, new_visito
     visitor.upload(survey)
     expect(visitor.page.get_by_text("survey.csv is open.")).to_be_visible()
     visitor.go_to("Masking lab")
-    visitor.press_button("Upside down")
+    visitor.press_button("Negative a")
     visitor.settle()
     visitor.press_button("Share this view")
     link = visitor.page.get_by_text(re.compile(r"^http://\S+s=\S+$")).inner_text()
@@ -71,7 +71,7 @@ def test_a_shared_view_brings_the_settings_and_not_the_table(visitor, new_visito
     friend.open(link)
 
     expect(friend.page.get_by_text("This view has the settings of the link")).to_be_visible()
-    expect(friend.slider("a: how strongly holes count")).to_have_value("-0.1")
+    expect(friend.slider("a: effect of missingness")).to_have_value("-0.1")
     expect(friend.page.get_by_role("link", name="penguins")).to_be_visible()
     assert token(friend) != token(visitor)
 
