@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.figures import lessons as figures
-from dashboard.figures.amputation import hole_picture, holes_figure
+from dashboard.figures.amputation import missing_cells_figure, row_bands
 from dashboard.figures.masking import weights_figure
 from dashboard.figures.missingness import differences_figure
 from dashboard.learn import (
@@ -391,7 +391,7 @@ def _ask_for_pattern(lesson: Lesson, seed: int, picture: Any, controls: Any) -> 
         )
     with picture:
         show_figure(
-            holes_figure(hole_picture(missing, ordered=ordered)),
+            missing_cells_figure(row_bands(missing, ordered=ordered)),
             question="Is there an order in these holes?",
             key="lesson-patterns",
             data=missing,
@@ -403,7 +403,7 @@ def _ask_for_pattern(lesson: Lesson, seed: int, picture: Any, controls: Any) -> 
             with place:
                 shown = _pattern(kind, seed).incomplete.isna()
                 show_figure(
-                    holes_figure(hole_picture(shown)),
+                    missing_cells_figure(row_bands(shown)),
                     question=f"What does {kind} look like?",
                     key=f"lesson-patterns-{kind}",
                     data=shown,

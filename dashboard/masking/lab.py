@@ -253,9 +253,7 @@ def column_sentence(column: str, p_obs: float, probability: float) -> str:
         )
     observed = f"{name} is observed in {percent(p_obs)} of rows"
     if probability == 0.0:
-        return (
-            f"{observed}. None of its cells are masked, so the network never learns to predict it."
-        )
+        return f"{observed}. None of its cells are masked: the network never learns to predict it."
     if probability == 1.0:
         return f"{observed}. All of its cells are masked and predicted; none serve as input."
     return (

@@ -26,8 +26,8 @@ def test_from_a_file_to_a_scenario_that_outlives_the_server(visitor, server, sur
     fix_a_role(visitor)
     see_patterns(visitor)
     share_masked = tune_the_masking(visitor)
-    removed = make_holes(visitor)
-    keep_the_scenario(visitor)
+    removed = simulate_missing_values(visitor)
+    save_the_scenario(visitor)
 
     def find_everything() -> None:
         see_the_scenario(visitor, removed)
@@ -157,7 +157,7 @@ def wait_for_share(visitor, share: str) -> None:
     expect(sentence_about_income(visitor)).to_contain_text(f"{share} of its observed cells")
 
 
-def make_holes(visitor) -> str:
+def simulate_missing_values(visitor) -> str:
     visitor.go_to("Amputation lab")
     before = removed_in_words(visitor)
     visitor.choose("Pattern", "Quasi-monotone")
@@ -174,14 +174,16 @@ def removed_in_words(visitor) -> str:
     return words.inner_text()
 
 
-def keep_the_scenario(visitor) -> None:
+def save_the_scenario(visitor) -> None:
+    visitor.page.get_by_role("tab", name="Scenarios").click()
     visitor.page.get_by_role("textbox", name="Name of the scenario").fill(SCENARIO)
-    visitor.press_button("Keep")
-    expect(visitor.page.get_by_text(f"Kept as {SCENARIO}.")).to_be_visible()
+    visitor.press_button("Save")
+    expect(visitor.page.get_by_text(f"Saved as {SCENARIO}.")).to_be_visible()
     visitor.settle()
 
 
 def see_the_scenario(visitor, removed: str) -> None:
-    kept = visitor.page.get_by_text(f"{SCENARIO}: quasi-monotone, MAR, independent, seed 0")
-    expect(kept).to_be_visible()
+    visitor.page.get_by_role("tab", name="Scenarios").click()
+    saved = visitor.page.get_by_text(f"{SCENARIO}: quasi-monotone, MAR, independent, seed 0")
+    expect(saved).to_be_visible()
     assert removed_in_words(visitor) == removed

@@ -29,9 +29,10 @@ def token(visitor) -> str:
 def test_two_visitors_do_not_see_each_other(new_visitor, survey):
     one, other = new_visitor(), new_visitor()
     one.open("/amputation_lab")
+    one.page.get_by_role("tab", name="Scenarios").click()
     one.page.get_by_role("textbox", name="Name of the scenario").fill("only mine")
-    one.press_button("Keep")
-    expect(one.page.get_by_text("Kept as only mine.")).to_be_visible()
+    one.press_button("Save")
+    expect(one.page.get_by_text("Saved as only mine.")).to_be_visible()
     one.go_to("Data")
     one.upload(survey)
     expect(one.page.get_by_text("survey.csv is open.")).to_be_visible()
@@ -39,7 +40,8 @@ def test_two_visitors_do_not_see_each_other(new_visitor, survey):
     other.open("/amputation_lab")
 
     assert token(one) != token(other)
-    expect(other.page.get_by_text("No scenario is kept yet.")).to_be_visible()
+    other.page.get_by_role("tab", name="Scenarios").click()
+    expect(other.page.get_by_text("No scenarios saved yet.")).to_be_visible()
     expect(other.page.get_by_role("link", name="penguins")).to_be_visible()
     assert "survey.csv" not in other.page.content()
 
