@@ -42,7 +42,7 @@ def small_table_figure(cells: pd.DataFrame, chosen: tuple[int, str] | None = Non
         customdata=[[row, name] for row, name in places],
         marker={
             "symbol": "square",
-            "size": 31,
+            "size": 27,
             "color": np.where(missing, MISSING, OBSERVED),
             "opacity": 1,
             "line": {
@@ -75,7 +75,7 @@ def small_table_figure(cells: pd.DataFrame, chosen: tuple[int, str] | None = Non
         },
         "uirevision": "cells",
     }
-    figure = styled(go.Figure([squares], layout), height=110 + 35 * len(cells))
+    figure = styled(go.Figure([squares], layout), height=110 + 30 * len(cells))
     figure.layout.clickmode = "event+select"
     return figure
 

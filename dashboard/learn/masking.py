@@ -110,9 +110,9 @@ class TrainingCases:
         kinds = ("missing", "uniform", "proportional")
         missing, uniform, proportional = (percent(self.with_all_visible(kind)) for kind in kinds)
         return (
-            f"Both predictors are observed in **{missing}** of the rows in which `gain` is missing. "
-            f"In training, both are visible in **{uniform}** of the cases with uniform masking and "
-            f"in **{proportional}** with proportional masking."
+            f"Both predictors are observed in **{missing}** of the rows without `gain`. In "
+            f"training, both are visible in **{uniform}** of the cases with uniform masking and in "
+            f"**{proportional}** with proportional masking."
         )
 
     def warning(self) -> str | None:

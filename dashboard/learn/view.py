@@ -24,10 +24,13 @@ def show_lessons() -> None:
         st.header(lesson.title, anchor=False)
         st.markdown(lesson.story)
     with right:
+        # The seed stands last, so that the verdict stays on the first screen.
+        settings_place, question_place = st.container(), st.container(border=True)
         seed = _choose_seed(lesson)
+    with settings_place:
         exercise = EXERCISES[lesson.name](lesson, seed)
-        with st.container(border=True):
-            revealed = _ask(lesson, seed, exercise)
+    with question_place:
+        revealed = _ask(lesson, seed, exercise)
     with left:
         exercise.show(revealed)
     if revealed:
