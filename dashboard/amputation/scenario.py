@@ -212,8 +212,8 @@ def base_table(
     for name in missing.columns[missing.any()]:
         absent = missing[name].to_numpy()
         if absent[rows].any():
-            # Each missing cell takes the value of a row drawn from those observed in this column;
-            # taking rows keeps the dtype, whatever it is.
+            # Each missing cell takes the value of a random row observed in this column; taking
+            # rows keeps the dtype.
             donors = np.where(absent[rows], rng.choice(np.flatnonzero(~absent), len(rows)), rows)
             truth = truth.assign(**{name: frame[name].take(donors).set_axis(truth.index)})
     return truth

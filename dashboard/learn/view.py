@@ -24,7 +24,7 @@ def show_lessons() -> None:
         st.header(lesson.title, anchor=False)
         st.markdown(lesson.story)
     with right:
-        # The seed stands last, so that the verdict stays on the first screen.
+        # The seed comes last, so that the verdict is on the first screen.
         settings_place, question_place = st.container(), st.container(border=True)
         seed = _choose_seed(lesson)
     with settings_place:

@@ -153,7 +153,7 @@ def _show_answer(
         probability = masking.probability(columns.p_obs)
         show_figure(
             _picture(columns, probability),
-            question="Which cells are masked?",
+            question="What gets masked?",
             key="masking-cells-yours",
             data=lambda: _cells(columns, probability),
             caption=_rows_caption(columns),

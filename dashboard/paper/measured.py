@@ -322,8 +322,8 @@ def common_means(means: pd.DataFrame, by: list[str]) -> tuple[pd.DataFrame, pd.D
 
 
 @dataclass(frozen=True)
-class Lack:
-    """The part of an experiment that was not run.
+class Coverage:
+    """How much of an experiment was run.
 
     Attributes
     ----------
@@ -338,8 +338,8 @@ class Lack:
     absent: dict[str, list[str]]
 
 
-def lack_of(tried: pd.DataFrame, experiment: str) -> Lack:
-    """Return the part of an experiment that was not run.
+def coverage_of(tried: pd.DataFrame, experiment: str) -> Coverage:
+    """Return how much of an experiment was run.
 
     Parameters
     ----------
@@ -361,7 +361,7 @@ def lack_of(tried: pd.DataFrame, experiment: str) -> Lack:
         f"{what}s": [name for name in names if name not in set(tried[what])]
         for what, names in wanted.items()
     }
-    return Lack(
+    return Coverage(
         n_run=sum(one in known for one in combinations),
         n_wanted=len(combinations),
         absent={what: names for what, names in absent.items() if names},

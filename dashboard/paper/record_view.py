@@ -29,10 +29,10 @@ def show_coverage(experiment: str, results: Measured, means: pd.DataFrame) -> No
     st.caption(words.coverage(means))
     tried = pd.concat([part for part in (means, results.rows) if not part.empty] or [means])
     if not tried.empty:
-        lack = measured.lack_of(tried, experiment)
-        if sentence := words.lacking(lack):
+        covered = measured.coverage_of(tried, experiment)
+        if sentence := words.not_run_sentence(covered):
             st.markdown(sentence)
-            st.code(words.command_for(experiment, lack), language="sh", wrap_lines=True)
+            st.code(words.command_for(experiment, covered), language="sh", wrap_lines=True)
     show_record(results, experiment)
 
 

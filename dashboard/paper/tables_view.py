@@ -40,12 +40,11 @@ _UNTIL_RUN = "Until then, the table shows the printed results, in parentheses."
 def show_all_methods() -> None:
     """Draw Table 2: printed and measured results of all methods."""
     headline = st.container()
-    left, right = st.columns(2, gap="medium")
-    with left:
-        metric = choose("Metric", "metric", METRICS, help=_METRIC_HELP)
-    means = table_2_means(metric)
-    with right:
-        means = with_chosen_rows(with_chosen_preset(means))
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        with st.popover("Settings", icon=":material/tune:"):
+            metric = choose("Metric", "metric", METRICS, help=_METRIC_HELP)
+            means = with_chosen_rows(with_chosen_preset(table_2_means(metric)))
+        st.caption(_shown(metric, means))
     both = measured.beside_paper(means, metric)
     with headline:
         if both.empty:
@@ -66,6 +65,12 @@ def show_all_methods() -> None:
         _show_reasons(both)
     with runs:
         show_coverage("table2", results_of("table2"), means)
+
+
+def _shown(metric: str, means: pd.DataFrame) -> str:
+    """Return the chosen settings in a few words."""
+    presets = measured.presets_of(means)
+    return f"{METRICS[metric]} × 100" + (f"; PMAE preset: {presets[0]}" if presets else "")
 
 
 def _show_table(both: pd.DataFrame, metric: str, key: str) -> None:

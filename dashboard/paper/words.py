@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from dashboard.paper.measured import Lack, rows_of_tables, title_of
+from dashboard.paper.measured import Coverage, rows_of_tables, title_of
 from pmae_core.replication import EXPERIMENTS
 from pmae_core.replication.printed_figures import NOTES, REASONS
 from pmae_core.words import count, percent
@@ -39,21 +39,21 @@ DIFFERENCES = {
 }
 
 
-def command_for(experiment: str, lack: Lack | None = None) -> str:
+def command_for(experiment: str, covered: Coverage | None = None) -> str:
     """Return the command that runs what is missing, limited to tables if only tables are.
 
     Examples
     --------
     >>> command_for("table2")
     'pmae benchmark table2'
-    >>> command_for("grid", Lack(6, 18, {"datasets": ["wine", "shoppers"]}))
+    >>> command_for("grid", Coverage(6, 18, {"datasets": ["wine", "shoppers"]}))
     'pmae benchmark grid --datasets wine,shoppers'
     """
     command = ["pmae", "benchmark", experiment]
-    if lack is not None and list(lack.absent) == ["datasets"]:
-        tables = lack.absent["datasets"]
+    if covered is not None and list(covered.absent) == ["datasets"]:
+        tables = covered.absent["datasets"]
         n_tables = len(EXPERIMENTS[experiment].datasets)
-        if lack.n_run == lack.n_wanted * (n_tables - len(tables)) // n_tables:
+        if covered.n_run == covered.n_wanted * (n_tables - len(tables)) // n_tables:
             command += ["--datasets", ",".join(tables)]
     return shlex.join(command)
 
@@ -106,17 +106,17 @@ def order_not_level(cells: pd.DataFrame, presets: Iterable[str | None], experime
     return f"Compare the order, not the level: ours has {' and '.join(reasons)}." if reasons else ""
 
 
-def lacking(lack: Lack) -> str:
+def not_run_sentence(covered: Coverage) -> str:
     """Say which part of an experiment was not run; empty if nothing is missing."""
-    if lack.n_run >= lack.n_wanted:
+    if covered.n_run >= covered.n_wanted:
         return ""
     parts = []
-    for what, names in lack.absent.items():
+    for what, names in covered.absent.items():
         called = [title_of(name) for name in names] if what == "methods" else names
         parts.append(f"{'tables' if what == 'datasets' else what} {', '.join(called)}")
     absent = f" None with {'; '.join(parts)}." if parts else ""
     return (
-        f"**{lack.n_run} of {lack.n_wanted}** combinations of table, missingness and method were "
+        f"**{covered.n_run} of {covered.n_wanted}** combinations of table, missingness and method were "
         f"run.{absent} This command runs the others; it can be stopped and resumed:"
     )
 

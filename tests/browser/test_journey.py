@@ -1,4 +1,4 @@
-"""The whole way of an analyst, in a real browser: from a file to holes that are kept by name."""
+"""The whole way of an analyst, in a real browser: from a file to a saved scenario."""
 
 import re
 

@@ -69,7 +69,7 @@ def show_repetitions(
     show_figure(
         figures.repetitions_figure(repeated, marks, f"{estimate} of {of}"),
         question="Was it chance?",
-        key=f"lesson-{lesson.name}-luck",
+        key=f"lesson-{lesson.name}-repetitions",
         data=pd.DataFrame({estimate: repeated}),
         caption=f"{how} Chance scatters the {estimate}; bias moves all of it away from the truth.",
     )

@@ -44,7 +44,7 @@ def _show_columns(usual: masking.TrainingCases) -> None:
     show_figure(
         training_cases_figure(usual.visible, ["missing"]),
         question="How many predictors are observed where `gain` is missing?",
-        key="lesson-masking-holes",
+        key="lesson-masking-missing",
         data=usual.visible[["predictors", "missing"]],
     )
 
@@ -70,7 +70,7 @@ def _show_solution(lesson: Lesson, seed: int) -> None:
         show_figure(
             training_cases_figure(cases.visible),
             question="Do training cases resemble the missing cells?",
-            key="lesson-masking-practice",
+            key="lesson-masking-cases",
             data=cases.visible,
         )
     with right:

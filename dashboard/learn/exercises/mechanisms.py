@@ -60,7 +60,7 @@ def _show_pressures(pressures: MissingPressures, revealed: bool) -> None:
     show_figure(
         densities_figure(groups, "blood pressure"),
         question="Which values are observed?" if revealed else "How high is blood pressure?",
-        key="lesson-mechanisms-left" if revealed else "lesson-mechanisms-before",
+        key="lesson-mechanisms-after" if revealed else "lesson-mechanisms-before",
         data=pressures.amputation.incomplete if revealed else pressures.amputation.truth,
         caption=(
             "The lines are the means."

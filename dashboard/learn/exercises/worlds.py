@@ -110,7 +110,7 @@ def _show_reporting(shift: float, found: worlds.Diagnostics) -> None:
     show_figure(
         reporting_figure(curve),
         question="Why is one of them MNAR?",
-        key="lesson-worlds-chance",
+        key="lesson-worlds-reporting",
         data=curve,
         caption="For a person of 45 with 12 years of school, reporting depends on the income only "
         f"in the MNAR world. In both, {percent(found.share_missing)} of incomes are missing.",

@@ -1,14 +1,14 @@
 import pandas as pd
 
-from dashboard.paper.measured import Lack
+from dashboard.paper.measured import Coverage
 from dashboard.paper.words import (
     DIFFERENCES,
     PRESETS,
     agreement,
     command_for,
     coverage,
-    lacking,
     mean_over,
+    not_run_sentence,
     order_not_level,
     why_far,
 )
@@ -22,18 +22,18 @@ def test_every_preset_is_explained():
 
 def test_the_command_names_tables_only_if_these_alone_are_missing():
     tables = {"datasets": ["wine"]}
-    assert command_for("table3", Lack(6, 9, tables)) == "pmae benchmark table3 --datasets wine"
-    assert command_for("table3", Lack(5, 9, tables)) == "pmae benchmark table3"
+    assert command_for("table3", Coverage(6, 9, tables)) == "pmae benchmark table3 --datasets wine"
+    assert command_for("table3", Coverage(5, 9, tables)) == "pmae benchmark table3"
     both = {**tables, "methods": ["pmae-mix"]}
-    assert command_for("table3", Lack(0, 9, both)) == "pmae benchmark table3"
+    assert command_for("table3", Coverage(0, 9, both)) == "pmae benchmark table3"
 
 
 def test_what_was_not_run_is_said_plainly():
-    assert lacking(Lack(9, 9, {})) == ""
-    sentence = lacking(Lack(5, 9, {"datasets": ["wine"], "methods": ["pmae-mix"]}))
+    assert not_run_sentence(Coverage(9, 9, {})) == ""
+    sentence = not_run_sentence(Coverage(5, 9, {"datasets": ["wine"], "methods": ["pmae-mix"]}))
     assert sentence.startswith("**5 of 9** combinations")
     assert "None with tables wine; methods PMAE-mix." in sentence
-    assert "None with" not in lacking(Lack(5, 9, {}))
+    assert "None with" not in not_run_sentence(Coverage(5, 9, {}))
 
 
 def means(*rows):
