@@ -116,8 +116,8 @@ def not_run_sentence(covered: Coverage) -> str:
         parts.append(f"{'tables' if what == 'datasets' else what} {', '.join(called)}")
     absent = f" None with {'; '.join(parts)}." if parts else ""
     return (
-        f"**{covered.n_run} of {covered.n_wanted}** combinations of table, missingness and method were "
-        f"run.{absent} This command runs the others; it can be stopped and resumed:"
+        f"**{covered.n_run} of {covered.n_wanted}** combinations of table, missingness and method "
+        f"were run.{absent} This command runs the others; it can be stopped and resumed:"
     )
 
 
