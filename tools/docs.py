@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from dashboard.figures import blend, lessons, masking  # noqa: E402
-from dashboard.learn.masking import make_trader, practise  # noqa: E402
+from dashboard.learn.masking import make_trader, training_cases  # noqa: E402
 from dashboard.masking.lab import (  # noqa: E402
     UNIFORM_RATE,
     Masking,
@@ -115,7 +115,8 @@ def prediction_weights() -> go.Figure:
 
 def practice_looks_like_holes() -> go.Figure:
     """Draw how many helpers are in sight in the holes and in the exercises of both maskings."""
-    return lessons.practice_figure(practise(make_trader(SEED), a=0.3, seed=SEED).in_sight)
+    cases = training_cases(make_trader(SEED), a=0.3, seed=SEED)
+    return lessons.training_cases_figure(cases.visible)
 
 
 def member_shares() -> go.Figure:

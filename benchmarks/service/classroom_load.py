@@ -38,7 +38,7 @@ JOB_SECONDS = 300.0
 LESSONS_A_ROUND = 2
 MOVES_A_ROUND = 5
 MEGABYTE = 1e6
-SLIDERS = {"a: how strongly holes count": (0.0, 0.5), "b: how much to mask at all": (0.1, 0.9)}
+SLIDERS = {"a: effect of missingness": (0.0, 0.5), "b: overall masking rate": (0.1, 0.9)}
 
 
 @dataclass

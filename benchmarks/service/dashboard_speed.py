@@ -36,8 +36,8 @@ WANTED_SECONDS = {"first_paint": 3.0, "page_switch": 1.0, "slider": 0.4, "large_
 PAGES = ("Missingness", "Masking lab", "Amputation lab", "Data")
 WHICH_VIEW = "What do you want to know?"
 VIEWS = ("How much", "Where", "Together", "Patterns", "Why", "Dropping rows")
-MASKING_CURVE = "How many cells of a column are masked, given how much of it is observed?"
-AMPUTED_CELLS = "Where are the holes?"
+MASKING_CURVE = "What share is masked?"
+AMPUTED_CELLS = "Which cells were removed?"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -149,7 +149,7 @@ def slider_moves(browser: Browser, server: StudioServer) -> dict[str, Any]:
     """Time from a key press on slider a to the redrawn curve, and to the page at rest."""
     visitor = Visitor(browser, server.url)
     visitor.open("/masking_lab")
-    slider = visitor.slider("a: how strongly holes count")
+    slider = visitor.slider("a: effect of missingness")
     slider.focus()
     keys = ["ArrowRight", "ArrowLeft"] * (MOVES // 2)
     moves = [lambda key=key: slider.press(key) for key in keys]

@@ -1,4 +1,4 @@
-"""The amputation lab without its page: what the holes did to a table, and that in words."""
+"""The amputation lab without its page: what amputation did to a table, in words."""
 
 from __future__ import annotations
 
@@ -25,104 +25,101 @@ MOST_ROWS = 20_000
 PATTERN_WORDS: Mapping[str, tuple[str, str]] = {
     "monotone": (
         "Monotone",
-        "Some columns lose half of their cells, the others none: like a study that people leave.",
+        "Some columns lose half of their values, the others none, as when participants drop out "
+        "of a study.",
     ),
     "quasi-monotone": (
         "Quasi-monotone",
-        "Some columns lose much, the others only 1 to 5% of their cells.",
+        "Some columns lose many values, the others only 1 to 5%.",
     ),
-    "general": ("General", "Any column may lose cells, some few and some many."),
+    "general": ("General", "Any column may lose values, some few and some many."),
 }
 
 MECHANISM_WORDS: Mapping[str, tuple[str, str]] = {
     "MCAR": (
-        "MCAR: pure chance",
-        "Missing completely at random: every row has the same chance to lose a cell. What is left "
-        "is a fair sample.",
+        "MCAR: chance",
+        "Missing completely at random: every row has the same chance of losing a value. The "
+        "observed values are a random sample.",
     ),
     "MAR": (
-        "MAR: by what is seen",
-        "Missing at random: whether a cell is lost depends on columns that stay complete. What is "
-        "left is no fair sample, but the complete columns account for it.",
+        "MAR: complete columns",
+        "Missing at random: whether a value is missing depends on columns that stay complete. The "
+        "observed values are not a random sample, but the complete columns account for that.",
     ),
     "MNAR": (
-        "MNAR: by what is lost, too",
-        "Missing not at random: whether a cell is lost depends on values that are lost "
-        "themselves. The score is a weighted sum of columns, so the more columns there are, the "
-        "less it depends on the own value. Self-masking is the clear MNAR.",
+        "MNAR: missing values",
+        "Missing not at random: whether a value is missing depends on values that are themselves "
+        "removed. The score is a weighted sum of columns, so with more columns it depends less on "
+        "the value itself. Self-masking is the clear MNAR.",
     ),
     "self-masking": (
-        "Self-masking: by its own value",
-        "The clear case of missing not at random: whether a cell is lost depends on its own "
-        "value alone, like a high income that nobody reports.",
+        "Self-masking: own value",
+        "The clear case of missing not at random: whether a value is missing depends on that "
+        "value alone, as when high incomes are not reported.",
     ),
 }
 
 COUPLING_WORDS: Mapping[str, tuple[str, str]] = {
     "nested": (
-        "Nested: one draw a row",
-        "As in the masks published with the paper: a row that misses a column misses all columns "
-        "with more holes, too. Whatever its name, the pattern becomes a staircase.",
+        "Nested: once per row",
+        "One random number per row, as in the masks released with the paper: a row that misses a "
+        "column also misses every column with more missing values. The result is monotone, "
+        "whatever the pattern is called.",
     ),
     "independent": (
-        "Independent: one draw a cell",
-        "As in the paper's text: the holes of a row know nothing of each other.",
+        "Independent: per cell",
+        "One random number per cell, as in the paper's text: one missing value in a row makes no "
+        "other more likely, beyond what the mechanism does.",
     ),
 }
 
 
 def result_sentence(made: Amputation, columns: Sequence[Any], n_before: int) -> str:
-    """Say in words how much was removed from the columns that can get holes."""
+    """Say how much was removed from the columns that can lose values."""
     missing = made.missing[list(columns)]
     n_removed = int(missing.to_numpy().sum())
     by_column = missing.mean()
-    with_holes = by_column[by_column > 0]
-    dropped = n_before - len(made.truth)
-    if not len(with_holes) and dropped:
-        rows = count(dropped, "row lost every cell and was", "rows lost every cell and were")
+    incomplete = by_column[by_column > 0]
+    n_dropped = n_before - len(made.truth)
+    dropped = count(n_dropped, "row lost every value and was", "rows lost every value and were")
+    if not len(incomplete) and n_dropped:
         return (
-            f"**{rows} dropped, and no hole is left**: in each row all columns were lost or none. "
-            "Leave a column without holes, or make the holes independent. A table of one column "
-            "cannot keep a hole."
+            f"**{dropped} dropped, so no missing values remain**: each row lost all columns or "
+            "none. Keep one column complete, or use independent missing values. A table with one "
+            "column cannot keep missing values."
         )
-    if not len(with_holes):
-        return "No cell was removed. Ask for a smaller share of observed rows, or another seed."
+    if not len(incomplete):
+        return "No values were removed. Lower the share of rows observed, or try another seed."
     share = n_removed / missing.size
     sentence = (
         f"**{count(n_removed)} of {count(missing.size)} cells were removed** "
-        f"({percent(share)}), from {count(len(with_holes))} of {count(len(by_column))} columns. "
+        f"({percent(share)}), from {count(len(incomplete))} of {count(len(by_column))} columns. "
     )
-    most, least = 1 - with_holes.min(), 1 - with_holes.max()
-    if len(with_holes) == 1:
-        sentence += f"{percent(least)} of the cells of {code(with_holes.index[0])} are left."
+    most, least = 1 - incomplete.min(), 1 - incomplete.max()
+    if len(incomplete) == 1:
+        sentence += f"{code(incomplete.index[0])} is observed in {percent(least)} of rows."
     else:
-        sentence += (
-            f"The column with most holes keeps {percent(least)} of its cells, the one with fewest "
-            f"{percent(most)}."
-        )
-    if dropped:
-        rows = count(dropped, "row lost every cell and was", "rows lost every cell and were")
-        sentence += f" {rows} dropped."
-    return sentence
+        sentence += f"These are observed in {percent(least)} to {percent(most)} of rows."
+    return f"{sentence} {dropped} dropped." if n_dropped else sentence
 
 
 def pattern_sentence(made: Amputation) -> str:
-    """Say in words which pattern the holes form, seen from outside."""
-    holes = pd.DataFrame(np.where(made.missing, np.nan, 0.0))
-    found = summarize_missingness(holes, max_patterns=1).pattern_class
+    """Say which pattern the missing values form, whatever was asked for."""
+    cells = pd.DataFrame(np.where(made.missing, np.nan, 0.0))
+    found = summarize_missingness(cells, max_patterns=1).pattern_class
     return {
         "complete": "",
-        "monotone": "Ordered by their holes, the columns form a **strict staircase**: a row that "
-        "misses one column misses all columns with more holes.",
-        "quasi-monotone": "Ordered by their holes, the columns form **almost a staircase**.",
-        "general": "The holes form **no staircase**: a row may miss any columns.",
+        "monotone": "The result is **monotone**: a row that misses one column misses every column "
+        "with more missing values.",
+        "quasi-monotone": "The result is **almost monotone**: few cells break the staircase.",
+        "general": "The result is **not monotone**: the columns form no staircase.",
     }[found]
 
 
 def scenario_words(scenario: Scenario) -> str:
     """Return a scenario in a few words (Markdown)."""
     if scenario.kind == "like-mine":
-        words = ["holes like the table's own"]
+        words = ["missing values like the table's own"]
     else:
         words = [scenario.pattern, scenario.mechanism, scenario.coupling or ""]
         if scenario.columns is not None:
@@ -132,18 +129,18 @@ def scenario_words(scenario: Scenario) -> str:
         if isinstance(scenario.proportions, float):
             words.append(f"{percent(scenario.proportions)} observed")
         elif scenario.proportions:
-            words.append("proportions by hand")
+            words.append("proportions set by hand")
     return ", ".join([*filter(None, words), f"seed {scenario.seed}"])
 
 
-# The library advises people who write code; the page has controls instead of arguments.
+# The library's advice names arguments; the page has controls instead.
 _ADVICE = {
-    "column-share": "Change the share of columns with holes.",
-    "no-columns": "Name at least one in the list of columns.",
-    "proportions-of-others": "Name these in the list of columns, too.",
-    "self-masking-nested": "Use independent holes.",
-    "mar-needs-observed": "Name fewer columns, lower the share of columns with holes, or use MCAR "
-    "or MNAR.",
+    "column-share": "Change the share of columns with missing values.",
+    "no-columns": "Choose at least one column.",
+    "proportions-of-others": "Add them to the chosen columns.",
+    "self-masking-nested": "Use independent missing values.",
+    "mar-needs-observed": "Choose fewer columns, lower the share of columns with missing values, "
+    "or use MCAR or MNAR.",
 }
 
 
@@ -154,8 +151,8 @@ def with_advice_of_page(error: AmputationError) -> AmputationError:
 
 
 @dataclass(frozen=True)
-class Truths:
-    """The truths of one column, parted by their fate.
+class TrueValues:
+    """The true values of one column, and which of them were removed.
 
     Attributes
     ----------
@@ -164,11 +161,11 @@ class Truths:
     scale : {"number", "time", "category"}
         What the values are. Times are days since 1970, so that they are numbers, too.
     values : array
-        The known truths: floats, or labels for a category.
+        The true values: floats, or labels for a category.
     missing : bool array
         Which of them were removed.
     propensity : float array
-        How likely each was to stay.
+        The probability of each to be observed.
     """
 
     name: str
@@ -178,25 +175,27 @@ class Truths:
     propensity: np.ndarray
 
     @property
-    def left(self) -> np.ndarray:
+    def observed(self) -> np.ndarray:
+        """The values that were not removed."""
         return self.values[~self.missing]
 
     @property
-    def lost(self) -> np.ndarray:
+    def removed(self) -> np.ndarray:
+        """The values that were removed."""
         return self.values[self.missing]
 
 
-def truths(made: Amputation, name: Any, role: Role) -> Truths:
-    """Return the known truths of a column and what became of them."""
+def true_values(made: Amputation, name: Any, role: Role) -> TrueValues:
+    """Return the true values of a column and which of them were removed."""
     column = made.truth[name]
     scale, values = _readable(column, role)
-    known = column.notna().to_numpy() if scale == "category" else np.isfinite(values)
-    return Truths(
+    has_value = column.notna().to_numpy() if scale == "category" else np.isfinite(values)
+    return TrueValues(
         name=str(name),
         scale=scale,
-        values=values[known],
-        missing=made.missing[name].to_numpy()[known],
-        propensity=made.propensity[name].to_numpy()[known],
+        values=values[has_value],
+        missing=made.missing[name].to_numpy()[has_value],
+        propensity=made.propensity[name].to_numpy()[has_value],
     )
 
 
@@ -212,44 +211,42 @@ def _readable(column: pd.Series, role: Role) -> tuple[str, np.ndarray]:
     return "category", column.astype("string").fillna("").to_numpy(dtype=object)
 
 
-def truth_sentence(column: Truths) -> str:
-    """Say in words how the lost truths differ from those that are left."""
-    name = f"{code(column.name)}"
-    left, lost = column.left, column.lost
-    if not len(lost):
-        return f"No cell of {name} was removed."
-    if not len(left):
-        return f"Every cell of {name} was removed: nothing is left to compare."
+def values_sentence(column: TrueValues) -> str:
+    """Say how the removed values differ from the observed ones."""
+    name = code(column.name)
+    observed, removed = column.observed, column.removed
+    if not len(removed):
+        return f"No values of {name} were removed."
+    if not len(observed):
+        return f"All values of {name} were removed, so there is nothing to compare."
     if column.scale == "category":
-        return _category_sentence(name, left, lost)
+        return _category_sentence(name, observed, removed)
     spread = float(column.values.std())
     if spread == 0:
-        return f"All values of {name} are equal: losing some changes nothing."
-    shift = float(lost.mean() - left.mean())
+        return f"All values of {name} are equal, so removing some changes nothing."
+    shift = float(removed.mean() - observed.mean())
     effect = abs(shift) / spread
     # Twice the standard error: what chance alone does to two groups of these sizes.
-    by_chance = 2.0 * np.sqrt(1.0 / len(left) + 1.0 / len(lost))
+    by_chance = 2.0 * np.sqrt(1.0 / len(observed) + 1.0 / len(removed))
     if effect < max(by_chance, 0.05):
-        same = "early" if column.scale == "time" else "high"
         return (
-            f"The lost values of {name} are about as {same} as those that are left: "
-            f"{_mean(lost, column)} against {_mean(left, column)} on average, no more apart than "
-            "chance alone brings about."
+            f"The removed values of {name} are similar to the observed ones: their means are "
+            f"{_mean(removed, column)} and {_mean(observed, column)}, a difference within chance."
         )
     direction = (
         ("later" if shift > 0 else "earlier")
         if column.scale == "time"
         else ("higher" if shift > 0 else "lower")
     )
-    strength = "a little" if effect < 0.3 else "clearly" if effect < 0.8 else "far"
+    strength = "slightly" if effect < 0.3 else "clearly" if effect < 0.8 else "far"
     return (
-        f"The lost values of {name} are {strength} {direction} than those that are left: "
-        f"{_mean(lost, column)} against {_mean(left, column)} on average. Who looks only at what "
-        f"is left finds {_mean(left, column)} instead of {_mean(column.values, column)}."
+        f"The removed values of {name} are {strength} {direction} than the observed ones (mean "
+        f"{_mean(removed, column)}). The observed mean is {_mean(observed, column)}; the true mean "
+        f"is {_mean(column.values, column)}."
     )
 
 
-def _mean(values: np.ndarray, column: Truths) -> str:
+def _mean(values: np.ndarray, column: TrueValues) -> str:
     mean = float(values.mean())
     if column.scale == "time":
         return f"{pd.Timestamp(0) + pd.Timedelta(days=mean):%Y-%m-%d}"
@@ -257,7 +254,7 @@ def _mean(values: np.ndarray, column: Truths) -> str:
 
 
 def short_number(value: float, spread: float) -> str:
-    """Return a number with as many digits as its spread deserves.
+    """Return a number with as many digits as its spread justifies.
 
     Examples
     --------
@@ -270,41 +267,40 @@ def short_number(value: float, spread: float) -> str:
     return f"{value:,.{digits}f}"
 
 
-def _category_sentence(name: str, left: np.ndarray, lost: np.ndarray) -> str:
+def _category_sentence(name: str, observed: np.ndarray, removed: np.ndarray) -> str:
     shares = pd.DataFrame(
         {
-            "left": pd.Series(left).value_counts(normalize=True),
-            "lost": pd.Series(lost).value_counts(normalize=True),
+            "observed": pd.Series(observed).value_counts(normalize=True),
+            "removed": pd.Series(removed).value_counts(normalize=True),
         }
     ).fillna(0.0)
-    difference = shares["lost"] - shares["left"]
+    difference = shares["removed"] - shares["observed"]
     label = difference.idxmax()
-    share_lost, share_left = shares.loc[label, "lost"], shares.loc[label, "left"]
     if difference[label] < 0.05:
-        return f"The lost cells of {name} hold about the same categories as those that are left."
+        return f"The removed values of {name} have about the same categories as the observed ones."
     return (
-        f"{code(label)} makes up {percent(share_lost)} of the lost cells of {name}, but "
-        f"{percent(share_left)} of those that are left."
+        f"{code(label)} makes up {percent(shares.loc[label, 'removed'])} of the removed values of "
+        f"{name} but {percent(shares.loc[label, 'observed'])} of the observed ones."
     )
 
 
-def chance_sentence(column: Truths) -> str:
-    """Say in words whether a cell's chance to stay depended on its value."""
+def probability_sentence(column: TrueValues) -> str:
+    """Say whether the probability of being observed varied between rows."""
     if not len(column.values):
-        return f"{code(column.name)} has no known value."
+        return f"{code(column.name)} has no values."
     low, high = float(column.propensity.min()), float(column.propensity.max())
     if high - low < 0.005:
         return (
-            f"Every cell of {code(column.name)} had the same chance of "
-            f"{percent(high)} to stay, whatever its value."
+            f"Every value of {code(column.name)} had the same {percent(high)} probability of being "
+            "observed."
         )
     return (
-        f"A cell of {code(column.name)} stayed with a chance between {percent(low)} and "
-        f"{percent(high)}, depending on its row."
+        f"The probability that a value of {code(column.name)} is observed was between "
+        f"{percent(low)} and {percent(high)}, depending on the row."
     )
 
 
-def by_holes(made: Amputation, columns: Sequence[Any]) -> list[Any]:
-    """Return the columns that can get holes, those with most holes first."""
+def most_missing_first(made: Amputation, columns: Sequence[Any]) -> list[Any]:
+    """Return the columns, those with the most missing values first."""
     share = made.missing[list(columns)].mean()
     return list(share.sort_values(ascending=False, kind="stable").index)

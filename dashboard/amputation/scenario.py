@@ -1,4 +1,4 @@
-"""A scenario: simulated missing values, kept by name and made again where they are needed."""
+"""A scenario: settings that simulate the same missing values wherever they are used."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Scenario(Document):
     kind : {"pattern", "like-mine"}
         By pattern and mechanism, or by replaying the table's own missing patterns.
     base : {"complete-rows", "completed"}
-        Which rows lose cells where the table has missing cells of its own: its complete rows, or
-        all rows, with each missing cell imputed by a value drawn from its column.
+        Which rows lose values if the table has missing cells of its own: its complete rows, or
+        all rows, with each missing cell imputed by a random observed value of its column.
     pattern, mechanism, coupling, columns, column_share, proportions, seed
         As in :func:`pmae_core.amputation.ampute`; "like-mine" uses the seed alone.
 
@@ -212,25 +212,25 @@ def base_table(
     for name in missing.columns[missing.any()]:
         absent = missing[name].to_numpy()
         if absent[rows].any():
-            # Each missing cell takes the value of a row drawn from those observed in this column;
-            # taking rows keeps the dtype, whatever it is.
+            # Each missing cell takes the value of a random row observed in this column; taking
+            # rows keeps the dtype.
             donors = np.where(absent[rows], rng.choice(np.flatnonzero(~absent), len(rows)), rows)
             truth = truth.assign(**{name: frame[name].take(donors).set_axis(truth.index)})
     return truth
 
 
 def base_sentence(facts: TableFacts, base: Base) -> str:
-    """Say in words which rows lose cells."""
+    """Say which rows lose values."""
     rows = count(facts.n_rows, "row")
     if not facts.n_missing:
-        return f"The table is complete: cells are removed from its {rows}, all with a known truth."
+        return f"The table is complete: values are removed from its {rows}, and all are known."
     if base == "complete-rows":
         return (
-            f"Cells are removed from the {count(facts.n_complete)} complete of {rows}: every truth "
-            "is real, but complete rows may differ from the others."
+            f"Values are removed from the {count(facts.n_complete)} complete of {rows}. Their true "
+            "values are known, but complete rows may differ from the others."
         )
     return (
         f"All {rows} are used: {count(facts.n_missing, 'missing cell was', 'missing cells were')} "
-        "imputed first, each with a value drawn from its own column. Such a value fits the column, "
-        "but not the rest of its row."
+        "imputed first, each with a random observed value of its column. Such a value fits the "
+        "column but not the rest of its row."
     )

@@ -1,4 +1,4 @@
-"""Figures of the amputation lab: the holes, the chances, and the truths that were lost."""
+"""Figures of the amputation lab: missing cells, their probabilities, and the removed values."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _STEPS = 10
 
 
 @dataclass(frozen=True)
-class HolePicture:
-    """Rows of a table in bands, and how much of each band is missing.
+class RowBands:
+    """Rows of a table in bands, and the share missing in each band and column.
 
     Attributes
     ----------
     columns : list of str
         In the order drawn.
     share_missing : float array of shape (bands, columns)
-        0 where all cells of a band are there, 1 where none is.
+        0 where all cells of a band are observed, 1 where all are missing.
     rows_per_band : float
-        1 where every row is drawn by itself.
+        1 where every row is a band of its own.
     """
 
     columns: list[str]
@@ -43,16 +43,16 @@ class HolePicture:
     rows_per_band: float
 
 
-def hole_picture(missing: pd.DataFrame, *, ordered: bool = True) -> HolePicture:
-    """Bring the missing cells of any number of rows into at most 120 bands.
+def row_bands(missing: pd.DataFrame, *, ordered: bool = True) -> RowBands:
+    """Summarize the missing cells of any number of rows in at most 120 bands.
 
     Parameters
     ----------
     missing : DataFrame of bool
         True where a cell is missing.
     ordered : bool, default True
-        Columns with most holes to the right, rows with most holes to the bottom, so that a
-        staircase shows where there is one. Otherwise the table's own order.
+        Sort columns and rows by their number of missing cells, which shows a monotone pattern as
+        a staircase. Otherwise keep the table's order.
     """
     cells = missing.to_numpy(dtype=bool)
     names = [str(name) for name in missing.columns]
@@ -60,20 +60,20 @@ def hole_picture(missing: pd.DataFrame, *, ordered: bool = True) -> HolePicture:
         by_column = np.argsort(cells.sum(axis=0), kind="stable")
         cells = cells[:, by_column]
         names = [names[j] for j in by_column]
-        # Rows alike lie together: by their number of holes, then by their pattern.
+        # Rows with equal patterns lie together: first by number missing, then by pattern.
         cells = cells[np.lexsort((*cells.T[::-1], cells.sum(axis=1)))] if cells.size else cells
     n_bands = min(PICTURE_ROWS, len(cells))
     edges = np.linspace(0, len(cells), n_bands + 1).astype(int)
     bands = np.array([cells[a:b].mean(axis=0) for a, b in pairwise(edges)])
-    return HolePicture(
+    return RowBands(
         columns=names,
         share_missing=bands.reshape(n_bands, len(names)),
         rows_per_band=len(cells) / n_bands if n_bands else 0.0,
     )
 
 
-def holes_figure(picture: HolePicture, *, revision: str = "holes") -> go.Figure:
-    """Draw where the holes are: blue cells are left, vermilion ones were removed."""
+def missing_cells_figure(picture: RowBands, *, revision: str = "missing") -> go.Figure:
+    """Draw which cells are observed and which are missing."""
     shares = picture.share_missing
     names = hover_names(picture.columns)
     cells = go.Heatmap(
@@ -84,9 +84,9 @@ def holes_figure(picture: HolePicture, *, revision: str = "holes") -> go.Figure:
         showscale=False,
         xgap=1 if len(names) <= 60 else 0,
         text=np.broadcast_to(names, shares.shape),
-        hovertemplate="%{text}: %{z:.0%} of these rows missing<extra></extra>",
+        hovertemplate="%{text}: missing in %{z:.0%} of these rows<extra></extra>",
     )
-    legend = color_legend({"left": OBSERVED, "removed": MISSING})
+    legend = color_legend({"observed": OBSERVED, "missing": MISSING})
     bare = {"showgrid": False, "zeroline": False}
     layout = {
         "xaxis": {**bare, **name_ticks(picture.columns, most=20), "tickangle": -90},
@@ -98,18 +98,18 @@ def holes_figure(picture: HolePicture, *, revision: str = "holes") -> go.Figure:
         },
         "uirevision": revision,
     }
-    return styled(go.Figure([cells, *legend], layout), height=420)
+    return styled(go.Figure([cells, *legend], layout), height=340)
 
 
 def propensity_data(propensity: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFrame:
-    """Return quantiles of the cells' chances to stay, column by column."""
+    """Return quantiles of the probability of being observed, by column."""
     quantiles = propensity[list(columns)].quantile([0.0, 0.25, 0.5, 0.75, 1.0])
     return pd.DataFrame(
         {
             "column": [str(name) for name in columns],
             "lowest": quantiles.iloc[0].to_numpy(),
             "lower_quarter": quantiles.iloc[1].to_numpy(),
-            "middle": quantiles.iloc[2].to_numpy(),
+            "median": quantiles.iloc[2].to_numpy(),
             "upper_quarter": quantiles.iloc[3].to_numpy(),
             "highest": quantiles.iloc[4].to_numpy(),
         }
@@ -117,7 +117,7 @@ def propensity_data(propensity: pd.DataFrame, columns: Sequence[Any]) -> pd.Data
 
 
 def propensity_figure(chances: pd.DataFrame, *, revision: str = "propensity") -> go.Figure:
-    """Draw how likely the cells of each column were to stay: dot, middle half, whole range."""
+    """Draw the probability of being observed in each column: median, middle half and range."""
     shown = chances.head(MOST_COLUMNS)
     places = np.arange(len(shown))
     strokes = [
@@ -131,23 +131,23 @@ def propensity_figure(chances: pd.DataFrame, *, revision: str = "propensity") ->
         )
         for name, low, high, width in (
             ("all rows", "lowest", "highest", 2),
-            ("middle half of the rows", "lower_quarter", "upper_quarter", 8),
+            ("middle half", "lower_quarter", "upper_quarter", 8),
         )
     ]
     middle = go.Scatter(
-        x=shown["middle"],
+        x=shown["median"],
         y=places,
         mode="markers",
-        name="middle row",
+        name="median",
         marker={"color": OBSERVED, "size": 13, "line": {"color": "white", "width": 2}},
         text=hover_names(list(shown["column"])),
         customdata=shown[["lowest", "highest"]].to_numpy(),
-        hovertemplate="%{text}: %{customdata[0]:.0%} to %{customdata[1]:.0%}, middle %{x:.0%}"
+        hovertemplate="%{text}: %{customdata[0]:.0%} to %{customdata[1]:.0%}, median %{x:.0%}"
         "<extra></extra>",
     )
     layout = {
         "xaxis": {
-            "title": {"text": "chance of a cell to stay"},
+            "title": {"text": "probability of being observed"},
             "tickformat": ".0%",
             "range": [-0.02, 1.02],
         },
@@ -158,18 +158,18 @@ def propensity_figure(chances: pd.DataFrame, *, revision: str = "propensity") ->
 
 
 def _with_gaps(starts: Any, ends: Any) -> np.ndarray:
-    """Return start, end, gap, start, end, gap, ... so that one line draws many strokes."""
+    """Return start, end, gap, start, end, gap, ... so that one trace draws many lines."""
     gap = np.full(len(starts), np.nan)
     return np.column_stack([starts, ends, gap]).astype(float).ravel()
 
 
-def truth_data(values: np.ndarray, missing: np.ndarray, scale: str) -> pd.DataFrame:
-    """Return the distributions of the truths that are left and of those that are lost.
+def value_shares(values: np.ndarray, missing: np.ndarray, scale: str) -> pd.DataFrame:
+    """Return the distributions of the observed and of the removed values.
 
     Parameters
     ----------
     values : array
-        Known truths: floats for the scales "number" and "time" (days since 1970), else labels.
+        The true values: floats for the scales "number" and "time" (days since 1970), else labels.
     missing : bool array
         Which of them were removed.
     scale : {"number", "time", "category"}
@@ -178,26 +178,26 @@ def truth_data(values: np.ndarray, missing: np.ndarray, scale: str) -> pd.DataFr
     Returns
     -------
     DataFrame
-        One row a bin (left edge, right edge) or a category, with the shares of both groups. Of
-        many categories the most frequent are kept and the rest joined.
+        One row per bin (``from``, ``to``) or category, with the shares of both groups. The most
+        frequent categories have their own row; the rest share one.
     """
     if scale == "category":
         return _category_shares(values, missing)
     edges = _bin_edges(values)
-    left, _ = np.histogram(values[~missing], edges)
-    lost, _ = np.histogram(values[missing], edges)
+    observed, _ = np.histogram(values[~missing], edges)
+    removed, _ = np.histogram(values[missing], edges)
     return pd.DataFrame(
         {
             "from": edges[:-1],
             "to": edges[1:],
-            "left": left / max(left.sum(), 1),
-            "lost": lost / max(lost.sum(), 1),
+            "observed": observed / max(observed.sum(), 1),
+            "removed": removed / max(removed.sum(), 1),
         }
     )
 
 
 def _bin_edges(values: np.ndarray) -> np.ndarray:
-    """Return edges of at most 24 bins: one for each value where values are few."""
+    """Return the edges of at most 24 bins: one per value where there are few values."""
     distinct = np.unique(values)
     if len(distinct) == 0:
         return np.array([0.0, 1.0])
@@ -212,7 +212,9 @@ def _bin_edges(values: np.ndarray) -> np.ndarray:
 
 
 def _category_shares(values: np.ndarray, missing: np.ndarray) -> pd.DataFrame:
-    counts = pd.DataFrame({"label": values, "lost": missing}).groupby(["label", "lost"]).size()
+    counts = (
+        pd.DataFrame({"label": values, "missing": missing}).groupby(["label", "missing"]).size()
+    )
     counts = counts.unstack(fill_value=0).reindex(columns=[False, True], fill_value=0)
     counts = counts.loc[counts.sum(axis=1).sort_values(ascending=False, kind="stable").index]
     shares = counts / np.maximum(counts.sum(axis=0), 1)
@@ -221,30 +223,30 @@ def _category_shares(values: np.ndarray, missing: np.ndarray) -> pd.DataFrame:
     data = pd.DataFrame(
         {
             "category": [str(label) for label in shown.index],
-            "left": shown[False].to_numpy(),
-            "lost": shown[True].to_numpy(),
+            "observed": shown[False].to_numpy(),
+            "removed": shown[True].to_numpy(),
         }
     )
     if len(rest):
         joined = {
             "category": f"{len(rest)} others",
-            "left": rest[False].sum(),
-            "lost": rest[True].sum(),
+            "observed": rest[False].sum(),
+            "removed": rest[True].sum(),
         }
         data = pd.concat([data, pd.DataFrame([joined])], ignore_index=True)
     return data
 
 
-def truths_figure(
-    data: pd.DataFrame, name: str, scale: str, *, revision: str = "truths"
+def values_figure(
+    data: pd.DataFrame, name: str, scale: str, *, revision: str = "values"
 ) -> go.Figure:
-    """Draw the truths that are left beside the truths that are lost, each group as shares."""
+    """Draw the distributions of the observed and of the removed values."""
     edges = None
     if scale != "category":
         edges = _as_axis(np.append(data["from"], data["to"].iloc[-1:]), scale)
     return shares_figure(
         data,
-        (("left", "left", OBSERVED), ("lost", "lost (true values)", MISSING)),
+        (("observed", "observed", OBSERVED), ("removed", "removed", MISSING)),
         name=name,
         share_of="the group",
         edges=edges,
@@ -259,33 +261,33 @@ def _as_axis(values: np.ndarray, scale: str) -> Any:
     return pd.to_datetime(np.round(values * 86_400_000).astype("int64"), unit="ms")
 
 
-def chance_data(values: np.ndarray, propensity: np.ndarray, scale: str) -> pd.DataFrame:
-    """Return the mean chance to stay in ten groups of equal size by value, or by category."""
+def probability_data(values: np.ndarray, propensity: np.ndarray, scale: str) -> pd.DataFrame:
+    """Return the mean probability of being observed, in tenths by value or by category."""
     if scale == "category":
         by_label = pd.Series(propensity).groupby(values)
         means, sizes = by_label.mean(), by_label.size()
         order = sizes.sort_values(ascending=False, kind="stable").index[:MOST_CATEGORIES]
         return pd.DataFrame(
-            {"category": [str(x) for x in order], "chance": means[order].to_numpy()}
+            {"category": [str(x) for x in order], "probability": means[order].to_numpy()}
         )
     order = np.argsort(values, kind="stable")
     groups = [group for group in np.array_split(order, min(_STEPS, len(order) or 1)) if len(group)]
     return pd.DataFrame(
         {
             "value": [float(values[group].mean()) for group in groups],
-            "chance": [float(propensity[group].mean()) for group in groups],
+            "probability": [float(propensity[group].mean()) for group in groups],
         }
     )
 
 
-def chance_figure(
-    data: pd.DataFrame, name: str, scale: str, *, revision: str = "chance"
+def probability_figure(
+    data: pd.DataFrame, name: str, scale: str, *, revision: str = "probability"
 ) -> go.Figure:
-    """Draw how the chance of a cell to stay depends on its own value."""
+    """Draw how the probability of being observed depends on the value itself."""
     layout: dict[str, Any] = {
         "xaxis": {"title": {"text": f"true value of {figure_text(name)}"}},
         "yaxis": {
-            "title": {"text": "chance to stay"},
+            "title": {"text": "probability of being observed"},
             "tickformat": ".0%",
             "range": [-0.03, 1.03],
         },
@@ -295,30 +297,30 @@ def chance_figure(
     if scale == "category":
         trace = go.Scatter(
             x=np.arange(len(data)),
-            y=data["chance"],
+            y=data["probability"],
             mode="markers",
             marker={"color": OBSERVED, "size": 12},
             customdata=hover_names(list(data["category"])),
-            hovertemplate="%{customdata}: %{y:.0%} stay<extra></extra>",
+            hovertemplate="%{customdata}: %{y:.0%} observed<extra></extra>",
         )
         layout["xaxis"] |= name_ticks(list(data["category"]), most=MOST_CATEGORIES)
     else:
         trace = go.Scatter(
             x=_as_axis(data["value"].to_numpy(), scale),
-            y=data["chance"],
+            y=data["probability"],
             mode="lines+markers",
             line={"color": OBSERVED, "width": 3},
             marker={"size": 8},
-            hovertemplate="around %{x}: %{y:.0%} stay<extra></extra>",
+            hovertemplate="around %{x}: %{y:.0%} observed<extra></extra>",
         )
-    return styled(go.Figure(trace, layout), height=340)
+    return styled(go.Figure(trace, layout), height=280)
 
 
 def density_data(p_obs: np.ndarray) -> pd.DataFrame:
     """Return a smooth density of the columns' observed proportions on [0, 1].
 
-    A Gaussian kernel with Scott's width, between 0.03 and 0.1; what it would put outside of
-    [0, 1] is folded back, so that the area is 1.
+    A Gaussian kernel with Scott's width, limited to 0.03 to 0.1; mass beyond [0, 1] is reflected,
+    so that the area is 1.
     """
     grid = np.linspace(0.0, 1.0, 201)
     p_obs = np.asarray(p_obs, dtype=float)
@@ -334,14 +336,14 @@ def density_data(p_obs: np.ndarray) -> pd.DataFrame:
 def density_figure(
     density: pd.DataFrame, p_obs: pd.Series, *, revision: str = "density"
 ) -> go.Figure:
-    """Draw how the observed proportions of the columns are spread, with a stroke a column."""
+    """Draw the distribution of the columns' observed proportions, with a mark per column."""
     top = float(density["density"].max()) or 1.0
     traces = [
         go.Scatter(
             x=density["p_obs"],
             y=density["density"],
             mode="lines",
-            name="density of the columns",
+            name="density of columns",
             line={"color": OBSERVED, "width": 3},
             fill="tozeroy",
             fillcolor=tint(OBSERVED, 0.25),

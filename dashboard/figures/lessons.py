@@ -42,7 +42,7 @@ def small_table_figure(cells: pd.DataFrame, chosen: tuple[int, str] | None = Non
         customdata=[[row, name] for row, name in places],
         marker={
             "symbol": "square",
-            "size": 31,
+            "size": 27,
             "color": np.where(missing, MISSING, OBSERVED),
             "opacity": 1,
             "line": {
@@ -75,16 +75,16 @@ def small_table_figure(cells: pd.DataFrame, chosen: tuple[int, str] | None = Non
         },
         "uirevision": "cells",
     }
-    figure = styled(go.Figure([squares], layout), height=110 + 35 * len(cells))
+    figure = styled(go.Figure([squares], layout), height=110 + 30 * len(cells))
     figure.layout.clickmode = "event+select"
     return figure
 
 
-# Distributions, and what chance makes of an estimate
+# Distributions, and what chance does to an estimate
 
 
 def densities_figure(groups: Mapping[str, tuple[np.ndarray, str]], title: str) -> go.Figure:
-    """Draw histograms of some groups of numbers over each other, each with its mean as a line.
+    """Draw overlaid histograms of some groups of numbers, each with its mean as a line.
 
     Parameters
     ----------
@@ -113,17 +113,17 @@ def densities_figure(groups: Mapping[str, tuple[np.ndarray, str]], title: str) -
     return styled(figure)
 
 
-def redraws_figure(
+def repetitions_figure(
     estimates: np.ndarray, marks: Mapping[str, tuple[float, str, str]], title: str
 ) -> go.Figure:
-    """Draw what an estimate was in many repetitions, beside some values to compare with.
+    """Draw an estimate in many repetitions, with some values to compare it with.
 
     Parameters
     ----------
     estimates : array
-        One number a repetition.
+        One number per repetition.
     marks : mapping of name to (value, color, dash)
-        Lines to draw: the truth and so on.
+        Lines to draw, such as the truth.
     title : str
         What the estimate is.
     """
@@ -164,21 +164,21 @@ def scatter_figure(
     line: tuple[float, float],
     kept_line: tuple[float, float] | None = None,
 ) -> go.Figure:
-    """Draw two columns against each other, with their lines.
+    """Draw two columns against each other, with regression lines.
 
     Parameters
     ----------
     rows : DataFrame of two columns
-        The first goes to the right, the second up.
+        The first is on the horizontal axis, the second on the vertical.
     kept : bool array, optional
-        Rows that stay; all if not given.
-    line, kept_line : (slope, height at 0)
-        Of all rows, and of those that stay.
+        The complete rows; all if not given.
+    line, kept_line : (slope, intercept)
+        Of all rows, and of the complete ones.
     """
     x, y = rows.columns
     kept = np.ones(len(rows), dtype=bool) if kept is None else kept
     figure = go.Figure()
-    looks = (("rows that stay", kept, OBSERVED, 0.65), ("rows with a hole", ~kept, MISSING, 0.4))
+    looks = (("complete rows", kept, OBSERVED, 0.65), ("incomplete rows", ~kept, MISSING, 0.4))
     for name, group, color, opacity in looks:
         if group.any():
             figure.add_scatter(
@@ -191,59 +191,59 @@ def scatter_figure(
             )
     ends = np.array([rows[x].min(), rows[x].max()])
     for name, shown, look in (
-        ("line of all rows", line, {"color": NEUTRAL, "dash": "dash"}),
-        ("line of those that stay", kept_line, {"color": OBSERVED, "dash": "solid"}),
+        ("line, all rows", line, {"color": NEUTRAL, "dash": "dash"}),
+        ("line, complete rows", kept_line, {"color": OBSERVED, "dash": "solid"}),
     ):
         if shown is not None:
-            slope, height = shown
+            slope, intercept = shown
             figure.add_scatter(
                 x=ends,
-                y=slope * ends + height,
+                y=slope * ends + intercept,
                 mode="lines",
                 name=name,
                 line={"width": 4, **look},
-                hovertemplate=f"{slope:.2f} a year<extra></extra>",
+                hovertemplate=f"{slope:.2f} per year<extra></extra>",
             )
     figure.update_xaxes(title={"text": _words(x)})
     figure.update_yaxes(title={"text": _words(y)})
     figure.update_layout(showlegend=True)
-    return styled(figure, height=420)
+    return styled(figure, height=360)
 
 
 def _words(name: str) -> str:
     return figure_text(str(name).replace("_", " "))
 
 
-# Practice and results of maskings
+# Training cases and results of maskings
 
 
 _KINDS = {
-    "holes": ("the holes to fill", MISSING),
-    "uniform": ("exercises, uniform", NEUTRAL),
-    "proportional": ("exercises, proportional", MASKED),
+    "missing": ("gain missing", MISSING),
+    "uniform": ("uniform masking", NEUTRAL),
+    "proportional": ("proportional masking", MASKED),
 }
 
 
-def practice_figure(in_sight: pd.DataFrame, kinds: Sequence[str] = tuple(_KINDS)) -> go.Figure:
-    """Draw how many helpers are in sight, in the holes and in the exercises."""
+def training_cases_figure(visible: pd.DataFrame, kinds: Sequence[str] = tuple(_KINDS)) -> go.Figure:
+    """Draw how many predictors are visible, in missing cells and in training cases."""
     figure = go.Figure()
     for kind in kinds:
         name, color = _KINDS[kind]
         figure.add_bar(
-            x=in_sight["helpers"],
-            y=in_sight[kind],
+            x=visible["predictors"],
+            y=visible[kind],
             name=name,
             marker={"color": color},
-            hovertemplate=f"{name}: %{{x}} helpers in sight in %{{y:.1%}}<extra></extra>",
+            hovertemplate=f"{name}: %{{x}} predictors visible in %{{y:.1%}}<extra></extra>",
         )
     figure.update_layout(barmode="group", showlegend=True)
-    figure.update_xaxes(title={"text": "helpers in sight"}, dtick=1)
+    figure.update_xaxes(title={"text": "visible predictors"}, dtick=1)
     figure.update_yaxes(title={"text": "share of cases"}, tickformat=".0%", range=[0, 1.02])
     return styled(figure)
 
 
 def trained_figure(runs: pd.DataFrame) -> go.Figure:
-    """Draw what networks of both maskings reached, one line a seed, by length of training."""
+    """Draw the R² that networks reach with both maskings: one line per seed and length."""
     kinds = ("uniform", "proportional")
     figure = go.Figure()
     ticks: dict[int, str] = {}
@@ -269,15 +269,15 @@ def trained_figure(runs: pd.DataFrame) -> go.Figure:
         range=[-0.5, len(ticks) - 0.5],
     )
     lowest = min(0.0, float(runs["r2"].min()) - 0.05)
-    figure.update_yaxes(title={"text": "R² of the filled cells"}, range=[lowest, 1.02])
+    figure.update_yaxes(title={"text": "R² of imputed cells"}, range=[lowest, 1.02])
     return styled(figure)
 
 
 # Two worlds
 
 
-def chance_curve_figure(curve: pd.DataFrame) -> go.Figure:
-    """Draw how likely an income is to be told, in both worlds."""
+def reporting_figure(curve: pd.DataFrame) -> go.Figure:
+    """Draw the probability of reporting an income in both worlds."""
     figure = go.Figure()
     for name, color, dash in (("MAR", OBSERVED, "dash"), ("MNAR", MISSING, "solid")):
         figure.add_scatter(
@@ -286,10 +286,12 @@ def chance_curve_figure(curve: pd.DataFrame) -> go.Figure:
             mode="lines",
             name=f"{name} world",
             line={"color": color, "width": 3, "dash": dash},
-            hovertemplate=f"{name}: income %{{x:.0f}} is told with %{{y:.0%}}<extra></extra>",
+            hovertemplate=f"{name}: income %{{x:.0f}} reported with %{{y:.0%}}<extra></extra>",
         )
     figure.update_xaxes(title={"text": "income in thousands"})
-    figure.update_yaxes(title={"text": "probability to tell"}, tickformat=".0%", range=[0, 1.02])
+    figure.update_yaxes(
+        title={"text": "probability of reporting"}, tickformat=".0%", range=[0, 1.02]
+    )
     return styled(figure)
 
 

@@ -1,4 +1,4 @@
-"""Figures of the masking lab: the curve, the weights of both tasks, and the table itself."""
+"""Figures of the masking lab: the curve, the weights of both tasks, and cells of the table."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def curve_figure(
     Parameters
     ----------
     curve : DataFrame with p_obs, M_j
-        From :func:`curve_data`. A value at p_obs = 1 apart from the rest (a function that spares
-        full columns) is not joined to the line.
+        From :func:`curve_data`. The value at p_obs = 1 is not joined to the line: some functions
+        never mask complete columns.
     weights : DataFrame with column, p_obs, M_j
         The table's columns; those with equal values share one point.
     uniform : float
-        Rate of uniform masking, drawn beside it.
+        Rate of uniform masking, drawn for comparison.
     focus : str, optional
-        A column to point out.
+        A column to highlight.
     revision : str
-        As long as it stays the same, a zoomed view stays zoomed.
+        While it stays the same, a zoomed view stays zoomed.
     """
     inner = curve[curve["p_obs"] < 1]
     points = _points(weights)
@@ -61,7 +61,7 @@ def curve_figure(
             x=[0, 1],
             y=[uniform, uniform],
             mode="lines",
-            name="uniform masking",
+            name="uniform",
             line={"color": NEUTRAL, "width": 2, "dash": "dash"},
             hovertemplate=f"uniform masking: {uniform:.0%} of every column<extra></extra>",
         ),
@@ -69,7 +69,7 @@ def curve_figure(
             x=inner["p_obs"],
             y=inner["M_j"],
             mode="lines",
-            name="your masking",
+            name="yours",
             line={"color": MASKED, "width": 3},
             hovertemplate="observed in %{x:.0%} of rows: %{y:.0%} masked<extra></extra>",
         ),
@@ -77,7 +77,7 @@ def curve_figure(
             x=points["p_obs"],
             y=points["M_j"],
             mode="markers+text",
-            name="columns of the table",
+            name="columns",
             text=_sparse_labels(points, focus),
             textposition=_text_sides(points),
             cliponaxis=False,
@@ -111,8 +111,8 @@ def curve_figure(
         },
         "uirevision": revision,
     }
-    figure = styled(go.Figure(traces, layout), height=420)
-    # Where many columns lie close together, this figure may be zoomed.
+    figure = styled(go.Figure(traces, layout), height=340)
+    # Zooming separates columns that lie close together.
     figure.layout.xaxis.fixedrange = figure.layout.yaxis.fixedrange = False
     figure.layout.dragmode = "zoom"
     return figure
@@ -124,7 +124,7 @@ def _points(weights: pd.DataFrame) -> pd.DataFrame:
     for column, p_obs, probability in zip(
         weights["column"], weights["p_obs"].tolist(), weights["M_j"].tolist(), strict=True
     ):
-        # Rounding must not lift a column with holes to the place of the full ones.
+        # Rounding must not move an incomplete column to the place of the complete ones.
         place = (round(p_obs, 4), p_obs == 1.0, round(probability, 4))
         places.setdefault(place, []).append(column)
     ordered = sorted(places)
@@ -140,7 +140,7 @@ def _points(weights: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sparse_labels(points: pd.DataFrame, focus: str | None) -> list[str]:
-    """Name points that lie apart from each other and from the one in focus."""
+    """Label only points far enough from each other and from the one in focus."""
     places = points[["p_obs", "M_j"]].to_numpy()
     taken = [places[i] for i, names in enumerate(points["names"]) if focus in names]
     texts = []
@@ -154,7 +154,7 @@ def _sparse_labels(points: pd.DataFrame, focus: str | None) -> list[str]:
 
 
 def _text_sides(points: pd.DataFrame) -> list[str]:
-    """Return where names stand beside a falling curve, and inside the axes."""
+    """Return the sides on which names fit beside a falling curve and inside the axes."""
     return [
         "top right" if p_obs < 0.5 else "bottom left" if probability > 0.1 else "top left"
         for p_obs, probability in zip(points["p_obs"], points["M_j"], strict=True)
@@ -164,9 +164,9 @@ def _text_sides(points: pd.DataFrame) -> list[str]:
 def weights_figure(
     weights: pd.DataFrame, *, uniform: float, revision: str = "weights"
 ) -> go.Figure:
-    """Draw what share of each column's learning is prediction, and what reconstruction.
+    """Draw the shares of prediction and reconstruction in the loss of each column.
 
-    The columns come in the order given; of more than 24 the first are drawn.
+    Columns keep their order; at most the first 24 are drawn.
     """
     shown = weights.head(MOST_BARS)
     places = np.arange(len(shown))
@@ -183,7 +183,7 @@ def weights_figure(
         )
         for name, share, color in (
             ("predict (masked)", shown["M_j"], MASKED),
-            ("give back (seen)", 1.0 - shown["M_j"], OBSERVED),
+            ("reconstruct (not masked)", 1.0 - shown["M_j"], OBSERVED),
         )
     ]
     beside = go.Scatter(
@@ -210,13 +210,13 @@ def weights_figure(
     return figure
 
 
-# The cells of a picture, and how they look.
+# The states of a cell, by number.
 MISSING_CELL, OBSERVED_CELL, MASKED_CELL = 0, 1, 2
 STATES = np.array(["missing", "observed", "masked"], dtype=object)
 
 
 def cell_states(observed: np.ndarray, masked: np.ndarray | None = None) -> np.ndarray:
-    """Return what each cell of a picture is: missing, observed, or masked on top."""
+    """Return the state of each cell: missing, observed, or masked."""
     states = np.where(observed, OBSERVED_CELL, MISSING_CELL)
     if masked is not None:
         states[masked & observed] = MASKED_CELL
@@ -226,7 +226,7 @@ def cell_states(observed: np.ndarray, masked: np.ndarray | None = None) -> np.nd
 def cells_figure(
     states: np.ndarray, columns: Sequence[str], *, revision: str = "cells"
 ) -> go.Figure:
-    """Draw rows of a table cell by cell in the three colors.
+    """Draw rows of a table cell by cell, each in the color of its state.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def cells_figure(
         "uirevision": revision,
         "showlegend": True,
     }
-    figure = styled(go.Figure([cells, *legend], layout), height=380)
-    if len(legend) > 2:  # all in one row, on a narrow screen too
+    figure = styled(go.Figure([cells, *legend], layout), height=340)
+    if len(legend) > 2:  # keeps the legend in one row on narrow screens
         figure.layout.legend.update(entrywidth=0.32, entrywidthmode="fraction")
     return figure

@@ -1,4 +1,4 @@
-"""Figures of the Paper page: printed and measured side by side."""
+"""Figures of the page Paper: printed and measured results side by side."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from dashboard.shell.theme import FAINT, IMPUTED, MASKED, MISSING, NEUTRAL, OBSE
 from dashboard.text import figure_text
 
 MEAN = "mean"
-# Differences beyond so many points have the full color.
+# Differences beyond this many points have the full color.
 FULL_COLOR = 10.0
 _ROW = 30
 _BARE = {"showgrid": False, "zeroline": False}
 
-# Mechanism -> its color and sign.
+# Mechanism -> color and symbol.
 _MECHANISMS = {
     "MCAR": (OBSERVED, "circle"),
     "MAR": (MASKED, "square"),
     "MNAR": (MISSING, "diamond"),
 }
-# Architecture -> what it is called, its color, sign and line.
+# Architecture -> title, color, symbol and line.
 _ARCHITECTURES = {
     "transformer": ("attention", MISSING, "square", "dot"),
     "mixer": ("MLP", OBSERVED, "circle", "solid"),
@@ -44,16 +44,16 @@ _ARCHITECTURES = {
 def table_data(
     both: pd.DataFrame, printed: pd.DataFrame, datasets: Sequence[str], methods: Sequence[str]
 ) -> pd.DataFrame:
-    """Return one row a method and dataset, and their means over the datasets that were measured.
+    """Return one row per method and dataset, and the means over the measured datasets.
 
     Parameters
     ----------
     both : DataFrame
-        Of :func:`dashboard.paper.measured.beside_paper`, of one pattern.
+        From :func:`dashboard.paper.measured.beside_paper`, for one pattern.
     printed : DataFrame
-        ``method``, ``dataset`` and ``printed`` of that pattern, also of what was not measured.
+        ``method``, ``dataset`` and ``printed`` of that pattern, also where nothing was measured.
     datasets, methods : sequence of str
-        In which order.
+        In this order.
     """
     known = printed.merge(
         both[["method", "dataset", "mean", "error", "n_done", "n_rows", "difference"]],
@@ -63,7 +63,7 @@ def table_data(
     known["printed"] = known["printed"].astype(float)
     measured = known.dropna(subset=["mean"])
     means = measured.groupby("method")[["mean", "printed", "difference"]].mean()
-    # Without a printed figure for each dataset there is no mean to compare with.
+    # Without a printed result for every dataset there is no mean to compare with.
     whole = measured.groupby("method")["printed"].apply(lambda figures: figures.notna().all())
     means.loc[~whole, ["printed", "difference"]] = np.nan
     rows = pd.concat([known, means.reset_index().assign(dataset=MEAN)], ignore_index=True)
@@ -74,14 +74,14 @@ def table_data(
 def table_figure(
     data: pd.DataFrame, titles: Mapping[str, str], *, revision: str = "table"
 ) -> go.Figure:
-    """Draw a table of methods by datasets: our figures, and how far they lie from the printed ones.
+    """Draw a table of methods by datasets: measured results, and their distance from printed ones.
 
     Parameters
     ----------
     data : DataFrame
-        Of :func:`table_data`.
+        From :func:`table_data`.
     titles : mapping
-        What to call the methods.
+        The methods' titles.
     """
     methods, datasets = (list(dict.fromkeys(data[name])) for name in ("method", "dataset"))
     shape = (len(methods), len(datasets))
@@ -126,7 +126,7 @@ def table_figure(
         uirevision=revision,
     )
     figure.add_vline(x=shape[1] - 1.5, line={"color": NEUTRAL, "width": 2})
-    return styled(figure, height=90 + 40 * max(len(methods), 2))
+    return styled(figure, height=90 + 34 * max(len(methods), 2))
 
 
 def _measured_text(row: Any) -> str:
@@ -134,7 +134,7 @@ def _measured_text(row: Any) -> str:
 
 
 def signed(difference: float) -> str:
-    """Return a difference with a sign that needs no color; empty where there is none.
+    """Return a difference with a sign that can be read without color; empty if there is none.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def _cell_hover(row: Any, titles: Mapping[str, str]) -> str:
     return f"{where}: {row.mean:.1f}{error}, {printed}{seeds}"
 
 
-# Pairs of a printed and a measured figure
+# Pairs of a printed and a measured result
 
 
 def pairs_figure(
@@ -170,20 +170,20 @@ def pairs_figure(
     less_is_better: bool = False,
     revision: str = "pairs",
 ) -> go.Figure:
-    """Draw for each name a printed and a measured figure, joined by a line.
+    """Draw a printed and a measured result for each name, joined by a line.
 
     Parameters
     ----------
     pairs : DataFrame
-        ``name``, ``measured``, ``printed`` (nan where there is none), and perhaps ``error``.
+        ``name``, ``measured``, ``printed`` (NaN if there is none), and optionally ``error``.
     axis : str
-        What the figures are.
+        The title of the axis.
     less_is_better : bool
-        Turn the axis round, so that better is always to the right.
+        Reverse the axis, so that better is always to the right.
     """
     figure = _joined(
         pairs.reset_index(drop=True),
-        {"printed": ("printed in the paper", 1), "measured": ("measured here", 1)},
+        {"printed": ("printed", 1), "measured": ("measured", 1)},
     )
     figure.update_layout(
         xaxis={"title": {"text": axis}, **({"autorange": "reversed"} if less_is_better else {})},
@@ -193,9 +193,9 @@ def pairs_figure(
 
 
 def _joined(rows: pd.DataFrame, ends: Mapping[str, tuple[str, int]]) -> go.Figure:
-    """Draw two figures for each ``name``, joined by a line: from a diamond to a dot.
+    """Draw two numbers for each ``name``, a diamond and a dot joined by a line.
 
-    `ends` has for both columns what they are called, and their digits.
+    `ends` has the title and the digits of both columns.
     """
     first, second = ends
     figure = go.Figure()
@@ -247,18 +247,18 @@ def boxes_figure(
     *,
     revision: str = "boxes",
 ) -> go.Figure:
-    """Draw how the figures of each method are spread over datasets and patterns.
+    """Draw the distribution of each method's results over datasets and patterns.
 
     Parameters
     ----------
     both : DataFrame
-        Of :func:`dashboard.paper.measured.beside_paper`; only what has both figures is drawn.
+        From :func:`dashboard.paper.measured.beside_paper`; rows with both results are drawn.
     methods : sequence of str
         From top to bottom.
     titles : mapping
-        What to call them.
+        Their titles.
     axis : str
-        What the figures are.
+        The title of the axis.
     """
     known = both.dropna(subset=["mean", "printed"])
     known = known[known["method"].isin(methods)]
@@ -284,8 +284,8 @@ def boxes_figure(
             hovertemplate=f"%{{text}}: %{{x:.1f}}<extra>{name}</extra>",
         )
         for column, name, color, symbol in (
-            ("printed", "printed in the paper", NEUTRAL, "diamond-open"),
-            ("mean", "measured here", IMPUTED, "circle"),
+            ("printed", "printed", NEUTRAL, "diamond-open"),
+            ("mean", "measured", IMPUTED, "circle"),
         )
     ]
     layout = {
@@ -303,7 +303,7 @@ def boxes_figure(
 def grid_figure(
     grid: pd.DataFrame, *, chosen: tuple[float, float], revision: str = "grid"
 ) -> go.Figure:
-    """Draw the accuracy over a and b; the best has a dot, the paper's choice a frame.
+    """Draw the accuracy by a and b, with a dot at the best and a frame at the paper's choice.
 
     Parameters
     ----------
@@ -343,9 +343,9 @@ def grid_figure(
             line={"color": MASKED, "width": 4},
         )
     figure.update_layout(
-        xaxis={**_BARE, "title": {"text": "a: how strongly masking follows p_obs"}}
+        xaxis={**_BARE, "title": {"text": "a: effect of missingness"}}
         | name_ticks([f"{a:g}" for a in table], most=20),
-        yaxis={**_BARE, "title": {"text": "b: masking at p_obs = 0.5"}}
+        yaxis={**_BARE, "title": {"text": "b: masking rate at p_obs = 0.5"}}
         | name_ticks([f"{b:g}" for b in table.index], most=20),
         uirevision=revision,
     )
@@ -371,7 +371,7 @@ def mechanisms_figure(
     methods : sequence of str
         From top to bottom.
     titles : mapping
-        What to call them.
+        Their titles.
     """
     place = {method: index for index, method in enumerate(methods)}
     traces = []
@@ -401,9 +401,9 @@ def mechanisms_figure(
 
 
 def mixing_change(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return by architecture and block how much mixing changes the columns, over columns and seeds.
+    """Return how much each block's mixing changes the columns, by architecture.
 
-    ``change`` is the mean of the absolute change of a column's relative magnitude.
+    ``change`` is the mean absolute change of a column's relative magnitude, over columns and seeds.
     """
     change = (rows["after"] - rows["before"]).abs()
     return (
@@ -415,7 +415,7 @@ def mixing_change(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def mixing_change_figure(change: pd.DataFrame, *, revision: str = "mixing") -> go.Figure:
-    """Draw the change that each block's mixing makes, attention against MLP."""
+    """Draw how much each block's mixing changes the columns, for attention and MLP."""
     traces = []
     for architecture, (name, color, symbol, dash) in _ARCHITECTURES.items():
         rows = change[change["architecture"] == architecture]
@@ -432,7 +432,7 @@ def mixing_change_figure(change: pd.DataFrame, *, revision: str = "mixing") -> g
         )
     layout = {
         "xaxis": {"title": {"text": "block of the encoder"}, "dtick": 1},
-        "yaxis": {"title": {"text": "mean change of a column"}, "rangemode": "tozero"},
+        "yaxis": {"title": {"text": "mean change of columns"}, "rangemode": "tozero"},
         "showlegend": True,
         "uirevision": revision,
     }

@@ -1,7 +1,7 @@
-"""Short lessons on missing data: one a module, each a story, a question and its solution.
+"""Short lessons on missing data: one per module, each a story, a question and its solution.
 
-A lesson computes with the library itself on small tables that a seed makes. It knows nothing of
-Streamlit; ``pages/learn.py`` draws it.
+A lesson computes with the library itself on small tables made from a seed. It knows nothing of
+Streamlit; ``dashboard.learn.exercises`` draws it.
 """
 
 from dashboard.learn import masking, mechanisms, patterns, reasons, slopes, worlds
@@ -15,6 +15,6 @@ LESSONS: tuple[Lesson, ...] = (
     masking.LESSON,
     worlds.LESSON,
 )
-"""In the order in which they build on each other."""
+"""Each builds on those before it."""
 
 __all__ = ["LARGEST_SEED", "LESSONS", "Lesson"]

@@ -5,11 +5,11 @@ import pandas as pd
 
 from pmae_core.gaussian import GaussianModel
 
-_MOST_ROUNDS = 500
+_MOST_ITERATIONS = 500
 
 
 def gaussian_of(incomplete: pd.DataFrame) -> GaussianModel:
-    """Return mean and covariance of all rows by maximum likelihood, holes and all (EM).
+    """Return mean and covariance of all rows by maximum likelihood, incomplete ones included (EM).
 
     Examples
     --------
@@ -22,7 +22,7 @@ def gaussian_of(incomplete: pd.DataFrame) -> GaussianModel:
     center, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
     scaled = (values - center) / spread
     fitted = GaussianModel.fit(
-        np.nan_to_num(scaled), ~np.isnan(scaled), max_iter=_MOST_ROUNDS, ridge=0.0
+        np.nan_to_num(scaled), ~np.isnan(scaled), max_iter=_MOST_ITERATIONS, ridge=0.0
     )
     return GaussianModel(
         fitted.mean * spread + center,

@@ -1,4 +1,4 @@
-"""What all lessons have in common: a story, a question with answers, and what to remember."""
+"""What all lessons have in common: a story, a question with answers, and points to remember."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 LARGEST_SEED = 9_999
 
 
-def luck(seed: int) -> np.random.Generator:
-    """Return random numbers that have nothing to do with those of a table of the same seed.
+def independent_numbers(seed: int) -> np.random.Generator:
+    """Return random numbers independent of those of a table made from the same seed.
 
-    With one generator for both, the first rows drawn would also be the first to get holes.
+    With one generator for both, missingness would depend on the values of the table.
     """
     return np.random.default_rng([seed, 1])
 
@@ -25,16 +25,16 @@ class Lesson:
     Attributes
     ----------
     name
-        Short and lasting: it stands in links.
+        Short and permanent: links contain it.
     title
-        What the lesson is called.
+        The title of the lesson.
     story
         The situation, before anything is asked (Markdown).
     question
-        What the reader predicts (Markdown).
+        What the reader has to predict (Markdown).
     answers
-        The answers to choose from: a lasting key, and words.
-    takeaways
+        The answers to choose from, by a permanent key.
+    points
         What to remember, shown with the solution (Markdown).
     """
 
@@ -43,4 +43,4 @@ class Lesson:
     story: str
     question: str
     answers: Mapping[str, str]
-    takeaways: tuple[str, ...]
+    points: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Lesson 2: MCAR, MAR, MNAR. In which direction does the mean of what is left move?"""
+"""Lesson 2: MCAR, MAR, MNAR. In which direction is the observed mean biased?"""
 
 from __future__ import annotations
 
@@ -9,25 +9,27 @@ import numpy as np
 import pandas as pd
 
 from dashboard.learn.gaussian import gaussian_of
-from dashboard.learn.lesson import LARGEST_SEED, Lesson, luck
+from dashboard.learn.lesson import LARGEST_SEED, Lesson, independent_numbers
 from pmae_core.amputation import Amputation, ampute
 from pmae_core.table.samples.clinic import make_clinic
 
 LESSON = Lesson(
     name="mechanisms",
     title="MCAR, MAR, MNAR",
-    story="600 patients, and half of their blood pressures get lost. **How** they get lost is up "
-    "to you; whether high or low ones go is up to the seed.",
-    question="The mean of the blood pressures that are left, compared with that of all patients: "
-    "what do you expect?",
-    answers={"low": "Too low", "right": "Right, but for luck", "high": "Too high"},
-    takeaways=(
-        "**MCAR**: what is left is a fair sample. You lose rows, not truth.",
-        "**MAR**: what is left is biased, but observed columns account for it. A method that "
-        "uses `age` moves the mean back.",
-        "**MNAR**: what is left is biased, and nothing in the table says how much. A method that "
-        "uses `age` goes a part of the way at best.",
-        "The direction follows from two signs: who loses cells, and how that goes with the value.",
+    story="Half of the blood pressures of 600 patients go missing. You choose **how**; the seed "
+    "decides whether high or low values are affected.",
+    question="How does the mean of the observed blood pressures compare with the mean of all "
+    "patients?",
+    answers={"low": "Too low", "right": "No bias, only chance", "high": "Too high"},
+    points=(
+        "**MCAR**: the observed values are a random sample. You lose precision, but there is no "
+        "bias.",
+        "**MAR**: the observed mean is biased, but observed columns account for it. A method that "
+        "uses `age` corrects the mean.",
+        "**MNAR**: the observed mean is biased, and nothing in the table says by how much. A "
+        "method that uses `age` corrects it at best partly.",
+        "Two signs give the direction: which patients lose values, and how that relates to the "
+        "value.",
     ),
 )
 
@@ -37,102 +39,109 @@ Direction = Literal["low", "right", "high"]
 MECHANISM_WORDS: dict[str, str] = {
     "MCAR": "By chance (MCAR)",
     "MAR": "By age (MAR)",
-    "MNAR": "By the pressure itself (MNAR)",
+    "MNAR": "By blood pressure itself (MNAR)",
 }
 VALUE, KNOWN = "blood_pressure", "age"
-N_ROWS, P_OBS, N_REDRAWS = 600, 0.5, 400
+N_ROWS, P_OBS, N_REPETITIONS = 600, 0.5, 400
 
 
 @dataclass(frozen=True, eq=False)
-class LostPressures:
-    """One way to lose half of the blood pressures, and what it does to their mean.
+class MissingPressures:
+    """One way in which half of the blood pressures go missing, and its effect on their mean.
 
     Attributes
     ----------
     mechanism
         The rule.
-    holes
-        The table before and after, with each cell's probability to stay.
+    amputation
+        The table before and after, with each cell's probability of being observed.
     true_mean, observed_mean
-        Of all patients, and of those whose pressure is left.
-    filled_mean
-        What a Gaussian fitted to age and pressure says (EM), as an imputer would.
-    redrawn_means
-        Observed means when the same rule is left to chance again and again.
+        Of all patients, and of those whose pressure is observed.
+    imputed_mean
+        The mean of a Gaussian fitted to age and pressure (EM), as an imputer would have it.
+    repeated_means
+        Observed means in repetitions of the same rule.
     """
 
     mechanism: Mechanism
-    holes: Amputation
+    amputation: Amputation
     true_mean: float
     observed_mean: float
-    filled_mean: float
-    redrawn_means: np.ndarray
+    imputed_mean: float
+    repeated_means: np.ndarray
 
     @property
     def direction(self) -> Direction:
-        """Where the rule pushes the mean, luck aside."""
+        """Where the rule moves the mean, apart from chance."""
         if self.mechanism == "MCAR":
             return "right"
-        return "high" if _rises(self.holes.truth[VALUE], self.holes.propensity[VALUE]) else "low"
+        return (
+            "high"
+            if _rises(self.amputation.truth[VALUE], self.amputation.propensity[VALUE])
+            else "low"
+        )
 
     def rule(self) -> str:
-        """Say who loses cells, from which the direction can be told."""
-        stay = self.holes.propensity[VALUE]
+        """Say which patients lose their value; the direction follows from it."""
+        truth, p_observed = self.amputation.truth, self.amputation.propensity[VALUE]
         if self.mechanism == "MCAR":
-            return "A coin is thrown for each patient. It knows neither age nor pressure."
+            return "A coin flip decides for each patient, whatever the age and blood pressure."
         if self.mechanism == "MAR":
-            who = "Young" if _rises(self.holes.truth[KNOWN], stay) else "Old"
-            goes = "rises" if _rises(self.holes.truth[KNOWN], self.holes.truth[VALUE]) else "falls"
-            return f"{who} patients lose their value more often. Blood pressure {goes} with age."
-        which = "Low" if _rises(self.holes.truth[VALUE], stay) else "High"
-        return f"{which} pressures get lost more often, whatever the age of the patient."
+            group = "Young" if _rises(truth[KNOWN], p_observed) else "Old"
+            goes = "rises" if _rises(truth[KNOWN], truth[VALUE]) else "falls"
+            return f"{group} patients lose their value more often. Blood pressure {goes} with age."
+        which = "Low" if _rises(truth[VALUE], p_observed) else "High"
+        return f"{which} blood pressures are missing more often, whatever the patient's age."
 
     def sentence(self) -> str:
-        """Say what happened, in numbers."""
-        same_side = np.sign(self.redrawn_means - self.true_mean)
+        """Return the result in numbers."""
+        same_side = np.sign(self.repeated_means - self.true_mean)
         if self.direction == "right":
             above = int((same_side > 0).sum())
-            luck = (
-                f"In {len(same_side)} repetitions the mean was too high {above} times and too low "
-                f"{len(same_side) - above} times: luck, without a direction."
+            repeated = (
+                f"In {len(same_side)} repetitions the observed mean was too high {above} times and "
+                f"too low {len(same_side) - above} times: chance, without a direction."
             )
         else:
             agree = int((same_side == (1 if self.direction == "high" else -1)).sum())
-            word = f"too {self.direction}"
-            luck = f"In {agree} of {len(same_side)} repetitions of the same rule it was {word}."
+            repeated = (
+                f"The observed mean was too {self.direction} in {agree} of {len(same_side)} "
+                "repetitions of the same rule."
+            )
         return (
-            f"All patients: **{self.true_mean:.1f}**. What is left: **{self.observed_mean:.1f}**. "
-            f"Filled with the help of age: **{self.filled_mean:.1f}**. {luck}"
+            f"Mean of all patients: **{self.true_mean:.1f}**. Observed mean: "
+            f"**{self.observed_mean:.1f}**. Mean after imputation from age: "
+            f"**{self.imputed_mean:.1f}**. {repeated}"
         )
 
 
-def lose_pressures(mechanism: Mechanism, seed: int) -> LostPressures:
-    """Lose half of the blood pressures by a mechanism; the seed makes patients and holes."""
+def remove_pressures(mechanism: Mechanism, seed: int) -> MissingPressures:
+    """Remove half of the blood pressures by a mechanism; the seed makes patients and mask."""
     truth = make_clinic(N_ROWS, seed).truth[[KNOWN, VALUE]].astype(float)
-    holes = ampute(
+    made = ampute(
         truth,
         pattern="general",
-        # Each value decides about itself: the purest kind of MNAR.
+        # Missingness depends on the value alone: the clearest MNAR.
         mechanism="self-masking" if mechanism == "MNAR" else mechanism,
         coupling="independent",
         columns=[VALUE],
         proportions=P_OBS,
         seed=seed + LARGEST_SEED + 1,  # no table of this lesson is made from it
     )
-    values = holes.truth[VALUE].to_numpy()
-    stay = holes.propensity[VALUE].to_numpy()
-    return LostPressures(
+    values = made.truth[VALUE].to_numpy()
+    p_observed = made.propensity[VALUE].to_numpy()
+    return MissingPressures(
         mechanism=mechanism,
-        holes=holes,
+        amputation=made,
         true_mean=float(values.mean()),
-        observed_mean=float(holes.incomplete[VALUE].mean()),
-        filled_mean=float(gaussian_of(holes.incomplete).mean[1]),
-        redrawn_means=_redraw(values, stay, luck(seed)),
+        observed_mean=float(made.incomplete[VALUE].mean()),
+        imputed_mean=float(gaussian_of(made.incomplete).mean[1]),
+        repeated_means=_repeat(values, p_observed, independent_numbers(seed)),
     )
 
 
-def _redraw(values: np.ndarray, stay: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    kept = rng.random((N_REDRAWS, len(values))) < stay
+def _repeat(values: np.ndarray, p_observed: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    kept = rng.random((N_REPETITIONS, len(values))) < p_observed
     return (kept @ values) / kept.sum(axis=1)
 
 

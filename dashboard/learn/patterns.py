@@ -1,4 +1,4 @@
-"""Lesson 3: patterns of holes and how to recognize them."""
+"""Lesson 3: patterns of missing values and how to recognize them."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dashboard.learn.lesson import LARGEST_SEED, Lesson, luck
+from dashboard.learn.lesson import LARGEST_SEED, Lesson, independent_numbers
 from pmae_core.amputation import ampute
 from pmae_core.missingness import MissingnessSummary, summarize_missingness
 from pmae_core.words import count, percent
 
 LESSON = Lesson(
     name="patterns",
-    title="Patterns of holes",
-    story="Eight measurements of 120 people, blue where there is a value, vermilion where there is "
-    "none. As they come, most tables look like noise. **Sort** the columns and rows by their "
-    "holes, and look again.",
-    question="Which pattern do the holes have?",
+    title="Patterns of missing values",
+    story="Eight measurements of 120 people: blue cells are observed, vermilion ones are missing. "
+    "At first, most tables look like noise. **Sort** rows and columns by their missing values and "
+    "look again.",
+    question="Which pattern do the missing values form?",
     answers={
-        "monotone": "Monotone: a staircase without a single exception",
+        "monotone": "Monotone: a staircase without exceptions",
         "quasi-monotone": "Quasi-monotone: a staircase with a few exceptions",
-        "general": "General: no order",
+        "general": "General: no staircase",
     },
-    takeaways=(
-        "**Monotone**: columns can be ordered so that a row that misses one misses all that "
-        "follow. People who leave a study do this. It is the easiest to fill: column by column, "
-        "each from those before it.",
-        "**Quasi-monotone**: a staircase with exceptions. People leave a study, and a few tubes "
-        "break.",
-        "**General**: any cell may be missing beside any other, as in questionnaires. No order of "
-        "columns works; a method must be able to predict every cell from whatever is there.",
-        "The pattern says **where** holes are, the mechanism **why**. One does not follow from the "
-        "other.",
+    points=(
+        "**Monotone**: the columns can be ordered so that a row that misses one column misses all "
+        "later ones, as when participants drop out of a study. It is the easiest pattern to "
+        "impute: column by column, each from the earlier ones.",
+        "**Quasi-monotone**: a staircase with exceptions. Participants drop out, and a few samples "
+        "are lost.",
+        "**General**: any cell may be missing, as in questionnaires. No order of columns works, so "
+        "a method must be able to predict every cell from whatever is observed.",
+        "The pattern describes **where** values are missing, the mechanism **why**. Neither "
+        "follows from the other.",
     ),
 )
 
@@ -44,8 +44,8 @@ _EXCEPTIONS = 0.015
 
 
 @dataclass(frozen=True, eq=False)
-class Holes:
-    """A table with a pattern of holes, and what the library says about it."""
+class PatternTable:
+    """A table with a pattern of missing values, and the library's summary of it."""
 
     incomplete: pd.DataFrame
     summary: MissingnessSummary
@@ -56,38 +56,38 @@ class Holes:
         return self.summary.pattern_class
 
     def sentence(self) -> str:
-        """Say which pattern it is, how far from a staircase, and how many patterns rows have."""
+        """Name the pattern, how far it is from a staircase, and how many patterns the rows have."""
         away = self.summary.distance_from_monotone
         exceptions = (
-            "not a single cell stands against a staircase"
+            "no cell breaks the staircase"
             if away == 0
-            else f"{percent(away)} of the missing cells stand against a staircase"
+            else f"{percent(away)} of the missing cells break the staircase"
         )
-        rows = count(self.summary.n_patterns, "different row")
+        patterns = count(self.summary.n_patterns, "different pattern")
         return (
-            f"The pattern is **{self.kind}**: {exceptions}. If only holes count, the table has "
-            f"{rows} (a pure staircase of {self.summary.n_columns} columns has at most "
-            f"{self.summary.n_columns + 1})."
+            f"The pattern is **{self.kind}**: {exceptions}. Its rows have {patterns}; those of a "
+            f"strict staircase of {self.summary.n_columns} columns have at most "
+            f"{self.summary.n_columns + 1}."
         )
 
 
-def hidden_kind(seed: int) -> str:
-    """Return which pattern a seed makes."""
-    return KINDS[int(luck(seed).integers(len(KINDS)))]
+def kind_of_seed(seed: int) -> str:
+    """Return the pattern that a seed makes."""
+    return KINDS[int(independent_numbers(seed).integers(len(KINDS)))]
 
 
-def make_pattern(kind: str, seed: int) -> Holes:
-    """Make a table with holes of one of the three patterns; columns come in a random order."""
+def make_pattern(kind: str, seed: int) -> PatternTable:
+    """Make a table with one of the three patterns; its columns are in random order."""
     rng = np.random.default_rng(seed)
     names = rng.permutation(MEASUREMENTS).tolist()
     frame = pd.DataFrame(rng.normal(size=(N_ROWS, len(names))), columns=names)
-    left = dict(zip(rng.permutation(names), np.linspace(0.95, 0.3, len(names)), strict=True))
+    observed = dict(zip(rng.permutation(names), np.linspace(0.95, 0.3, len(names)), strict=True))
     incomplete = ampute(
         frame,
         mechanism="MCAR",
         coupling="independent" if kind == "general" else "nested",
         columns=names,
-        proportions=left,
+        proportions=observed,
         seed=seed + LARGEST_SEED + 1,  # other numbers than those of the table
         drop_empty_rows=False,
     ).incomplete
@@ -101,4 +101,4 @@ def make_pattern(kind: str, seed: int) -> Holes:
             seed=seed + 2 * (LARGEST_SEED + 1),
             drop_empty_rows=False,
         ).incomplete
-    return Holes(incomplete, summarize_missingness(incomplete, max_patterns=5))
+    return PatternTable(incomplete, summarize_missingness(incomplete, max_patterns=5))

@@ -1,4 +1,4 @@
-"""Lesson 1: what missing data is. A clinic whose holes have known reasons."""
+"""Lesson 1: what missing data is. A clinic in which the reason of each missing value is known."""
 
 from __future__ import annotations
 
@@ -16,23 +16,22 @@ from pmae_core.words import percent
 LESSON = Lesson(
     name="reasons",
     title="What is missing data?",
-    story="These are patients of a clinic that we made up, so that we know what real tables never "
-    "say: **why** each cell is empty. A cell that is missing still has a value; nobody wrote it "
-    "down.",
-    question="Why is this cell missing?",
+    story="These patients come from a simulated clinic, so we know what real tables never say: "
+    "**why** each value is missing. A missing value still exists; it was just not recorded.",
+    question="Why is this value missing?",
     answers={
-        "MCAR": "By chance alone: it could have hit any patient",
-        "MAR": "Because of something else that we know about the patient",
+        "MCAR": "By chance: it could have happened to any patient",
+        "MAR": "Because of something else recorded about the patient",
         "MNAR": "Because of the missing value itself",
     },
-    takeaways=(
-        "A hole has a **reason**, and the reason decides what can be done about it. Its three "
-        "kinds have names: missing completely at random (**MCAR**), missing at random given what "
-        "is observed (**MAR**), and missing not at random (**MNAR**).",
-        "Reasons act by chance: a cell that is likely to be missing may be there, and the other "
-        "way round. One cell proves nothing.",
-        "What differs between rows is a clue, not a proof. `income` hides itself: whatever the "
-        "other columns show, the values that would prove it are the ones that are missing.",
+    points=(
+        "Every missing value has a **reason**, and the reason decides what can be done about it. "
+        "The three kinds are missing completely at random (**MCAR**), missing at random given the "
+        "observed data (**MAR**) and missing not at random (**MNAR**).",
+        "Reasons change probabilities: a value that is likely to be missing may still be observed. "
+        "A single cell proves nothing.",
+        "Differences between rows are clues, not proof. `income` is missing because of its own "
+        "value, and the values that would prove it are exactly the missing ones.",
     ),
 )
 
@@ -42,7 +41,7 @@ SHOWN = (
     *("bmi", "blood_pressure", "cholesterol", "insulin", "income"),
 )
 
-# For each column with holes, what decides how likely a cell is to be missing.
+# For each incomplete column, the columns that decide how likely a cell is to be missing.
 DECIDED_BY: Mapping[str, tuple[str, ...]] = {
     "bmi": (),
     "blood_pressure": ("age",),
@@ -57,14 +56,14 @@ def patients(clinic: Clinic) -> pd.DataFrame:
     return clinic.frame.loc[: N_PATIENTS - 1, list(SHOWN)]
 
 
-def holes(clinic: Clinic) -> list[tuple[int, str]]:
+def missing_cells(clinic: Clinic) -> list[tuple[int, str]]:
     """Return the shown cells that are missing, as (row, column), row by row."""
     missing = patients(clinic).isna()
     return [(row, name) for row in missing.index for name in SHOWN if missing.loc[row, name]]
 
 
 def cell_words(name: str, value: Any) -> str:
-    """Return a cell as a small table shows it."""
+    """Return a cell as the small table of the lesson shows it."""
     if pd.isna(value):
         return "?"
     if name == "smoker":
@@ -75,7 +74,7 @@ def cell_words(name: str, value: Any) -> str:
 
 
 def clicked_cell(points: Sequence[Mapping[str, Any]]) -> tuple[int, str] | None:
-    """Return the cell of a click on the figure; None where it hit none of ours."""
+    """Return the cell that was clicked in the figure; None if it is none of the lesson's."""
     for point in points:
         match point.get("customdata"):
             case [int(row), str(name), *_] if 0 <= row < N_PATIENTS and name in SHOWN:
@@ -89,36 +88,36 @@ def kind_of(column: str) -> str:
 
 
 def reason(column: str) -> str:
-    """Return the reason in words, without the name of its kind."""
+    """Return the reason without the name of its kind."""
     words = EXPLANATIONS[column].split(":", maxsplit=1)[1].strip()
     return words[0].upper() + words[1:]
 
 
-def cell_story(clinic: Clinic, row: int, column: str) -> str:
-    """Say of one cell how likely it was to be missing, why, and what is in it."""
+def cell_details(clinic: Clinic, row: int, column: str) -> str:
+    """Say how likely a cell was to be missing, why, and what its true value is."""
     chance = percent(clinic.p_missing.loc[row, column])
     value = cell_words(column, clinic.truth.loc[row, column])
     facts = " and ".join(
         f"{code(name)} is {cell_words(name, clinic.truth.loc[row, name])}"
         for name in DECIDED_BY[column]
     )
-    because = f"Because {facts}, it" if facts else "It"
+    because = f"Because {facts}, the" if facts else "The"
     return (
-        f"{because} was missing with a probability of **{chance}**. "
-        f"The value that nobody wrote down is **{value}**."
+        f"{because} probability of a missing value was **{chance}**. "
+        f"The value that was not recorded is **{value}**."
     )
 
 
 def clue_sentence(clues: pd.DataFrame, column: str) -> str:
-    """Say which columns clearly go with the holes of a column; at most two of them."""
-    # Twice what chance does in 19 of 20 tables: among ten columns, luck alone crosses the once.
+    """Name the columns clearly related to missingness in a column, at most two."""
+    # Twice the 95% limit of chance: with ten columns, chance alone often exceeds the limit itself.
     clear = clues.index[clues["effect"].abs() > 2 * clues["by_chance"]]
     if clear.empty:
-        return f"Nothing that we know clearly goes with the holes of {code(column)}."
+        return f"No observed column is clearly related to missingness in {code(column)}."
     names = " and ".join(code(name) for name in clear[:2])
-    return f"The holes of {code(column)} clearly go with {names}."
+    return f"Missingness in {code(column)} is clearly related to {names}."
 
 
 def clues(clinic: Clinic, column: str) -> pd.DataFrame:
-    """Return how rows that miss a column differ from the others (`compare_rows`)."""
+    """Return how rows with a missing value in a column differ from the others."""
     return compare_rows(clinic.frame, column)

@@ -1,4 +1,4 @@
-"""Lesson 4: what dropping rows with holes does to a slope."""
+"""Lesson 4: what dropping incomplete rows does to a slope."""
 
 from __future__ import annotations
 
@@ -10,43 +10,44 @@ import pandas as pd
 from scipy.special import ndtri
 
 from dashboard.learn.gaussian import gaussian_of
-from dashboard.learn.lesson import Lesson, luck
+from dashboard.learn.lesson import Lesson, independent_numbers
 from pmae_core.amputation.propensity import observed_probability
 from pmae_core.table.samples.clinic import make_clinic
 from pmae_core.words import percent
 
 LESSON = Lesson(
     name="slopes",
-    title="Dropping rows and a slope",
-    story="How much does blood pressure rise with each year of age? Half of the 600 patients have "
-    "a hole, and the usual program drops them without a word. Choose **why** they have a hole.",
-    question="The line through the rows that stay, compared with that of all patients: what do "
-    "you expect?",
-    answers={"flatter": "Flatter", "same": "The same, but for luck", "steeper": "Steeper"},
-    takeaways=(
-        "Dropping rows is safe for a slope where the holes come by **chance**, or by the "
-        "**predictor** (age): each age still shows its usual pressures. This holds as long as "
-        "a straight line fits; and where age decides, the *mean* pressure is wrong all the same.",
-        "Where the holes depend on the **outcome** (pressure), the line gets flatter: at one end "
-        "of the ages, the rows that stay are the untypical ones.",
-        "If it is the age that is missing and the pressure decides, the holes are MAR, and "
-        "dropping rows is still wrong. A method that keeps all rows repairs the slope. If the "
-        "pressure itself is missing where it is high (MNAR), no method knows how.",
+    title="Complete cases and a slope",
+    story="By how much does blood pressure rise per year of age? Half of the 600 patients have a "
+    "missing value, and most software drops their rows silently. Choose **why** values are "
+    "missing.",
+    question="How does the line through the complete rows compare with the line through all "
+    "patients?",
+    answers={"flatter": "Flatter", "same": "The same, apart from chance", "steeper": "Steeper"},
+    points=(
+        "Dropping rows does not bias a slope if values are missing by **chance** or by the "
+        "**predictor** (age): each age still shows its usual blood pressures. This holds as long "
+        "as a straight line fits. If age decides, the *mean* blood pressure is still biased.",
+        "If missingness depends on the **outcome** (blood pressure), the line is flatter: at one "
+        "end of the age range, the complete rows are atypical.",
+        "If age is missing and blood pressure decides, the values are MAR, and dropping rows is "
+        "still wrong. A method that uses all rows recovers the slope. If high blood pressures "
+        "themselves are missing (MNAR), no method can know by how much to correct.",
     ),
 )
 
 X, Y = "age", "blood_pressure"
-N_ROWS, P_OBS, N_REDRAWS = 600, 0.5, 200
+N_ROWS, P_OBS, N_REPETITIONS = 600, 0.5, 200
 WEAKEST, STRONGEST, USUAL_STRENGTH = 1.0, 5.0, 3.0
-_POPULATION_SEED = 2**31  # beyond those of readers: nobody's table is a part of it
+_POPULATION_SEED = 2**31  # beyond the seeds of readers, so no reader's table is part of it
 
 
 @dataclass(frozen=True)
 class Cause:
-    """Why rows have a hole: the column with holes, the column that decides, and words."""
+    """Why values are missing: in which column, which column decides, and both in words."""
 
     title: str
-    holes_in: str
+    missing_in: str
     depends_on: str | None
     rule: str
 
@@ -57,47 +58,44 @@ class Cause:
 
 
 CAUSES: dict[str, Cause] = {
-    "chance": Cause(
-        "Pressure is missing by chance", Y, None, "A coin decides whose pressure is missing."
-    ),
-    "predictor": Cause(
-        "Pressure is missing by age", Y, X, "The young mostly have no pressure measured."
-    ),
+    "chance": Cause("By chance", Y, None, "A coin flip decides whose blood pressure is missing."),
+    "predictor": Cause("By age", Y, X, "Blood pressure is rarely measured in young patients."),
     "outcome": Cause(
-        "High pressures are missing",
+        "By blood pressure itself",
         Y,
         Y,
-        "Patients with a high pressure were sent elsewhere, and their values never came back.",
+        "Patients with high blood pressure were referred elsewhere, and their values were not "
+        "reported.",
     ),
     "age": Cause(
-        "Age is missing at high pressure",
+        "Age, by blood pressure",
         X,
         Y,
-        "With a high pressure there was no time to ask for the age; the pressure was written down.",
+        "When blood pressure was high, it was recorded, but there was no time to ask for the age.",
     ),
 }
 
 
 @dataclass(frozen=True, eq=False)
 class DroppedRows:
-    """Rows with a hole, and the slope with and without them.
+    """Incomplete rows, and the slope with and without them.
 
     Attributes
     ----------
     cause
-        Why rows have a hole.
+        Why values are missing.
     truth
         Age and pressure of all patients.
     kept
-        True for the rows without a hole.
+        True for complete rows.
     true_line, kept_line
-        Slope and height at age 0 of all rows, and of those that stay.
-    filled_slope
-        Slope by a Gaussian fitted to all rows, those with a hole included (EM).
+        Slope and intercept of all rows, and of the complete ones.
+    imputed_slope
+        Slope of a Gaussian fitted to all rows, incomplete ones included (EM).
     population_slope
-        Slope of a great many patients: the truth behind every table.
-    redrawn_slopes
-        Slopes of the rows that stay in other tables of as many patients, by the same rule.
+        Slope of very many patients: the truth behind every table.
+    repeated_slopes
+        Slopes of the complete rows in other tables of as many patients, by the same rule.
     """
 
     cause: Cause
@@ -105,45 +103,45 @@ class DroppedRows:
     kept: np.ndarray
     true_line: tuple[float, float]
     kept_line: tuple[float, float]
-    filled_slope: float
+    imputed_slope: float
     population_slope: float
-    redrawn_slopes: np.ndarray
+    repeated_slopes: np.ndarray
 
     def change(self) -> float:
-        """Return by what share the rule changes the slope, on average over all tables."""
-        return float(self.redrawn_slopes.mean() / self.population_slope - 1)
+        """Return the relative change of the slope by the rule, on average over all tables."""
+        return float(self.repeated_slopes.mean() / self.population_slope - 1)
 
     def sentence(self) -> str:
-        """Say what happened, in numbers."""
+        """Return the result in numbers."""
         change = self.change()
         word = "flatter" if change < 0 else "steeper"
-        n_flatter = int((self.redrawn_slopes < self.population_slope).sum())
+        n_flatter = int((self.repeated_slopes < self.population_slope).sum())
         return (
-            f"All patients: **{self.true_line[0]:.2f}** a year. Rows that stay: "
-            f"**{self.kept_line[0]:.2f}**. All rows, holes filled (EM): "
-            f"**{self.filled_slope:.2f}**. In {len(self.redrawn_slopes)} other tables with the "
-            f"same rule, the line of the rows that stay was {percent(abs(change))} {word} than the "
+            f"All patients: **{self.true_line[0]:.2f}** per year. Complete rows: "
+            f"**{self.kept_line[0]:.2f}**. All rows after imputation (EM): "
+            f"**{self.imputed_slope:.2f}**. In {len(self.repeated_slopes)} other tables with the "
+            f"same rule, the line of the complete rows was {percent(abs(change))} {word} than the "
             f"truth on average, and flatter in {n_flatter} of them."
         )
 
 
 def drop_rows(cause_name: str, strength: float, seed: int) -> DroppedRows:
-    """Make holes in half of the rows for a cause, and compare the slopes.
+    """Remove a value in half of the rows for a cause, and compare the slopes.
 
     Parameters
     ----------
     cause_name
         One of ``CAUSES``.
     strength
-        How strictly the deciding column decides: 1 is a tendency, 5 nearly a rule.
+        How strongly the deciding column decides: 1 is a tendency, 5 nearly a strict rule.
     seed
-        Makes patients and holes.
+        Makes the patients and their missing values.
     """
     cause = CAUSES[cause_name]
     truth = make_clinic(N_ROWS, seed).truth[[X, Y]].astype(float)
-    stay = _chance_to_stay(truth, cause, strength)
-    kept = luck(seed).random(N_ROWS) < stay
-    incomplete = truth.assign(**{cause.holes_in: truth[cause.holes_in].where(kept)})
+    p_observed = _probability_observed(truth, cause, strength)
+    kept = independent_numbers(seed).random(N_ROWS) < p_observed
+    incomplete = truth.assign(**{cause.missing_in: truth[cause.missing_in].where(kept)})
     fitted = gaussian_of(incomplete)
     return DroppedRows(
         cause=cause,
@@ -151,18 +149,18 @@ def drop_rows(cause_name: str, strength: float, seed: int) -> DroppedRows:
         kept=kept,
         true_line=_line(truth),
         kept_line=_line(truth[kept]),
-        filled_slope=float(fitted.covariance[0, 1] / fitted.covariance[0, 0]),
+        imputed_slope=float(fitted.covariance[0, 1] / fitted.covariance[0, 0]),
         population_slope=_line(_population())[0],
-        redrawn_slopes=_slopes_elsewhere(cause, strength),
+        repeated_slopes=_repeated_slopes(cause, strength),
     )
 
 
-def _chance_to_stay(truth: pd.DataFrame, cause: Cause, strength: float) -> np.ndarray:
+def _probability_observed(truth: pd.DataFrame, cause: Cause, strength: float) -> np.ndarray:
     if cause.depends_on is None:
         return np.full(len(truth), P_OBS)
     ranks = truth[cause.depends_on].rank().to_numpy()
     score = ndtri((ranks - 0.5) / len(truth))
-    sign = 1 if cause.depends_on == X else -1  # the young, and the high pressures, go
+    sign = 1 if cause.depends_on == X else -1  # the young, and high pressures, lose values
     return observed_probability(sign * strength * score, P_OBS)
 
 
@@ -174,17 +172,17 @@ def _line(rows: pd.DataFrame) -> tuple[float, float]:
 
 @cache
 def _population() -> pd.DataFrame:
-    """Return the patients of all other tables, one table after the other; read-only."""
-    truth = make_clinic(N_ROWS * N_REDRAWS, _POPULATION_SEED).truth
+    """Return the patients of all other tables, one table after another; read-only."""
+    truth = make_clinic(N_ROWS * N_REPETITIONS, _POPULATION_SEED).truth
     return truth[[X, Y]].astype(float)
 
 
-def _slopes_elsewhere(cause: Cause, strength: float) -> np.ndarray:
-    """Return the slopes of the rows that stay in other tables, all at once."""
+def _repeated_slopes(cause: Cause, strength: float) -> np.ndarray:
+    """Return the slopes of the complete rows in other tables, all at once."""
     population = _population()
-    shape = (N_REDRAWS, N_ROWS)
-    stay = _chance_to_stay(population, cause, strength).reshape(shape)
-    kept = (luck(_POPULATION_SEED).random(shape) < stay).astype(float)
+    shape = (N_REPETITIONS, N_ROWS)
+    p_observed = _probability_observed(population, cause, strength).reshape(shape)
+    kept = (independent_numbers(_POPULATION_SEED).random(shape) < p_observed).astype(float)
     x, y = ((population[name] - population[name].mean()).to_numpy() for name in (X, Y))
     x, y, n = x.reshape(shape), y.reshape(shape), kept.sum(axis=1)
     mean_x, mean_y = (kept * x).sum(axis=1) / n, (kept * y).sum(axis=1) / n

@@ -1,4 +1,4 @@
-"""What the masking lab needs of a table, kept for the next move of a slider.
+"""What the masking lab needs to know about a table, kept for the next move of a slider.
 
 All of it is read-only: sessions with the same table share it.
 """
@@ -14,7 +14,7 @@ from dashboard.state.table_state import OpenTable
 
 
 def columns_of(table: OpenTable, scenario: Scenario | None = None) -> MaskingTable:
-    """Return what the masking lab needs of the open table, or of a scenario's missing values."""
+    """Return what the lab needs to know about the open table, or about a scenario in it."""
     settings = None if scenario is None else json.dumps(scenario.to_dict(), sort_keys=True)
     return _columns(table.digest, settings, table)
 

@@ -1,4 +1,4 @@
-"""The masking lab without its page: settings, what they do to a table, and that in words."""
+"""The masking lab without its page: settings, their effect on a table, and both in words."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ PAPER_SCORES: Mapping[str, float] = {
     "sigmoid": 33.7,
 }
 
-# The figures below say when words change; they come from the curve alone, not from a table.
+# Limits at which the notes change; they depend on the curve alone, not on a table.
 _FLAT_BELOW = 0.05  # difference of M_j between columns observed in 10% and in 90% of rows
-_HARD_BELOW = 0.80  # width of the range of p_obs in which both tasks are practised
+_HARD_BELOW = 0.80  # width of the range of p_obs in which the network trains on both tasks
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Masking:
 
 @dataclass(frozen=True)
 class Preset:
-    """Settings worth seeing, by a short name, and why."""
+    """Instructive settings under a short name, and what they show."""
 
     title: str
     masking: Masking
@@ -83,27 +83,27 @@ PRESETS = (
     Preset(
         "The paper's choice",
         Masking("logit", {"a": 0.05, "b": 0.5}),
-        "a = 0.05 and b = 0.5, found by a grid search on validation data.",
+        "a = 0.05 and b = 0.5, chosen by a grid search on validation data.",
     ),
     Preset(
         "Uniform",
         Masking("constant", {"rate": UNIFORM_RATE}),
-        "The same rate for every column with holes, however few of its cells are observed.",
+        "The same rate for every column with missing values, no matter how many it has.",
     ),
     Preset(
         "a too small",
         Masking("logit", {"a": 0.0, "b": 0.5}),
-        "Without a slope the logit is uniform masking.",
+        "With a slope of 0 the logit is uniform masking.",
     ),
     Preset(
         "a too large",
         Masking("logit", {"a": 1.0, "b": 0.5}),
-        "The curve becomes a step: always predict on one side, always copy on the other.",
+        "The curve becomes a step: sparse columns are always masked, fuller ones never.",
     ),
     Preset(
-        "Upside down",
+        "Negative a",
         Masking("logit", {"a": -0.1, "b": 0.5}),
-        "With a below 0 the columns with most data are predicted most.",
+        "With a below 0 the most complete columns are masked most.",
     ),
 )
 
@@ -112,33 +112,32 @@ _SLIDERS: Mapping[str, tuple[float, float, float, str, str]] = {
         -0.2,
         1.0,
         0.01,
-        "a: how strongly holes count",
-        "Slope of the curve. 0 masks all columns alike; the larger a is, the more a column with "
-        "many holes is masked. The paper uses 0.05.",
+        "a: effect of missingness",
+        "Slope of the curve. With 0, all columns are masked at the same rate; the larger a is, "
+        "the more the columns with many missing values are masked. The paper uses 0.05.",
     ),
     "b": (
         0.0,
         1.0,
         0.01,
-        "b: how much to mask at all",
-        "Share of the observed cells that is masked in a column observed in half of the rows. "
-        "It lifts or lowers the whole curve. The paper uses 0.5.",
+        "b: overall masking rate",
+        "Share of observed cells masked in a column that is observed in half of the rows. It "
+        "moves the whole curve up or down. The paper uses 0.5.",
     ),
     "rate": (
         0.0,
         1.0,
         0.01,
         "Rate: share of cells to mask",
-        "Share of the observed cells that is masked in every column with holes. The paper "
-        "uses 0.5.",
+        "Share of observed cells masked in every column with missing values. The paper uses 0.5.",
     ),
     "slope": (
         0.0,
         40.0,
         0.5,
-        "Slope: how steep the middle is",
-        "0 masks all columns alike; a large slope makes a step at half of the rows observed. "
-        "The paper uses 10.",
+        "Slope: steepness in the middle",
+        "With 0, all columns are masked at the same rate; a large slope makes a step where half "
+        "of the rows are observed. The paper uses 10.",
     ),
 }
 
@@ -160,7 +159,7 @@ def slider_words(parameter: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class MaskingTable:
-    """What the lab needs to know of a table, however large the table is.
+    """What the lab needs to know about a table, no matter how large the table is.
 
     Attributes
     ----------
@@ -171,11 +170,11 @@ class MaskingTable:
     n_rows : int
         Rows of the whole table.
     observed : bool array of shape (rows, columns)
-        Some rows of the table, at most 1,000, drawn at random; the first 40, which are shown,
-        in the table's order.
-    draws : float array like `observed`
-        One uniform number a cell: the cell is masked where it is below ``M_j``. They are drawn
-        once, so that a slider moves only the cells whose fate it changes.
+        A random sample of at most 1,000 rows; the first 40, which are shown, in the table's
+        order.
+    random_numbers : float array like `observed`
+        One uniform random number per cell: the cell is masked where it is below ``M_j``. They are
+        fixed, so that a slider flips only the cells whose number ``M_j`` passes.
     left_out : dict
         Columns that no network learns, and why.
     """
@@ -184,21 +183,21 @@ class MaskingTable:
     p_obs: np.ndarray
     n_rows: int
     observed: np.ndarray
-    draws: np.ndarray
+    random_numbers: np.ndarray
     left_out: Mapping[str, str]
 
     @property
     def n_full(self) -> int:
-        """Number of columns without a hole."""
+        """Number of columns without missing values."""
         return int((self.p_obs == 1.0).sum())
 
     def masked(self, probability: np.ndarray) -> np.ndarray:
         """Return the cells of the sampled rows that are masked in one training step."""
-        return self.observed & (self.draws < probability)
+        return self.observed & (self.random_numbers < probability)
 
 
 def masking_table(frame: pd.DataFrame, schema: Schema, *, seed: int = 0) -> MaskingTable:
-    """Look at a table as the masking lab sees it."""
+    """Return what the masking lab needs to know about a table."""
     left_out = {str(name): reason.clause for name, reason in schema.not_learned().items()}
     learned = schema.learned()
     rng = np.random.default_rng(seed)
@@ -214,7 +213,7 @@ def masking_table(frame: pd.DataFrame, schema: Schema, *, seed: int = 0) -> Mask
         p_obs=p_obs[order],
         n_rows=n_rows,
         observed=sample,
-        draws=rng.random(sample.shape),
+        random_numbers=rng.random(sample.shape),
         left_out=left_out,
     )
 
@@ -240,37 +239,38 @@ def column_weights(table: MaskingTable, masking: Masking) -> pd.DataFrame:
 
 
 def column_sentence(column: str, p_obs: float, probability: float) -> str:
-    """Say in words what happens to one column."""
+    """Say what masking does to one column."""
     name = f"Column {code(column)}"
-    if p_obs == 1.0:
-        seen = f"{name} has no holes"
-        if probability == 0.0:
-            return f"{seen}: none of its cells is masked, so it always helps to predict the others."
+    if p_obs == 1.0 and probability == 0.0:
         return (
-            f"{seen}, and still {percent(probability)} of its cells will be masked: in these rows "
-            "it cannot help to predict the others."
+            f"{name} has no missing values, so none of its cells are masked. It is always "
+            "available to predict the other columns."
         )
-    seen = f"{name} is observed in {percent(p_obs)} of rows"
+    if p_obs == 1.0:
+        return (
+            f"{name} has no missing values, yet {percent(probability)} of its cells are masked. "
+            "In those rows it cannot help to predict the other columns."
+        )
+    observed = f"{name} is observed in {percent(p_obs)} of rows"
     if probability == 0.0:
-        return f"{seen}: none of its cells will be masked, so filling its holes is never practised."
+        return f"{observed}. None of its cells are masked: the network never learns to predict it."
     if probability == 1.0:
-        return f"{seen}: all of its cells will be masked and must be predicted; none is ever seen."
+        return f"{observed}. All of its cells are masked and predicted; none serve as input."
     return (
-        f"{seen}: {percent(probability)} of its cells will be masked and must be predicted, "
-        f"the other {percent(1.0 - probability)} are seen and given back."
+        f"{observed}: {percent(probability)} of its observed cells are masked and predicted, the "
+        f"other {percent(1.0 - probability)} are reconstructed."
     )
 
 
 def table_sentence(table: MaskingTable, masking: Masking) -> str:
-    """Say in words how much of the whole table is masked, beside uniform masking."""
+    """Say how much of the whole table is masked, beside uniform masking."""
     n_observed = table.p_obs.sum() * table.n_rows
-    ours = float((table.p_obs * masking.probability(table.p_obs)).sum() * table.n_rows)
-    uniform = UNIFORM_RATE * n_observed
+    n_masked = float((table.p_obs * masking.probability(table.p_obs)).sum() * table.n_rows)
+    share = percent(n_masked / n_observed if n_observed else 0.0)
     return (
-        f"Of {count(round(n_observed))} observed cells about {count(round(ours))} "
-        f"({percent(ours / n_observed if n_observed else 0.0)}) are masked in each pass over the "
-        f"table; uniform masking hides {count(round(uniform))} "
-        f"({percent(UNIFORM_RATE)})."
+        f"**About {count(round(n_masked))} of {count(round(n_observed))} observed cells ({share}) "
+        "are masked** in each pass over the table. Uniform masking would mask "
+        f"{count(round(UNIFORM_RATE * n_observed))} ({percent(UNIFORM_RATE)})."
     )
 
 
@@ -283,7 +283,7 @@ class Note:
 
 
 def notes(table: MaskingTable, masking: Masking) -> list[Note]:
-    """Return what a teacher would say about these settings on this table."""
+    """Return what is worth knowing about these settings on this table."""
     warnings = [*_warnings_of_curve(masking), *_warnings_of_table(table, masking)]
     if warnings:
         return [Note("warning", text) for text in warnings]
@@ -291,104 +291,108 @@ def notes(table: MaskingTable, masking: Masking) -> list[Note]:
     return [
         Note(
             "good",
-            "**Both tasks are practised**: a column observed in 10% of rows is predicted in "
-            f"{percent(few)} of its cells, one observed in 90% in {percent(many)}.",
+            "**The network trains on both tasks**: a column observed in 10% of rows has "
+            f"{percent(few)} of its cells masked, one observed in 90% has {percent(many)}.",
         )
     ]
 
 
 def _warnings_of_curve(masking: Masking) -> Iterator[str]:
-    """Yield what is wrong with the function whatever the table."""
+    """Yield the drawbacks of the function, whatever the table."""
     if masking.function in ("no_reconstruction", "no_prediction"):
-        return  # what they lack is said of the table's columns
+        return  # the notes on the table's columns say what they lack
     values = masking.values()
     steepness = {"logit": "a", "sigmoid": "slope"}.get(masking.function)
     few, many = masking.probability([0.1, 0.9])
     if few - many < -_FLAT_BELOW:
         yield (
-            "**The curve rises**: columns with most data are predicted most, and those with many "
-            "holes, which will need it, practise it least."
+            "**The curve rises**: the most complete columns are masked most. Columns with many "
+            "missing values, which have to be predicted most often, are masked least."
         )
     elif few - many < _FLAT_BELOW and steepness:
         yield (
             f"**{steepness} = {values[steepness]:g} is too small to matter**: a column observed "
-            f"in 10% of rows is masked in {percent(few)} of its cells, one observed in 90% in "
-            f"{percent(many)}. This is uniform masking."
+            f"in 10% of rows has {percent(few)} of its cells masked, one observed in 90% has "
+            f"{percent(many)}. In effect, this is uniform masking."
         )
     elif few - many < _FLAT_BELOW:
         yield (
-            "**All columns with holes are masked alike**: one with many holes practises "
-            "prediction no more than one with few."
+            "**All columns with missing values are masked at the same rate**, no matter how many "
+            "values they miss."
         )
     elif steepness == "a":
-        always_predict, always_copy = practised_range(values["a"], values["b"])
-        if always_copy - always_predict < _HARD_BELOW:
+        low, high = mixed_range(values["a"], values["b"])
+        if high - low < _HARD_BELOW:
             yield (
-                f"**a = {values['a']:g} is so large that the curve becomes a rule**: columns "
-                f"observed in less than {percent(always_predict)} of rows are always predicted and "
-                f"never seen, those observed in more than {percent(always_copy)} always copied "
-                "and never practised."
+                f"**a = {values['a']:g} turns the curve into a step**: columns observed in less "
+                f"than {percent(low)} of rows are always masked, those observed in more than "
+                f"{percent(high)} never. Each then trains on one task only."
             )
 
 
-def practised_range(a: float, b: float) -> tuple[float, float]:
-    """Return between which observed proportions the logit lies strictly inside (0, 1), a > 0."""
+def mixed_range(a: float, b: float) -> tuple[float, float]:
+    """Return between which observed proportions the logit lies strictly inside (0, 1), a > 0.
+
+    Columns in this range are partly predicted and partly reconstructed.
+    """
     # a·ln((1 − p)/p) + b = m  ⇔  p = 1 / (1 + exp((m − b)/a))
-    always_predict = 1.0 / (1.0 + math.exp(min((1.0 - b) / a, 700.0)))
-    always_copy = 1.0 / (1.0 + math.exp(max(-b / a, -700.0)))
-    return always_predict, always_copy
+    low = 1.0 / (1.0 + math.exp(min((1.0 - b) / a, 700.0)))
+    high = 1.0 / (1.0 + math.exp(max(-b / a, -700.0)))
+    return low, high
 
 
 def _warnings_of_table(table: MaskingTable, masking: Masking) -> Iterator[str]:
     """Yield what the function does to the columns of this table."""
     probability = masking.probability(table.p_obs)
-    with_holes = table.p_obs < 1.0
-    full = probability[~with_holes]
-    if not with_holes.any():
+    is_incomplete = table.p_obs < 1.0
+    complete = probability[~is_incomplete]
+    if not is_incomplete.any():
         yield (
-            "**The table has no holes**, so there is nothing to fill. Make holes in the "
-            "Amputation lab, keep them as a scenario, and choose it here to see masking at work."
+            "**This table has no missing values**, so there is nothing to impute. Simulate missing "
+            "values in the Amputation lab, save them as a scenario, and choose it here."
         )
-    if full.any():
-        columns = count(full.size, "column without holes is", "columns without holes are")
+    if complete.any():
+        columns = count(
+            complete.size, "column without missing values is", "columns without missing values are"
+        )
         yield (
-            f"**{columns} masked, too**, up to {percent(float(full.max()))} of the cells: clues "
-            "are hidden that nobody needs to predict."
+            f"**{columns} also masked**, in up to {percent(float(complete.max()))} of the rows. "
+            "Nothing has to be imputed there, and masked values cannot help other columns."
         )
-    if never := int((probability[with_holes] == 0).sum()):
-        columns = count(never, "column with holes is", "columns with holes are")
+    if never := int((probability[is_incomplete] == 0).sum()):
+        columns = count(never, "column with missing values is", "columns with missing values are")
         yield (
-            f"**{columns} never masked**: the network only copies what it sees there and never "
-            "practises to fill a hole."
+            f"**{columns} never masked**: the network only reconstructs observed values there and "
+            "never learns to predict missing ones."
         )
-    if always := int((probability[with_holes] == 1).sum()):
+    if always := int((probability[is_incomplete] == 1).sum()):
         columns = count(always, "column is", "columns are")
         yield (
-            f"**{columns} always masked**: the network never sees these values, so they help no "
-            "other column."
+            f"**{columns} always masked**: these values are never an input, so they cannot help to "
+            "predict other columns."
         )
     if (blind := blind_rows(table, probability)) >= 0.01:
         yield (
-            f"**In {percent(blind)} of rows nothing is left to see**: every cell is missing or "
-            "masked, and the network can only guess the average."
+            f"**{percent(blind)} of rows have no input**: every cell is missing or masked, so the "
+            "network can only predict averages."
         )
 
 
 def blind_rows(table: MaskingTable, probability: np.ndarray) -> float:
-    """Return the expected share of rows of which every observed cell is masked."""
+    """Return the expected share of rows in which every observed cell is masked."""
     if not table.observed.size:
         return 0.0
     return float(np.where(table.observed, probability, 1.0).prod(axis=1).mean())
 
 
 def paper_sentence(function: str) -> str:
-    """Say how the function does in the paper, next to the paper's own; nothing if it is new."""
+    """Say how the function scores in the paper beside the logit; nothing if it is not there."""
     score = PAPER_SCORES.get(function)
     if score is None:
         return ""
     if function == "logit":
-        return f"The best of eight in the paper's Table 3: {score} imputation accuracy."
+        return f"It is the best of eight in the paper's Table 3 (imputation accuracy {score})."
     return (
-        f"In the paper's Table 3: {score} imputation accuracy, against "
-        f"{PAPER_SCORES['logit']} of the logit."
+        f"Its imputation accuracy in the paper's Table 3 is {score}; the logit reaches "
+        f"{PAPER_SCORES['logit']}."
     )

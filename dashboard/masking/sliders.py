@@ -1,4 +1,4 @@
-"""A masking function and its sliders, wherever one is chosen."""
+"""The controls for a masking function and its parameters, shared by the lab and Train."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from pmae_core.masking import MaskingFunction, list_masking_functions
 
 
 def choose_function(*, section: str, help: str) -> MaskingFunction:
-    """Ask for a masking function, that of the paper at first."""
+    """Ask for a masking function; the default is the paper's."""
     functions = {function.name: function for function in list_masking_functions()}
     name = memory.remembered(
         st.selectbox,
@@ -24,7 +24,7 @@ def choose_function(*, section: str, help: str) -> MaskingFunction:
 
 
 def choose_params(function: MaskingFunction, *, section: str) -> dict[str, float]:
-    """Ask for each parameter of a masking function; a section remembers its own."""
+    """Ask for each parameter of a masking function; each section remembers its own values."""
     params = {}
     for parameter, default in function.parameters.items():
         low, high, step = slider_range(parameter, default)

@@ -1,4 +1,4 @@
-"""What was measured here, read from the files of results: means over seeds."""
+"""What was measured here, read from result files: means over seeds."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ FAR_POINTS = 5.0
 # What may vary between the rows of one experiment; seeds are averaged.
 _CELL = ["dataset", "pattern", "mechanism", "max_rows", "n_rows"]
 _VARIANT = ["method", "variant", "preset", "masking", "a", "b", "loss", "architecture"]
-_WORDS_OF_A_MEAN = ["mean", "error", "n_done", "n_seeds"]
+_MEAN_COLUMNS = ["mean", "error", "n_done", "n_seeds"]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The rows of one experiment, and how they came about.
+    """The rows of one experiment, and how they were measured.
 
     Attributes
     ----------
     rows : DataFrame
-        As in the file; empty where the experiment was not run.
+        As in the file; empty if the experiment was not run.
     runs : list of dict
         Commands, settings and versions that the column ``run`` counts from 0.
     n_unusual : int
-        Rows of the file that are left out: their methods had settings that no experiment has, as
+        Rows of the file that are left out because their settings belong to no experiment, such as
         a smoke run with few steps.
     """
 
@@ -50,19 +50,19 @@ class Measured:
 
     @property
     def failures(self) -> pd.DataFrame:
-        """What has no result, and why."""
+        """Runs without a result, and why."""
         if self.rows.empty:
             return self.rows
         return self.rows[self.rows["status"] != "done"]
 
 
 def results_folder() -> Path:
-    """Return where results are: the folder PMAE_RESULTS_DIR, else that of the clone."""
+    """Return the folder of results: PMAE_RESULTS_DIR, or that of the clone."""
     return Path(os.environ.get("PMAE_RESULTS_DIR") or ROOT / "benchmarks" / "results")
 
 
 def stamp(folder: Path) -> tuple[tuple[str, int], ...]:
-    """Return what changes when results do."""
+    """Return a value that changes whenever results do."""
     names = (*(f"paper_{name}.json" for name in EXPERIMENTS), *_SMALL_TABLES)
     paths = [folder / name for name in names]
     return tuple((path.name, path.stat().st_mtime_ns) for path in paths if path.exists())
@@ -82,13 +82,13 @@ def read_measured(folder: Path, experiment: str) -> Measured:
 
 
 def _small_table_runs(folder: Path) -> list[dict[str, Any]]:
-    """Return how the benchmark of small tables was run, which lends Table 2 its results."""
+    """Return how the benchmark of small tables was run; Table 2 uses its results."""
     path = folder / _SMALL_TABLES[1]
     return [{"command": read_json(path).get("command", "")}] if path.exists() else []
 
 
 def _is_usual(row: Any) -> bool:
-    """Say whether a variant has no other settings than those that experiments vary."""
+    """Return whether a variant has only settings that experiments vary."""
     names = ("preset", "masking", "a", "b") if row.method in PMAE else ("preset", "loss")
     given = {name: getattr(row, name) for name in names}
     known = {name: value for name, value in given.items() if not pd.isna(value)}
@@ -103,8 +103,8 @@ def _label(method: str, params: tuple[tuple[str, Any], ...]) -> str:
 def means_of(rows: pd.DataFrame, metric: str = "imputation_accuracy") -> pd.DataFrame:
     """Average a metric (× 100) over seeds.
 
-    Of one variant on one table with one kind of holes only one mean is left: that on the most
-    rows and, among those, with the most seeds.
+    For each variant, table, pattern and mechanism it returns one mean: that on the most rows and,
+    among those, with the most seeds.
 
     Returns
     -------
@@ -115,8 +115,8 @@ def means_of(rows: pd.DataFrame, metric: str = "imputation_accuracy") -> pd.Data
 
 
 def _means_by_rows(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Average over seeds, samples of a table with other numbers of rows for themselves."""
-    columns = [*_CELL, *_VARIANT, *_WORDS_OF_A_MEAN]
+    """Average over seeds, separately for each number of rows of a table."""
+    columns = [*_CELL, *_VARIANT, *_MEAN_COLUMNS]
     if rows.empty or metric not in rows:
         return pd.DataFrame(columns=columns)
     scores = 100 * pd.to_numeric(rows[metric])
@@ -127,7 +127,7 @@ def _means_by_rows(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def _best_of_each(means: pd.DataFrame, *, by_rows: bool = False) -> pd.DataFrame:
-    """Leave the mean on the most rows (or one for each number of rows) with the most seeds."""
+    """Keep the mean on the most rows (or one per number of rows) with the most seeds."""
     ordered = means.sort_values(["n_rows", "n_done"], ascending=False, kind="stable")
     rows = ["n_rows"] if by_rows else []
     once = ordered.drop_duplicates(["dataset", "pattern", "mechanism", "variant", *rows])
@@ -161,7 +161,7 @@ def small_table_means(folder: Path, metric: str = "imputation_accuracy") -> pd.D
 def all_methods(folder: Path, metric: str = "imputation_accuracy") -> pd.DataFrame:
     """Return the means of Table 2, with those of the small tables where there are no others.
 
-    A table that was sampled down to several numbers of rows has a mean for each of them;
+    A table that was subsampled to several numbers of rows has one mean for each;
     :func:`at_most` chooses.
     """
     parts = [
@@ -175,18 +175,18 @@ def all_methods(folder: Path, metric: str = "imputation_accuracy") -> pd.DataFra
 
 
 def caps_of(means: pd.DataFrame) -> list[int]:
-    """Return to how many rows tables were sampled down for PMAE, most first.
+    """Return the numbers of rows to which tables were subsampled for PMAE, largest first.
 
-    A number that only one table has is left out: it is not a way to run all of them.
+    Numbers that only one table has are left out.
     """
     tables = means[means["method"].isin(PMAE)].groupby("max_rows")["dataset"].nunique()
     return sorted((int(cap) for cap in tables.index[tables > 1]), reverse=True)
 
 
 def at_most(means: pd.DataFrame, n_rows: int | None) -> pd.DataFrame:
-    """Leave one number of rows for each table and pattern, so that all methods had the same.
+    """Keep one number of rows per table and pattern, so that all methods have the same rows.
 
-    It is the largest with a result of PMAE, where there is one, and not above `n_rows`.
+    It is the largest with a result of PMAE, if there is one, and at most `n_rows`.
     """
     if n_rows is not None:
         means = means[means["n_rows"] <= n_rows]
@@ -199,7 +199,7 @@ def at_most(means: pd.DataFrame, n_rows: int | None) -> pd.DataFrame:
 
 @cache
 def rows_of_tables() -> dict[str, int]:
-    """Return the number of rows of each table as it is."""
+    """Return the full number of rows of each table."""
     return {info.name: info.n_rows for info in list_datasets()}
 
 
@@ -207,19 +207,19 @@ def rows_of_tables() -> dict[str, int]:
 
 
 def presets_of(means: pd.DataFrame) -> list[str]:
-    """Return the presets with which PMAE was measured, our own first."""
+    """Return the presets with which PMAE was measured, ours first."""
     found = set(means.loc[means["method"].isin(PMAE), "preset"].dropna())
     return [name for name in ("balanced", "paper-steps", "paper", "fast") if name in found]
 
 
 def with_preset(means: pd.DataFrame, preset: str) -> pd.DataFrame:
-    """Leave out PMAE under other presets."""
+    """Leave out PMAE with other presets."""
     others = means["method"].isin(PMAE) & (means["preset"] != preset)
     return means[~others].reset_index(drop=True)
 
 
 def beside_paper(means: pd.DataFrame, metric: str = "imputation_accuracy") -> pd.DataFrame:
-    """Add the printed figures: ``printed`` and ``difference`` (ours minus theirs)."""
+    """Add the printed figures: ``printed`` and ``difference`` (measured minus printed)."""
     printed = [
         printed_figure(row.method, row.dataset, row.pattern, metric) for row in means.itertuples()
     ]
@@ -238,7 +238,7 @@ def split_beside_whole(whole: pd.DataFrame, split: pd.DataFrame) -> pd.DataFrame
     Returns
     -------
     DataFrame
-        By ``method`` the means over the cells that both have: ``whole``, ``split`` and
+        By ``method``, the means over the cells that both have: ``whole``, ``split`` and
         ``difference`` (split minus whole), best first; ``n_cells`` of each.
     """
     cell = ["dataset", "pattern", "mechanism", "n_rows", "variant", "method"]
@@ -251,7 +251,7 @@ def split_beside_whole(whole: pd.DataFrame, split: pd.DataFrame) -> pd.DataFrame
 
 
 def mean_ranks(both: pd.DataFrame) -> pd.DataFrame:
-    """Return mean ranks by pattern, ours and printed, among the same methods in the same cells.
+    """Return mean ranks by pattern, measured and printed, of the same methods in the same cells.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def mean_ranks(both: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         ``method``, ``pattern`` (and "all"), ``measured``, ``printed``, ``n_cells``; only methods
-        that have a result in every cell, as ranks among others mean something else.
+        with a result in every cell, since ranks among different methods are not comparable.
     """
     known = both.dropna(subset=["mean", "printed"])
     cells = known.groupby(["dataset", "pattern"]).ngroups
@@ -295,7 +295,7 @@ def far_methods(both: pd.DataFrame) -> pd.DataFrame:
 
 
 def common_means(means: pd.DataFrame, by: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Average over the cells that every group has, so that none is judged by easier ones.
+    """Average over the cells that every group has, so that none is judged on easier ones.
 
     Returns
     -------
@@ -322,13 +322,13 @@ def common_means(means: pd.DataFrame, by: list[str]) -> tuple[pd.DataFrame, pd.D
 
 
 @dataclass(frozen=True)
-class Lack:
-    """What of an experiment was not run.
+class Coverage:
+    """How much of an experiment was run.
 
     Attributes
     ----------
     n_run, n_wanted : int
-        Counted by table, kind of holes and method; what failed was run.
+        Combinations of table, pattern, mechanism and method; failed runs count as run.
     absent : dict
         Names of datasets, patterns, mechanisms and methods that were not run at all.
     """
@@ -338,13 +338,13 @@ class Lack:
     absent: dict[str, list[str]]
 
 
-def lack_of(tried: pd.DataFrame, experiment: str) -> Lack:
-    """Return what of an experiment was not run.
+def coverage_of(tried: pd.DataFrame, experiment: str) -> Coverage:
+    """Return how much of an experiment was run.
 
     Parameters
     ----------
     tried : DataFrame
-        ``dataset``, ``pattern``, ``mechanism`` and ``method`` of all that was run.
+        ``dataset``, ``pattern``, ``mechanism`` and ``method`` of all runs.
     experiment : str
         Its name.
     """
@@ -361,7 +361,7 @@ def lack_of(tried: pd.DataFrame, experiment: str) -> Lack:
         f"{what}s": [name for name in names if name not in set(tried[what])]
         for what, names in wanted.items()
     }
-    return Lack(
+    return Coverage(
         n_run=sum(one in known for one in combinations),
         n_wanted=len(combinations),
         absent={what: names for what, names in absent.items() if names},
@@ -369,12 +369,12 @@ def lack_of(tried: pd.DataFrame, experiment: str) -> Lack:
 
 
 def title_of(method: str, preset: str | None = None) -> str:
-    """Return the paper's name of a method, else ours, with the preset where it has one."""
+    """Return the paper's name of a method, or else ours, with its preset if there is one."""
     name = PAPER_NAMES.get(method) or _our_titles().get(method, method)
     return f"{name}, {preset}" if preset else name
 
 
 @cache
 def _our_titles() -> dict[str, str]:
-    # Short enough for the axis of a figure: without what stands in brackets.
+    # Without the part in parentheses, so that it fits on the axis of a figure.
     return {info.name: info.title.partition(" (")[0] for info in list_imputers()}

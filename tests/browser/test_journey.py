@@ -1,4 +1,4 @@
-"""The whole way of an analyst, in a real browser: from a file to holes that are kept by name."""
+"""The whole way of an analyst, in a real browser: from a file to a saved scenario."""
 
 import re
 
@@ -12,8 +12,8 @@ from pmae_core.words import percent
 MISSING_AT_FIRST = f"240 rows × 5 columns, {144 / 1200:.0%} missing"
 MISSING_AT_LAST = f"240 rows × 5 columns, {264 / 1200:.0%} missing"
 
-A, B = "a: how strongly holes count", "b: how much to mask at all"
-CURVE = "How many cells of a column are masked, given how much of it is observed?"
+A, B = "a: effect of missingness", "b: overall masking rate"
+CURVE = "What share is masked?"
 PATTERNS = "Which holes come together in a row?"
 SCENARIO = "half of the incomes"
 
@@ -26,8 +26,8 @@ def test_from_a_file_to_a_scenario_that_outlives_the_server(visitor, server, sur
     fix_a_role(visitor)
     see_patterns(visitor)
     share_masked = tune_the_masking(visitor)
-    removed = make_holes(visitor)
-    keep_the_scenario(visitor)
+    removed = simulate_missing_values(visitor)
+    save_the_scenario(visitor)
 
     def find_everything() -> None:
         see_the_scenario(visitor, removed)
@@ -104,7 +104,7 @@ def counts(trace: dict) -> list[float]:
 
 def tune_the_masking(visitor) -> int:
     visitor.go_to("Masking lab")
-    visitor.choose("One column in words", "income")
+    visitor.choose("Highlighted column", "income")
     assert masked_share_in_words(visitor) == expected_share(a=0.05, b=0.5)
     before = visitor.figure_data(CURVE)
 
@@ -120,7 +120,7 @@ def tune_the_masking(visitor) -> int:
     after_b = visitor.figure_data(CURVE)
     assert after_b != after_a
 
-    (points,) = [t for t in after_b if t["name"] == "columns of the table"]
+    (points,) = [t for t in after_b if t["name"] == "columns"]
     assert sorted(points["y"]) == pytest.approx(
         sorted(masking_probability([0.7, 0.8, 0.4, 1.0], "logit", a=0.1, b=0.45)), abs=1e-3
     )
@@ -150,14 +150,14 @@ def sentence_about_income(visitor):
 
 def masked_share_in_words(visitor) -> str:
     words = sentence_about_income(visitor).inner_text()
-    return re.search(r"(\S+%) of its cells will be masked", words)[1]
+    return re.search(r"(\S+%) of its observed cells are masked", words)[1]
 
 
 def wait_for_share(visitor, share: str) -> None:
-    expect(sentence_about_income(visitor)).to_contain_text(f"{share} of its cells")
+    expect(sentence_about_income(visitor)).to_contain_text(f"{share} of its observed cells")
 
 
-def make_holes(visitor) -> str:
+def simulate_missing_values(visitor) -> str:
     visitor.go_to("Amputation lab")
     before = removed_in_words(visitor)
     visitor.choose("Pattern", "Quasi-monotone")
@@ -165,7 +165,7 @@ def make_holes(visitor) -> str:
     visitor.choose("Coupling", "Independent")
     after = removed_in_words(visitor)
     assert after != before
-    assert visitor.figure_data("Where are the holes?")
+    assert visitor.figure_data("Which cells were removed?")
     return after
 
 
@@ -174,14 +174,16 @@ def removed_in_words(visitor) -> str:
     return words.inner_text()
 
 
-def keep_the_scenario(visitor) -> None:
+def save_the_scenario(visitor) -> None:
+    visitor.page.get_by_role("tab", name="Scenarios").click()
     visitor.page.get_by_role("textbox", name="Name of the scenario").fill(SCENARIO)
-    visitor.press_button("Keep")
-    expect(visitor.page.get_by_text(f"Kept as {SCENARIO}.")).to_be_visible()
+    visitor.press_button("Save")
+    expect(visitor.page.get_by_text(f"Saved as {SCENARIO}.")).to_be_visible()
     visitor.settle()
 
 
 def see_the_scenario(visitor, removed: str) -> None:
-    kept = visitor.page.get_by_text(f"{SCENARIO}: quasi-monotone, MAR, independent, seed 0")
-    expect(kept).to_be_visible()
+    visitor.page.get_by_role("tab", name="Scenarios").click()
+    saved = visitor.page.get_by_text(f"{SCENARIO}: quasi-monotone, MAR, independent, seed 0")
+    expect(saved).to_be_visible()
     assert removed_in_words(visitor) == removed

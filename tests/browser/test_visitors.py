@@ -25,9 +25,10 @@ VIEWS = ("How much", "Where", "Together", "Patterns", "Clues", "Dropping rows", 
 def test_two_visitors_do_not_see_each_other(new_visitor, survey):
     one, other = new_visitor(), new_visitor()
     one.open("/amputation_lab")
+    one.page.get_by_role("tab", name="Scenarios").click()
     one.page.get_by_role("textbox", name="Name of the scenario").fill("only mine")
-    one.press_button("Keep")
-    expect(one.page.get_by_text("Kept as only mine.")).to_be_visible()
+    one.press_button("Save")
+    expect(one.page.get_by_text("Saved as only mine.")).to_be_visible()
     one.go_to("Data")
     one.upload(survey)
     expect(one.page.get_by_text("survey.csv is open.")).to_be_visible()
@@ -35,7 +36,8 @@ def test_two_visitors_do_not_see_each_other(new_visitor, survey):
     other.open("/amputation_lab")
 
     assert one.workspace_key() != other.workspace_key()
-    expect(other.page.get_by_text("No scenario is kept yet.")).to_be_visible()
+    other.page.get_by_role("tab", name="Scenarios").click()
+    expect(other.page.get_by_text("No scenarios saved yet.")).to_be_visible()
     expect(other.open_table("cirrhosis")).to_be_visible()
     assert "survey.csv" not in other.page.content()
 
@@ -99,7 +101,7 @@ def test_a_shared_view_brings_the_settings_and_not_the_table(visitor, new_visito
     visitor.upload(survey)
     expect(visitor.page.get_by_text("survey.csv is open.")).to_be_visible()
     visitor.go_to("Masking lab")
-    visitor.press_button("Upside down")
+    visitor.press_button("Negative a")
     visitor.settle()
     visitor.press_button("Share this view")
     link = visitor.page.get_by_text(re.compile(r"^http://\S+s=\S+$")).inner_text()
@@ -108,7 +110,7 @@ def test_a_shared_view_brings_the_settings_and_not_the_table(visitor, new_visito
     friend.open(link)
 
     expect(friend.page.get_by_text("This view has the settings of the link")).to_be_visible()
-    expect(friend.slider("a: how strongly holes count")).to_have_value("-0.1")
+    expect(friend.slider("a: effect of missingness")).to_have_value("-0.1")
     expect(friend.open_table("cirrhosis")).to_be_visible()
     assert friend.workspace_key() != visitor.workspace_key()
 

@@ -28,9 +28,9 @@ def choose(app, **words):
     return app.run()
 
 
-def keep(app, name):
+def save(app, name):
     app.text_input(key="amputation_lab:new_name").input(name)
-    (button,) = [button for button in app.button if button.label == "Keep"]
+    (button,) = [button for button in app.button if button.label == "Save"]
     return button.click().run()
 
 
@@ -57,17 +57,17 @@ def test_every_pattern_mechanism_and_coupling_can_be_seen(fill, open_page, mecha
             assert "cells were removed" in text_of(app)
 
 
-def test_nested_holes_are_a_staircase_and_independent_ones_are_not(fill, open_page):
+def test_nested_missing_values_are_monotone_and_independent_ones_are_not(fill, open_page):
     fill(COMPLETE)
     app = open_page(PAGE)
-    assert "strict staircase" in text_of(app)
+    assert "The result is **monotone**" in text_of(app)
 
     choose(app, coupling="independent")
 
     assert "no staircase" in text_of(app)
 
 
-def test_another_seed_makes_other_holes_and_is_remembered(fill, open_page):
+def test_another_seed_removes_other_cells_and_is_remembered(fill, open_page):
     fill(COMPLETE)
     app = open_page(PAGE)
     before = text_of(app)
@@ -78,7 +78,7 @@ def test_another_seed_makes_other_holes_and_is_remembered(fill, open_page):
     assert open_page(PAGE).number_input(key="amputation_lab:seed").value == 7
 
 
-def test_holes_in_chosen_columns_with_one_proportion(fill, open_page):
+def test_missing_values_in_chosen_columns_with_one_proportion(fill, open_page):
     fill(COMPLETE)
     app = choose(open_page(PAGE), mechanism="MCAR")
     app.multiselect(key="amputation_lab:columns").set_value(["b"])
@@ -87,7 +87,7 @@ def test_holes_in_chosen_columns_with_one_proportion(fill, open_page):
 
     assert calm(app)
     assert "from 1 of 4 columns" in text_of(app)
-    assert "the same chance of 20% to stay" in text_of(app)
+    assert "the same 20% probability of being observed" in text_of(app)
 
 
 def test_the_share_of_columns_can_be_set(fill, open_page):
@@ -109,7 +109,7 @@ def test_proportions_by_hand(workspace, fill, open_page):
 
     assert calm(app)
     assert "from 1 of 4 columns" in text_of(app)
-    assert "the same chance of 30% to stay" in text_of(app)
+    assert "the same 30% probability of being observed" in text_of(app)
 
 
 def test_all_columns_at_100_percent_by_hand_is_a_sentence(workspace, fill, open_page):
@@ -133,10 +133,10 @@ def test_mar_in_all_columns_is_a_sentence_in_the_words_of_the_page(fill, open_pa
     assert "MAR needs at least one column that stays observed" in error.value
     assert "column_share" not in error.value.replace("\\", "")
     assert app.selectbox(key="amputation_lab:mechanism").value == "MAR"
-    assert next(button for button in app.button if button.label == "Keep").disabled
+    assert next(button for button in app.button if button.label == "Save").disabled
 
 
-def test_holes_like_mine(fill, open_page):
+def test_missing_values_like_the_tables_own(fill, open_page):
     frame = COMPLETE.copy()
     frame.loc[:59, "a"] = np.nan
     fill(frame)
@@ -146,11 +146,11 @@ def test_holes_like_mine(fill, open_page):
     app.radio(key="amputation_lab:kind").set_value("like-mine").run()
 
     assert calm(app)
-    assert "from 1 of 4 columns. 60% of the cells of `a` are left" in text_of(app)
+    assert "from 1 of 4 columns. `a` is observed in 60% of rows" in text_of(app)
     assert not [box for box in app.selectbox if box.key == "amputation_lab:mechanism"]
 
 
-def test_the_rows_that_holes_are_made_in_can_be_chosen(fill, open_page):
+def test_the_rows_that_lose_values_can_be_chosen(fill, open_page):
     frame = COMPLETE.copy()
     frame.loc[:59, "a"] = np.nan
     fill(frame)
@@ -162,7 +162,7 @@ def test_the_rows_that_holes_are_made_in_can_be_chosen(fill, open_page):
     assert "All 150 rows are used: 60 missing cells were imputed first" in text_of(app)
 
 
-def test_the_column_looked_at_is_the_one_with_most_holes_until_one_is_chosen(fill, open_page):
+def test_the_least_observed_column_is_highlighted_until_one_is_chosen(fill, open_page):
     fill(COMPLETE)
     app = open_page(PAGE)
 
@@ -173,7 +173,7 @@ def test_the_column_looked_at_is_the_one_with_most_holes_until_one_is_chosen(fil
     app.selectbox(key="amputation_lab:focus").select("d").run()
     app.multiselect(key="amputation_lab:columns").set_value(["c"]).run()
     assert app.selectbox(key="amputation_lab:focus").value == "d"
-    assert "No cell of `d` was removed" in text_of(app)
+    assert "No values of `d` were removed" in text_of(app)
 
 
 def test_a_complete_table_offers_neither_copies_nor_completion(fill, open_page):
@@ -185,15 +185,15 @@ def test_a_complete_table_offers_neither_copies_nor_completion(fill, open_page):
     assert not [radio for radio in app.radio if radio.key == "amputation_lab:kind"]
 
 
-def test_a_scenario_is_kept_opened_and_deleted(drawn, workspace, fill, open_page):
+def test_a_scenario_is_saved_opened_and_deleted(drawn, workspace, fill, open_page):
     fill(COMPLETE)
     app = choose(open_page(PAGE), mechanism="MCAR")
     app.number_input(key="amputation_lab:seed").set_value(3).run()
 
-    keep(app, "my *holes*")
+    save(app, "my *scenario*")
     assert calm(app)
-    assert Scenario.from_dict(workspace.scenarios()["my *holes*"]).seed == 3
-    assert "my \\*holes\\*" in text_of(app)
+    assert Scenario.from_dict(workspace.scenarios()["my *scenario*"]).seed == 3
+    assert "my \\*scenario\\*" in text_of(app)
 
     app.number_input(key="amputation_lab:seed").set_value(4).run()
     app.button(key="amputation_lab:open:0").click().run()
@@ -201,7 +201,7 @@ def test_a_scenario_is_kept_opened_and_deleted(drawn, workspace, fill, open_page
 
     app.button(key="amputation_lab:delete:0").click().run()
     assert workspace.scenarios() == {}
-    assert "is deleted" in text_of(app)
+    assert "Deleted **my" in text_of(app)
 
 
 def test_an_opened_scenario_sets_every_control(workspace, fill, open_page):
@@ -219,7 +219,7 @@ def test_an_opened_scenario_sets_every_control(workspace, fill, open_page):
     app = open_page(PAGE)
 
     app.button(key="amputation_lab:open:0").click().run()
-    keep(app, "two")
+    save(app, "two")
 
     assert calm(app)
     assert Scenario.from_dict(workspace.scenarios()["two"]) == scenario
@@ -238,13 +238,13 @@ def test_a_scenario_by_hand_is_opened_with_its_proportions(workspace, fill, open
 
     assert calm(app)
     assert "from 1 of 4 columns" in text_of(app)
-    assert "the same chance of 25% to stay" in text_of(app)
+    assert "the same 25% probability of being observed" in text_of(app)
 
 
 def test_a_scenario_without_a_name_is_refused_with_a_sentence(workspace, fill, open_page):
     fill(COMPLETE)
 
-    app = keep(open_page(PAGE), "   ")
+    app = save(open_page(PAGE), "   ")
 
     assert not app.exception
     assert "name" in app.error[0].value
@@ -300,13 +300,13 @@ def test_an_all_missing_column_is_left_alone(fill, open_page):
     assert "nothing" not in app.selectbox(key="amputation_lab:focus").options
 
 
-def test_a_single_column_explains_why_no_hole_stays(fill, open_page):
+def test_a_single_column_explains_why_no_missing_values_remain(fill, open_page):
     fill(COMPLETE[["a"]])
 
     app = open_page(PAGE)
 
     assert not app.exception
-    assert "no hole is left" in text_of(app)
+    assert "no missing values remain" in text_of(app)
 
 
 @pytest.mark.parametrize(
@@ -350,4 +350,4 @@ def test_downloads_are_offered(fill, open_page):
     app = open_page(PAGE)
 
     labels = [button.proto.label for button in app.get("download_button")]
-    assert {"Table with holes", "Which cells are missing", "Settings"} <= set(labels)
+    assert {"Incomplete table", "Missing cells", "Settings"} <= set(labels)

@@ -24,9 +24,9 @@ SEED = 4
 def right_answer(name, seed):
     """Return the answer of a lesson with its first settings."""
     return {
-        "reasons": lambda: reasons.kind_of(reasons.holes(make_clinic(seed=seed))[0][1]),
-        "mechanisms": lambda: mechanisms.lose_pressures("MCAR", seed).direction,
-        "patterns": lambda: patterns.hidden_kind(seed),
+        "reasons": lambda: reasons.kind_of(reasons.missing_cells(make_clinic(seed=seed))[0][1]),
+        "mechanisms": lambda: mechanisms.remove_pressures("MCAR", seed).direction,
+        "patterns": lambda: patterns.kind_of_seed(seed),
         "slopes": lambda: slopes.CAUSES["chance"].effect,
         "masking": lambda: "proportional",
         "worlds": lambda: "neither",
@@ -90,7 +90,7 @@ def test_a_newcomer_sees_the_first_lesson_and_all_titles(open_page):
     assert calm(app)
     assert app.title[0].value == "Learn"
     assert app.header[0].value == LESSONS[0].title
-    titles = app.radio(key="learn:lesson").options
+    titles = app.selectbox(key="learn:lesson").options
     assert [title.split(". ", 1)[1] for title in titles] == [lesson.title for lesson in LESSONS]
 
 
@@ -103,14 +103,14 @@ def test_before_the_guess_there_is_a_story_a_question_and_no_solution(workspace,
     text = text_of(app)
     assert lesson.story in text
     assert lesson.question in text
-    assert lesson.takeaways[0] not in text
+    assert lesson.points[0] not in text
     assert app.radio(key=f"learn:{lesson.name}_answer").value is None
     assert app.button(key="learn:reveal").disabled
     assert app.get("plotly_chart") or app.dataframe
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
-def test_a_right_guess_is_praised_and_explained(workspace, open_page, lesson):
+def test_a_right_guess_is_confirmed_and_explained(workspace, open_page, lesson):
     app = open_lesson(workspace, open_page, lesson.name, seed=SEED)
     before = charts(app)
 
@@ -120,8 +120,8 @@ def test_a_right_guess_is_praised_and_explained(workspace, open_page, lesson):
     reveal(app)
 
     assert calm(app)
-    assert app.success[0].value.startswith("Right")
-    assert all(sentence in text_of(app) for sentence in lesson.takeaways)
+    assert app.success[0].value.startswith("Correct")
+    assert all(sentence in text_of(app) for sentence in lesson.points)
     assert len(charts(app)) > len(before)
     assert app.radio(key=f"learn:{lesson.name}_answer").disabled
 
@@ -147,13 +147,13 @@ def test_the_solution_survives_a_reload_and_goes_with_another_table(
     reveal(guess(app, lesson.name, ANSWERS[lesson.name][0]))
 
     again = open_page(PAGE)
-    assert lesson.takeaways[0] in text_of(again)
+    assert lesson.points[0] in text_of(again)
 
     again.button(key="learn:another").click().run()
     assert calm(again)
     assert drawn(again.number_input, f"learn:{lesson.name}_seed").value == SEED + 1
     assert drawn(again.radio, f"learn:{lesson.name}_answer").value is None
-    assert lesson.takeaways[0] not in text_of(again)
+    assert lesson.points[0] not in text_of(again)
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
@@ -173,7 +173,7 @@ def test_the_link_carries_lesson_and_seed_and_asks_anew(workspace, open_page, le
 
 def test_a_pupil_who_opens_the_link_sees_the_teachers_exercise(workspace, open_page, open_app):
     app = open_lesson(workspace, open_page, "mechanisms", seed=SEED, mechanism="MNAR")
-    rule = mechanisms.lose_pressures("MNAR", SEED).rule()
+    rule = mechanisms.remove_pressures("MNAR", SEED).rule()
     assert rule in text_of(app)
     link, _ = shared(app)
     workspace.update("learn", lesson="worlds", mechanisms_seed=1, mechanisms_mechanism="MCAR")
@@ -186,7 +186,7 @@ def test_a_pupil_who_opens_the_link_sees_the_teachers_exercise(workspace, open_p
     assert pupil.header[0].value == "MCAR, MAR, MNAR"
     assert rule in text_of(pupil)
     assert pupil.radio(key="learn:mechanisms_answer").value is None
-    assert mechanisms.LESSON.takeaways[0] not in text_of(pupil)
+    assert mechanisms.LESSON.points[0] not in text_of(pupil)
 
 
 def test_a_change_of_the_exercise_opens_the_question_again(drawn, workspace, open_page):
@@ -200,7 +200,7 @@ def test_a_change_of_the_exercise_opens_the_question_again(drawn, workspace, ope
     assert not app.success
     assert drawn(app.radio, "learn:slopes_answer").value is None
     reveal(guess(app, "slopes", "flatter"))
-    assert app.success[0].value == "Right: **Flatter**."
+    assert app.success[0].value == "Correct: **Flatter**."
 
 
 def test_guess_again_keeps_the_table(drawn, workspace, open_page):
@@ -214,9 +214,9 @@ def test_guess_again_keeps_the_table(drawn, workspace, open_page):
 
 
 @pytest.mark.parametrize("column", reasons.DECIDED_BY)
-def test_every_kind_of_hole_is_explained(workspace, open_page, column):
+def test_every_kind_of_missing_value_is_explained(workspace, open_page, column):
     clinic = make_clinic(seed=0)
-    row = next(row for row, name in reasons.holes(clinic) if name == column)
+    row = next(row for row, name in reasons.missing_cells(clinic) if name == column)
 
     app = open_lesson(workspace, open_page, "reasons", cell=f"{row}:{column}")
     assert app.selectbox(key="learn:reasons_cell").value == f"{row}:{column}"
@@ -225,12 +225,12 @@ def test_every_kind_of_hole_is_explained(workspace, open_page, column):
     assert calm(app)
     assert app.success
     assert reasons.reason(column) in text_of(app)
-    assert reasons.cell_story(clinic, row, column) in text_of(app)
+    assert reasons.cell_details(clinic, row, column) in text_of(app)
 
 
 def test_a_click_on_a_question_mark_chooses_the_cell(drawn, workspace, open_page, click):
     app = open_page(PAGE)
-    row, column = reasons.holes(make_clinic(seed=0))[-1]
+    row, column = reasons.missing_cells(make_clinic(seed=0))[-1]
 
     click(app, "lesson-reasons", [{"customdata": [row, column]}])
 
@@ -259,7 +259,7 @@ def test_the_shift_moves_the_truth_and_nothing_else(workspace, open_page):
 
     assert calm(app)
     assert app.dataframe[0].value.equals(diagnostics)
-    assert worlds.LESSON.takeaways[0] in text_of(app)
+    assert worlds.LESSON.points[0] in text_of(app)
     assert text_of(app) != before
 
 
@@ -271,7 +271,7 @@ def test_too_large_a_slope_is_warned_of(workspace, open_page):
     app.slider(key="learn:masking_a").set_value(0.2).run()
 
     assert calm(app)
-    assert "never practises" in text_of(app)
+    assert "never learns to impute" in text_of(app)
     assert app.success, "the question was about the usual setting"
 
 

@@ -55,14 +55,14 @@ def test_the_sentence_of_the_column_follows_the_sliders(fill, open_page):
     fill(insulin())
 
     app = open_page(PAGE)
-    assert "observed in 26% of rows: 55.2% of its cells will be masked" in text_of(app)
+    assert "observed in 26% of rows: 55.2% of its observed cells are masked" in text_of(app)
 
     app.slider(key="masking_lab:a").set_value(0.2).run()
     assert calm(app)
-    assert "observed in 26% of rows: 70.9% of its cells will be masked" in text_of(app)
+    assert "observed in 26% of rows: 70.9% of its observed cells are masked" in text_of(app)
 
     app.slider(key="masking_lab:b").set_value(0.3).run()
-    assert "observed in 26% of rows: 50.9% of its cells will be masked" in text_of(app)
+    assert "observed in 26% of rows: 50.9% of its observed cells are masked" in text_of(app)
 
 
 def test_the_points_and_cells_move_with_the_sliders(fill, open_page):
@@ -94,10 +94,10 @@ def test_each_function_has_its_sliders_and_its_formula(fill, open_page, function
 @pytest.mark.parametrize(
     ("preset", "function", "params", "words"),
     [
-        ("a too large", "logit", {"a": 1.0, "b": 0.5}, "becomes a rule"),
-        ("a too small", "logit", {"a": 0.0, "b": 0.5}, "This is uniform masking"),
-        ("Uniform", "constant", {"rate": 0.5}, "masked alike"),
-        ("Upside down", "logit", {"a": -0.1, "b": 0.5}, "The curve rises"),
+        ("a too large", "logit", {"a": 1.0, "b": 0.5}, "turns the curve into a step"),
+        ("a too small", "logit", {"a": 0.0, "b": 0.5}, "this is uniform masking"),
+        ("Uniform", "constant", {"rate": 0.5}, "masked at the same rate"),
+        ("Negative a", "logit", {"a": -0.1, "b": 0.5}, "The curve rises"),
     ],
 )
 def test_a_preset_sets_function_and_sliders(
@@ -143,23 +143,23 @@ def test_settings_out_of_range_are_moved_into_it(workspace, open_page):
     assert app.selectbox(key="masking_lab:function").value == "logit"
 
 
-def test_a_complete_table_says_where_to_make_holes(fill, open_page):
+def test_a_complete_table_says_where_to_simulate_missing_values(fill, open_page):
     fill(insulin()[["age"]].assign(size=np.arange(100) / 7))
 
     app = open_page(PAGE)
 
     assert calm(app)
-    assert "The table has no holes" in text_of(app)
+    assert "This table has no missing values" in text_of(app)
     assert "Amputation lab" in text_of(app)
 
 
-def test_the_holes_of_a_scenario_can_be_looked_at(fill, open_page):
+def test_the_missing_values_of_a_scenario_can_be_chosen(fill, open_page):
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 3)), columns=["x", "y", "z"])
     workspace = fill(frame)
     workspace.save_scenario("half of *x*", Scenario(columns=("x",), proportions=0.5).to_dict())
     workspace.save_scenario("broken", {"pattern": "striped"})
     app = open_page(PAGE)
-    assert "The table has no holes" in text_of(app)
+    assert "This table has no missing values" in text_of(app)
 
     app.selectbox(key="masking_lab:source").select("half of *x*").run()
     assert calm(app)
@@ -205,7 +205,7 @@ def test_many_columns_are_shortened_and_said_so(fill, open_page):
     app = open_page(PAGE)
 
     assert calm(app)
-    assert "the 24 of 120 columns with most holes" in text_of(app)
+    assert "the 24 of 120 columns with the most missing values" in text_of(app)
 
 
 def test_markup_in_names_is_text(fill, open_page):

@@ -75,13 +75,13 @@ def test_every_experiment_has_a_view(open_page, results):
 def test_without_results_the_page_says_what_runs_them(open_view, results, view):
     app = open_view(view)
     assert calm(app)
-    assert "This was not run here yet." in app.info[0].value
+    assert "This experiment has not been run here yet." in app.info[0].value
     assert app.code[0].value == f"pmae benchmark {VIEWS[view]}"
     assert charts(app) == PRINTED_ONLY.get(view, [])
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_with_all_results_nothing_is_lacking(open_view, results, view):
+def test_with_all_results_nothing_is_missing(open_view, results, view):
     write_results(results, VIEWS[view], seeds=1)
     if view == "Downstream":
         write_results(results, "downstream-split", seeds=1)
@@ -94,13 +94,13 @@ def test_with_all_results_nothing_is_lacking(open_view, results, view):
 
 
 @pytest.mark.parametrize("view", ["All methods", "Step by step", "a and b", "Mechanisms"])
-def test_with_some_results_the_page_says_what_is_lacking(open_view, results, view):
+def test_with_some_results_the_page_says_what_was_not_run(open_view, results, view):
     chosen = {**SMALL, "patterns": ["monotone"]} if view == "Mechanisms" else SMALL
     write_results(results, VIEWS[view], seeds=1, **chosen)
     app = open_view(view)
     assert calm(app)
-    assert "combinations of table, kind of holes and method were run" in text_of(app)
-    assert "Not at all: tables" in text_of(app)
+    assert "combinations of table, missingness and method were" in text_of(app)
+    assert "None with tables" in text_of(app)
     assert "diabetes (442 rows)" in text_of(app)
     assert app.code[0].value.startswith(f"pmae benchmark {VIEWS[view]}")
 
@@ -112,7 +112,7 @@ def test_differences_from_the_paper_are_drawn_and_explained(open_view, results):
     texts = [cell for row in figure(app, "paper-table2")["data"][0]["text"] for cell in row]
     assert any("▲" in cell for cell in texts)
     text = text_of(app)
-    assert "within 2 points of the printed ones" in text
+    assert "within 2 points of the paper" in text
     assert "**Masks.**" in text
     assert "**MIRACLE** is" in text
 
@@ -166,7 +166,7 @@ def test_downstream_tasks_are_apart(open_view, results):
 def test_the_downstream_task_without_leakage_stands_beside_it(open_view, results):
     write_results(results, "downstream", seeds=1, **SMALL)
     app = open_view("Downstream", task="downstream_r2")
-    assert "Imputers thus see the features of the test rows" in text_of(app)
+    assert "Imputers therefore see the features of the test rows" in text_of(app)
     assert any("downstream-split" in one.value for one in app.code)
     write_results(results, "downstream-split", seeds=1, shift=0.03, **SMALL)
     app = open_view("Downstream", task="downstream_r2")
@@ -184,7 +184,7 @@ def test_blocks_of_a_network_can_be_chosen(open_view, results):
 
 
 def test_new_results_are_seen_at_once(open_view, results):
-    assert "This was not run here yet." in text_of(open_view("a and b"))
+    assert "This experiment has not been run here yet." in text_of(open_view("a and b"))
     write_results(results, "grid", seeds=1, **SMALL)
     assert charts(open_view("a and b")) == ["paper-grid-pmae-mix", "paper-grid-pmae-trf"]
 

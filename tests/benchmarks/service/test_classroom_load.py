@@ -37,9 +37,9 @@ def test_reruns_of_one_session_are_counted(server):
 def test_a_widget_does_what_it_does_in_a_browser(server):
     with WireVisitor(server.url) as visitor:
         visitor.open("masking_lab")
-        assert "b: how much to mask at all" in visitor.labels("slider")
+        assert "b: overall masking rate" in visitor.labels("slider")
         visitor.set("Masking function", "Constant")
-        assert "a: how strongly holes count" not in shown_after(visitor)
+        assert "a: effect of missingness" not in shown_after(visitor)
 
 
 def shown_after(visitor: WireVisitor) -> list[str]:

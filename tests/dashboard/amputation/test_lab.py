@@ -6,15 +6,15 @@ from dashboard.amputation.lab import (
     COUPLING_WORDS,
     MECHANISM_WORDS,
     PATTERN_WORDS,
-    Truths,
-    by_holes,
-    chance_sentence,
+    TrueValues,
+    most_missing_first,
     pattern_sentence,
+    probability_sentence,
     result_sentence,
     scenario_words,
     short_number,
-    truth_sentence,
-    truths,
+    true_values,
+    values_sentence,
     with_advice_of_page,
 )
 from dashboard.amputation.scenario import Scenario
@@ -29,8 +29,8 @@ TABLE = pd.DataFrame(RNG.normal(size=(500, 4)), columns=list("abcd"))
 
 def column(values, missing, scale="number", propensity=None):
     values, missing = np.asarray(values), np.asarray(missing)
-    chances = np.full(len(values), 0.5) if propensity is None else np.asarray(propensity)
-    return Truths("x", scale, values, missing, chances)
+    probabilities = np.full(len(values), 0.5) if propensity is None else np.asarray(propensity)
+    return TrueValues("x", scale, values, missing, probabilities)
 
 
 def test_every_choice_of_the_library_has_words():
@@ -55,87 +55,89 @@ def test_dropped_rows_are_counted():
 
     sentence = result_sentence(made, made.missing.columns, 500)
 
-    assert f"{500 - len(made.truth)} rows lost every cell and were dropped" in sentence
+    assert f"{500 - len(made.truth)} rows lost every value and were dropped" in sentence
 
 
 @pytest.mark.parametrize("columns", [["a"], ["a", "b"]])
-def test_holes_that_all_went_with_their_rows_are_explained(columns):
+def test_missing_values_that_were_all_dropped_with_their_rows_are_explained(columns):
     made = ampute(TABLE[columns], "general", "MCAR", proportions=0.5, seed=1)
 
     sentence = result_sentence(made, made.missing.columns, 500)
 
-    assert "rows lost every cell and were dropped, and no hole is left" in sentence
-    assert "Leave a column without holes" in sentence
+    assert "rows lost every value and were dropped, so no missing values remain" in sentence
+    assert "Keep one column complete" in sentence
 
 
-def test_no_hole_at_all_is_said():
+def test_no_removed_value_at_all_is_said():
     made = ampute(TABLE, "general", "MCAR", proportions=1.0)
 
-    assert "No cell was removed" in result_sentence(made, made.missing.columns, 500)
+    assert "No values were removed" in result_sentence(made, made.missing.columns, 500)
     assert pattern_sentence(made) == ""
 
 
 @pytest.mark.parametrize(
-    ("coupling", "words"), [("nested", "strict staircase"), ("independent", "no staircase")]
+    ("coupling", "words"), [("nested", "**monotone**"), ("independent", "**not monotone**")]
 )
-def test_the_pattern_seen_from_outside(coupling, words):
+def test_the_pattern_named_is_the_one_that_came_out(coupling, words):
     assert words in pattern_sentence(ampute(TABLE, "general", "MNAR", coupling))
 
 
-def test_values_that_hide_themselves_are_said_to_differ():
+def test_self_masked_values_are_said_to_differ():
     made = ampute(TABLE, "general", "self-masking", columns=["a"], proportions=0.5, seed=0)
 
-    lost = truths(made, "a", Role.NUMERICAL)
-    sentence = truth_sentence(lost)
+    looked_at = true_values(made, "a", Role.NUMERICAL)
+    sentence = values_sentence(looked_at)
 
-    direction = "higher" if lost.lost.mean() > lost.left.mean() else "lower"
+    direction = "higher" if looked_at.removed.mean() > looked_at.observed.mean() else "lower"
     assert direction in sentence
-    assert "Who looks only at what is left" in sentence
-    assert "depending on its row" in chance_sentence(lost)
+    assert "the true mean is" in sentence
+    assert "depending on the row" in probability_sentence(looked_at)
 
 
-def test_values_lost_by_chance_are_said_to_be_alike():
+def test_values_removed_by_chance_are_said_to_be_similar():
     made = ampute(TABLE, "general", "MCAR", columns=["a"], proportions=0.5, seed=0)
 
-    lost = truths(made, "a", Role.NUMERICAL)
+    looked_at = true_values(made, "a", Role.NUMERICAL)
 
-    assert "chance alone" in truth_sentence(lost)
-    assert "the same chance of 50% to stay" in chance_sentence(lost)
+    assert "a difference within chance" in values_sentence(looked_at)
+    assert "the same 50% probability of being observed" in probability_sentence(looked_at)
 
 
 @pytest.mark.parametrize(
     ("values", "missing", "words"),
     [
-        ([1.0, 2.0], [False, False], "No cell of `x` was removed"),
-        ([1.0, 2.0], [True, True], "Every cell of `x` was removed"),
+        ([1.0, 2.0], [False, False], "No values of `x` were removed"),
+        ([1.0, 2.0], [True, True], "All values of `x` were removed"),
         ([3.0, 3.0], [True, False], "All values of `x` are equal"),
     ],
 )
 def test_columns_with_nothing_to_compare(values, missing, words):
-    assert words in truth_sentence(column(values, missing))
+    assert words in values_sentence(column(values, missing))
 
 
-def test_categories_that_are_lost_more_often_are_named():
+def test_categories_that_are_removed_more_often_are_named():
     values = np.array(["rich"] * 100 + ["poor"] * 100, dtype=object)
     missing = np.arange(200) < 80
 
-    sentence = truth_sentence(column(values, missing, "category"))
+    sentence = values_sentence(column(values, missing, "category"))
 
     assert sentence == (
-        "`rich` makes up 100% of the lost cells of `x`, but 16.7% of those that are left."
+        "`rich` makes up 100% of the removed values of `x` but 16.7% of the observed ones."
     )
 
 
-def test_categories_lost_alike():
+def test_categories_removed_equally_often():
     values = np.array(["a", "b"] * 100, dtype=object)
 
-    assert "the same categories" in truth_sentence(column(values, np.arange(200) < 100, "category"))
+    assert "the same categories" in values_sentence(
+        column(values, np.arange(200) < 100, "category")
+    )
 
 
 def test_dates_are_later_or_earlier():
     days = np.arange(1000.0)
 
-    assert "far later" in truth_sentence(column(days, days > 500, "time"))
+    assert "far later" in values_sentence(column(days, days > 500, "time"))
 
 
 def test_every_column_of_the_samples_can_be_looked_at():
@@ -144,11 +146,11 @@ def test_every_column_of_the_samples_can_be_looked_at():
     scales = {}
 
     for name in clinic.frame.columns:
-        looked_at = truths(made, name, clinic.schema.role(name))
+        looked_at = true_values(made, name, clinic.schema.role(name))
         scales[name] = looked_at.scale
         assert len(looked_at.values) == len(made.truth)
-        assert truth_sentence(looked_at)
-        assert chance_sentence(looked_at)
+        assert values_sentence(looked_at)
+        assert probability_sentence(looked_at)
 
     assert scales["visit_date"] == "time"
     assert scales["bmi"] == "number"
@@ -162,17 +164,17 @@ def test_durations_and_text_numbers_are_numbers():
     schema = Schema.infer(frame, {"size": Role.NUMERICAL})
     made = ampute(frame, "general", "MCAR", schema=schema, proportions=0.5)
 
-    assert truths(made, "wait", Role.NUMERICAL).scale == "number"
-    assert truths(made, "size", Role.NUMERICAL).values.min() >= 0.5
+    assert true_values(made, "wait", Role.NUMERICAL).scale == "number"
+    assert true_values(made, "size", Role.NUMERICAL).values.min() >= 0.5
 
 
-def test_columns_with_most_holes_come_first():
+def test_columns_with_the_most_missing_values_come_first():
     made = ampute(TABLE, columns=["a", "b"], proportions={"a": 0.9, "b": 0.2})
 
-    assert by_holes(made, ["a", "b", "c"]) == ["b", "a", "c"]
+    assert most_missing_first(made, ["a", "b", "c"]) == ["b", "a", "c"]
 
 
-def test_columns_that_cannot_get_holes_do_not_count():
+def test_columns_that_cannot_lose_values_do_not_count():
     made = ampute(TABLE.assign(empty=np.nan), "monotone", "MCAR", columns=["a"])
 
     sentence = result_sentence(made, list("abcd"), 500)
@@ -188,7 +190,7 @@ def test_a_scenario_in_a_few_words():
         "general, MNAR, nested, in `a`, 50% of columns, 25% observed, seed 0"
     )
     assert scenario_words(Scenario(kind="like-mine", seed=7)) == (
-        "holes like the table's own, seed 7"
+        "missing values like the table's own, seed 7"
     )
 
 
@@ -199,10 +201,10 @@ def test_errors_use_the_words_of_the_page():
     sentence = str(with_advice_of_page(caught.value))
 
     assert "column_share" not in sentence
-    assert "the share of columns with holes" in sentence
+    assert "the share of columns with missing values" in sentence
 
 
-def test_numbers_have_the_digits_that_their_spread_deserves():
+def test_numbers_have_the_digits_that_their_spread_justifies():
     assert short_number(1234.5678, 300) == "1,235"
     assert short_number(26.38, 4.4) == "26.38"
     assert short_number(5.0, 0.0) == "5"

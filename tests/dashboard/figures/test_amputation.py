@@ -6,16 +6,16 @@ from dashboard.figures.amputation import (
     MOST_CATEGORIES,
     MOST_COLUMNS,
     PICTURE_ROWS,
-    chance_data,
-    chance_figure,
     density_data,
     density_figure,
-    hole_picture,
-    holes_figure,
+    missing_cells_figure,
+    probability_data,
+    probability_figure,
     propensity_data,
     propensity_figure,
-    truth_data,
-    truths_figure,
+    row_bands,
+    value_shares,
+    values_figure,
 )
 from dashboard.shell.theme import MISSING, OBSERVED
 
@@ -28,18 +28,18 @@ def staircase(n_rows=30):
     return pd.DataFrame({"c": draw < 2 / 3, "a": draw < 1 / 3, "b": np.zeros(n_rows, dtype=bool)})
 
 
-def test_ordered_holes_show_the_staircase():
-    picture = hole_picture(staircase())
+def test_sorted_missing_cells_show_the_staircase():
+    picture = row_bands(staircase())
 
     assert picture.columns == ["b", "a", "c"]
     assert (np.diff(picture.share_missing, axis=0) >= 0).all()
     assert (np.diff(picture.share_missing, axis=1) >= 0).all()
 
 
-def test_holes_in_the_order_of_the_table():
+def test_missing_cells_in_the_order_of_the_table():
     missing = staircase()
 
-    picture = hole_picture(missing, ordered=False)
+    picture = row_bands(missing, ordered=False)
 
     assert picture.columns == ["c", "a", "b"]
     assert picture.share_missing.tolist() == missing.astype(float).to_numpy().tolist()
@@ -49,7 +49,7 @@ def test_holes_in_the_order_of_the_table():
 def test_many_rows_are_drawn_in_bands_that_keep_the_share():
     missing = pd.DataFrame(RNG.random((10_000, 3)) < 0.3, columns=list("xyz"))
 
-    picture = hole_picture(missing)
+    picture = row_bands(missing)
 
     assert picture.share_missing.shape == (PICTURE_ROWS, 3)
     assert picture.rows_per_band == pytest.approx(10_000 / PICTURE_ROWS)
@@ -60,26 +60,26 @@ def test_many_rows_are_drawn_in_bands_that_keep_the_share():
 def test_tables_of_any_shape_are_drawn(shape):
     missing = pd.DataFrame(np.ones(shape, dtype=bool))
 
-    figure = holes_figure(hole_picture(missing))
+    figure = missing_cells_figure(row_bands(missing))
 
     assert (np.asarray(figure.data[0].z) == 1).all()
     assert figure.data[0].colorscale[0][1] == OBSERVED
     assert figure.data[0].colorscale[1][1] == MISSING
 
 
-def test_chances_are_drawn_from_lowest_to_highest():
+def test_probabilities_are_drawn_from_lowest_to_highest():
     propensity = pd.DataFrame({"a": [0.0, 0.25, 0.5, 0.75, 1.0], "b": [0.3] * 5})
 
-    chances = propensity_data(propensity, ["b", "a"])
-    everything, _, middle = propensity_figure(chances).data
+    quantiles = propensity_data(propensity, ["b", "a"])
+    everything, _, median = propensity_figure(quantiles).data
 
-    assert chances["column"].tolist() == ["b", "a"]
-    assert list(middle.x) == [0.3, 0.5]
+    assert quantiles["column"].tolist() == ["b", "a"]
+    assert list(median.x) == [0.3, 0.5]
     assert list(everything.x)[:2] == [0.3, 0.3]
     assert list(everything.x)[3:5] == [0.0, 1.0]
 
 
-def test_of_very_many_columns_the_first_chances_are_drawn():
+def test_of_very_many_columns_the_first_probabilities_are_drawn():
     propensity = pd.DataFrame(np.full((4, 90), 0.5))
 
     figure = propensity_figure(propensity_data(propensity, list(propensity.columns)))
@@ -87,42 +87,42 @@ def test_of_very_many_columns_the_first_chances_are_drawn():
     assert len(figure.data[-1].x) == MOST_COLUMNS
 
 
-def test_numbers_left_and_lost_are_shares_of_their_group():
+def test_observed_and_removed_numbers_are_shares_of_their_group():
     values = np.concatenate([RNG.normal(0, 1, 900), RNG.normal(3, 1, 100)])
     missing = np.arange(1000) >= 900
 
-    data = truth_data(values, missing, "number")
+    data = value_shares(values, missing, "number")
 
-    assert data["left"].sum() == pytest.approx(1)
-    assert data["lost"].sum() == pytest.approx(1)
+    assert data["observed"].sum() == pytest.approx(1)
+    assert data["removed"].sum() == pytest.approx(1)
     center = (data["from"] + data["to"]) / 2
-    assert (center * data["lost"]).sum() - (center * data["left"]).sum() == pytest.approx(
+    assert (center * data["removed"]).sum() - (center * data["observed"]).sum() == pytest.approx(
         3, abs=0.4
     )
 
 
 def test_few_values_have_a_bar_each():
-    data = truth_data(
+    data = value_shares(
         np.array([1.0, 2.0, 4.0, 4.0]), np.array([False, False, True, True]), "number"
     )
 
     assert data["from"].tolist() == [0.5, 1.5, 3.0]
-    assert data["left"].tolist() == [0.5, 0.5, 0.0]
-    assert data["lost"].tolist() == [0.0, 0.0, 1.0]
+    assert data["observed"].tolist() == [0.5, 0.5, 0.0]
+    assert data["removed"].tolist() == [0.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize("values", [np.array([]), np.array([7.0, 7.0])])
 def test_no_value_or_one_value_can_be_drawn(values):
-    data = truth_data(values, np.zeros(len(values), dtype=bool), "number")
+    data = value_shares(values, np.zeros(len(values), dtype=bool), "number")
 
-    assert truths_figure(data, "x", "number").to_json()
-    assert chance_figure(chance_data(values, values, "number"), "x", "number").to_json()
+    assert values_figure(data, "x", "number").to_json()
+    assert probability_figure(probability_data(values, values, "number"), "x", "number").to_json()
 
 
 def test_dates_are_drawn_on_an_axis_of_dates():
     days = np.array([0.0, 365.0, 730.0])
 
-    figure = truths_figure(truth_data(days, days > 400, "time"), "visit", "time")
+    figure = values_figure(value_shares(days, days > 400, "time"), "visit", "time")
 
     assert pd.Timestamp(figure.data[0].x[0]).year == 1969
     assert pd.Timestamp(figure.data[0].x[-1]).year == 1972
@@ -131,11 +131,11 @@ def test_dates_are_drawn_on_an_axis_of_dates():
 def test_rare_categories_are_joined():
     values = np.array([f"label {i}" for i in range(50)] + ["often"] * 50, dtype=object)
 
-    data = truth_data(values, np.arange(100) % 2 == 0, "category")
+    data = value_shares(values, np.arange(100) % 2 == 0, "category")
 
     assert data["category"].iloc[0] == "often"
     assert data["category"].iloc[-1] == f"{51 - MOST_CATEGORIES} others"
-    assert data[["left", "lost"]].sum().tolist() == pytest.approx([1, 1])
+    assert data[["observed", "removed"]].sum().tolist() == pytest.approx([1, 1])
 
 
 def test_markup_in_names_is_text():
@@ -143,33 +143,33 @@ def test_markup_in_names_is_text():
     missing = np.array([True, False])
 
     figures = [
-        truths_figure(truth_data(values, missing, "category"), "<i>c</i>", "category"),
-        chance_figure(
-            chance_data(values, np.array([0.1, 0.2]), "category"), "<i>c</i>", "category"
+        values_figure(value_shares(values, missing, "category"), "<i>c</i>", "category"),
+        probability_figure(
+            probability_data(values, np.array([0.1, 0.2]), "category"), "<i>c</i>", "category"
         ),
-        holes_figure(hole_picture(pd.DataFrame({"<i>c</i>": missing}))),
+        missing_cells_figure(row_bands(pd.DataFrame({"<i>c</i>": missing}))),
     ]
 
     for figure in figures:
         assert "<i>" not in figure.to_json().replace("\\u003c", "<")
 
 
-def test_the_chance_to_stay_follows_the_value():
+def test_the_probability_follows_the_value():
     values = np.linspace(0, 1, 1000)
 
-    data = chance_data(values, values**2, "number")
+    data = probability_data(values, values**2, "number")
 
     assert len(data) == 10
-    assert data["chance"].tolist() == pytest.approx((data["value"] ** 2).tolist(), abs=0.01)
+    assert data["probability"].tolist() == pytest.approx((data["value"] ** 2).tolist(), abs=0.01)
 
 
-def test_the_chance_of_each_category():
+def test_the_probability_of_each_category():
     values = np.array(["a", "b", "a"], dtype=object)
 
-    data = chance_data(values, np.array([0.2, 0.9, 0.4]), "category")
+    data = probability_data(values, np.array([0.2, 0.9, 0.4]), "category")
 
     assert data["category"].tolist() == ["a", "b"]
-    assert data["chance"].tolist() == pytest.approx([0.3, 0.9])
+    assert data["probability"].tolist() == pytest.approx([0.3, 0.9])
 
 
 @pytest.mark.parametrize("p_obs", [[0.5], [0.0, 1.0], list(np.linspace(0.2, 0.8, 40))])

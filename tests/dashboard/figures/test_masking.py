@@ -32,7 +32,7 @@ def trace(figure, name):
 
 
 def test_the_curve_is_the_masking_function_and_leaves_out_full_columns():
-    line = trace(curve([0.3]), "your masking")
+    line = trace(curve([0.3]), "yours")
 
     assert line.y == pytest.approx(masking_probability(line.x))
     assert 0 <= min(line.x) < max(line.x) < 1
@@ -40,14 +40,14 @@ def test_the_curve_is_the_masking_function_and_leaves_out_full_columns():
 
 
 def test_every_column_lies_on_the_curve():
-    points = trace(curve([0.26, 0.5, 1.0]), "columns of the table")
+    points = trace(curve([0.26, 0.5, 1.0]), "columns")
 
     assert list(points.x) == [0.26, 0.5, 1.0]
     assert list(points.y) == pytest.approx([0.552, 0.5, 0.0], abs=1e-3)
 
 
 def test_columns_alike_share_a_point_that_names_them():
-    points = trace(curve([1.0, 1.0, 1.0, 0.5]), "columns of the table")
+    points = trace(curve([1.0, 1.0, 1.0, 0.5]), "columns")
 
     assert list(points.x) == [0.5, 1.0]
     assert list(points.text) == ["column 3", "3 columns"]
@@ -56,13 +56,13 @@ def test_columns_alike_share_a_point_that_names_them():
 
 
 def test_a_column_that_misses_one_cell_in_a_million_is_not_counted_as_full():
-    points = trace(curve([1.0, 1 - 1e-6]), "columns of the table")
+    points = trace(curve([1.0, 1 - 1e-6]), "columns")
 
     assert len(points.x) == 2
 
 
 def test_labels_that_would_overlap_are_left_to_the_hover():
-    points = trace(curve([0.50, 0.51, 0.52, 0.95]), "columns of the table")
+    points = trace(curve([0.50, 0.51, 0.52, 0.95]), "columns")
 
     assert list(points.text) == ["column 0", "", "", "column 3"]
 
@@ -95,12 +95,12 @@ def test_markup_in_names_is_text():
 
 def test_prediction_and_reconstruction_weigh_one_together():
     figure = weights_figure(weights([0.26, 1.0]), uniform=0.5)
-    predict, give_back, uniform = figure.data
+    predict, reconstruct, uniform = figure.data
 
     assert list(predict.x) == pytest.approx([0.552, 0.0], abs=1e-3)
-    assert np.add(predict.x, give_back.x) == pytest.approx([1, 1])
+    assert np.add(predict.x, reconstruct.x) == pytest.approx([1, 1])
     assert predict.marker.color == MASKED
-    assert give_back.marker.color == OBSERVED
+    assert reconstruct.marker.color == OBSERVED
     assert list(uniform.x) == [0.5, 0.5]
     assert list(figure.layout.yaxis.ticktext) == ["column 0", "column 1"]
 

@@ -4,59 +4,59 @@ import numpy as np
 import pytest
 
 from dashboard.learn.masking import (
-    HELPERS,
+    PREDICTORS,
     TARGET,
     USUAL_A,
     make_trader,
-    practise,
     read_trained,
+    training_cases,
 )
 from pmae_core.masking import masking_probability
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_proportional_masking_practises_the_real_case_about_twice_as_often(seed):
-    practice = practise(make_trader(seed), USUAL_A, seed)
+def test_proportional_masking_trains_on_the_real_case_about_twice_as_often(seed):
+    cases = training_cases(make_trader(seed), USUAL_A, seed)
 
-    assert practice.answer == "proportional"
-    ratio = practice.with_all_helpers("proportional") / practice.with_all_helpers("uniform")
+    assert cases.answer == "proportional"
+    ratio = cases.with_all_visible("proportional") / cases.with_all_visible("uniform")
     assert 1.6 < ratio < 2.4
-    assert practice.with_all_helpers("holes") > 0.9
-    assert practice.with_all_helpers("uniform") < 0.3
+    assert cases.with_all_visible("missing") > 0.9
+    assert cases.with_all_visible("uniform") < 0.3
 
 
 def test_the_counts_are_what_the_masking_functions_promise():
     trader = make_trader(0)
-    practice = practise(trader, USUAL_A, 0)
-    p_obs = trader.observed.mean(axis=0)[: len(HELPERS)]
+    cases = training_cases(trader, USUAL_A, 0)
+    p_obs = trader.observed.mean(axis=0)[: len(PREDICTORS)]
 
     for kind, masked in (
-        ("uniform", np.full(len(HELPERS), 0.5)),
+        ("uniform", np.full(len(PREDICTORS), 0.5)),
         ("proportional", masking_probability(p_obs, a=USUAL_A, b=0.5)),
     ):
         expected = (p_obs * (1 - masked)).prod()
-        assert practice.with_all_helpers(kind) == pytest.approx(expected, abs=0.04)
-        assert practice.in_sight[kind].sum() == pytest.approx(1)
+        assert cases.with_all_visible(kind) == pytest.approx(expected, abs=0.04)
+        assert cases.visible[kind].sum() == pytest.approx(1)
 
 
 def test_without_a_slope_both_are_alike():
-    practice = practise(make_trader(1), 0.0, 1)
+    cases = training_cases(make_trader(1), 0.0, 1)
 
-    assert practice.answer == "alike"
-    assert practice.in_sight["uniform"].equals(practice.in_sight["proportional"])
-    assert practice.warning() is None
-
-
-def test_a_slope_too_large_never_hides_the_helpers():
-    assert "never practises" in practise(make_trader(1), 0.2, 1).warning()
+    assert cases.answer == "alike"
+    assert cases.visible["uniform"].equals(cases.visible["proportional"])
+    assert cases.warning() is None
 
 
-def test_neither_helper_says_anything_alone():
+def test_a_slope_too_large_never_masks_the_predictors():
+    assert "never learns to impute" in training_cases(make_trader(1), 0.2, 1).warning()
+
+
+def test_neither_predictor_says_anything_alone():
     truth = make_trader(0).truth
-    alone = truth[[*HELPERS, TARGET]].corr()[TARGET].drop(TARGET).abs()
+    alone = truth[[*PREDICTORS, TARGET]].corr()[TARGET].drop(TARGET).abs()
 
     assert (alone < 0.15).all()
-    assert np.corrcoef(truth[HELPERS[0]] * truth[HELPERS[1]], truth[TARGET])[0, 1] > 0.98
+    assert np.corrcoef(truth[PREDICTORS[0]] * truth[PREDICTORS[1]], truth[TARGET])[0, 1] > 0.98
 
 
 def test_the_measured_comparison_is_there_and_says_what_the_lesson_says():

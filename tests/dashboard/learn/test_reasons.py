@@ -11,7 +11,7 @@ def clinic():
 
 
 @pytest.mark.parametrize("column", reasons.DECIDED_BY)
-def test_the_named_causes_decide_alone_how_likely_a_hole_is(clinic, column):
+def test_the_named_causes_decide_alone_how_likely_a_missing_value_is(clinic, column):
     causes = [clinic.truth[name] for name in reasons.DECIDED_BY[column]]
     chance = clinic.p_missing[column]
 
@@ -37,21 +37,23 @@ def test_causes_of_mar_are_always_known(clinic):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_every_seed_shows_holes_of_several_columns(seed):
-    holes = reasons.holes(make_clinic(seed=seed))
+def test_every_seed_shows_missing_cells_of_several_columns(seed):
+    cells = reasons.missing_cells(make_clinic(seed=seed))
 
-    assert len({column for _, column in holes}) >= 3
-    assert all(column in reasons.DECIDED_BY for _, column in holes)
+    assert len({column for _, column in cells}) >= 3
+    assert all(column in reasons.DECIDED_BY for _, column in cells)
 
 
-def test_the_story_of_a_cell_names_its_cause_chance_and_value(clinic):
-    row, column = next(cell for cell in reasons.holes(clinic) if cell[1] == "blood_pressure")
+def test_the_details_of_a_cell_name_its_cause_probability_and_value(clinic):
+    row, column = next(
+        cell for cell in reasons.missing_cells(clinic) if cell[1] == "blood_pressure"
+    )
 
-    story = reasons.cell_story(clinic, row, column)
+    details = reasons.cell_details(clinic, row, column)
 
-    assert f"`age` is {clinic.truth.loc[row, 'age']}" in story
-    assert f"**{clinic.truth.loc[row, column]}**" in story
-    assert f"{100 * clinic.p_missing.loc[row, column]:.0f}%" in story
+    assert f"`age` is {clinic.truth.loc[row, 'age']}" in details
+    assert f"**{clinic.truth.loc[row, column]}**" in details
+    assert f"{100 * clinic.p_missing.loc[row, column]:.0f}%" in details
 
 
 @pytest.mark.parametrize(
@@ -85,10 +87,10 @@ def test_income_hides_itself(clinic):
 @pytest.mark.parametrize(
     ("column", "words"),
     [
-        ("bmi", "Nothing that we know clearly goes"),
-        ("blood_pressure", "clearly go with `age`"),
-        ("insulin", "clearly go with `region`"),
-        ("income", "Nothing that we know clearly goes"),
+        ("bmi", "No observed column is clearly related"),
+        ("blood_pressure", "clearly related to `age`"),
+        ("insulin", "clearly related to `region`"),
+        ("income", "No observed column is clearly related"),
     ],
 )
 def test_only_clear_differences_are_clues(clinic, column, words):

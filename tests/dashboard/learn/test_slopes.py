@@ -20,21 +20,21 @@ def change(cause, strength=USUAL_STRENGTH):
 
 @pytest.mark.parametrize("strength", [WEAKEST, USUAL_STRENGTH, STRONGEST])
 @pytest.mark.parametrize("cause", ["chance", "predictor"])
-def test_holes_by_chance_or_by_the_predictor_leave_the_slope_alone(cause, strength):
+def test_missing_values_by_chance_or_by_the_predictor_leave_the_slope_alone(cause, strength):
     made = drop_rows(cause, strength, 0)
 
     # 200 tables scatter by a tenth or two; their mean by a fourteenth of that.
     assert abs(made.change()) < 0.03
-    assert 0.35 < (made.redrawn_slopes < made.population_slope).mean() < 0.65
+    assert 0.35 < (made.repeated_slopes < made.population_slope).mean() < 0.65
     assert made.cause.effect == "same"
 
 
 @pytest.mark.parametrize("cause", ["outcome", "age"])
-def test_holes_by_the_outcome_flatten_the_line_in_nearly_all_tables(cause):
+def test_missing_values_by_the_outcome_flatten_the_line_in_nearly_all_tables(cause):
     made = drop_rows(cause, USUAL_STRENGTH, 0)
 
     assert made.change() < -0.2
-    assert (made.redrawn_slopes < made.population_slope).mean() > 0.98
+    assert (made.repeated_slopes < made.population_slope).mean() > 0.98
     assert made.cause.effect == "flatter"
 
 
@@ -49,17 +49,17 @@ def test_a_stricter_rule_flattens_more():
     assert means[0] > means[1] > means[2]
 
 
-def test_only_missing_ages_are_repaired_by_filling():
+def test_imputation_corrects_only_missing_ages():
     def error(cause):
         made = [drop_rows(cause, USUAL_STRENGTH, seed) for seed in SEEDS]
-        return np.mean([m.filled_slope / m.true_line[0] - 1 for m in made])
+        return np.mean([m.imputed_slope / m.true_line[0] - 1 for m in made])
 
     assert abs(error("age")) < 0.08
     assert error("outcome") < -0.15
 
 
 @pytest.mark.parametrize("cause", CAUSES)
-def test_half_of_the_rows_stay_and_the_rest_is_as_told(cause):
+def test_half_of_the_rows_are_complete_and_the_rule_is_as_stated(cause):
     made = drop_rows(cause, USUAL_STRENGTH, 3)
 
     assert made.kept.mean() == pytest.approx(0.5, abs=0.08)
@@ -80,7 +80,7 @@ def test_the_slopes_are_those_of_least_squares():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_luck_of_the_holes_has_nothing_to_do_with_the_patients(seed):
+def test_chance_of_missing_values_is_independent_of_the_patients(seed):
     made = drop_rows("chance", USUAL_STRENGTH, seed)
 
     assert abs(np.corrcoef(made.kept, made.truth[X])[0, 1]) < 0.15

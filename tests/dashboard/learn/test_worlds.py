@@ -7,10 +7,10 @@ from dashboard.learn.worlds import (
     SPREAD,
     USUAL_SHIFT,
     VALUE,
-    chance_curve,
-    chance_to_tell,
     diagnose,
     make_worlds,
+    probability_to_report,
+    reporting_curve,
     solution,
 )
 
@@ -42,18 +42,18 @@ def test_every_diagnostic_agrees(seed):
 
     assert one.table() == two.table()
     assert one.little == two.little
-    assert one.filled_mean == two.filled_mean
+    assert one.imputed_mean == two.imputed_mean
     assert one.share_missing == two.share_missing
     pd.testing.assert_frame_equal(one.differences, two.differences, check_exact=True)
     assert (one.tree.skill, one.tree.rules) == (two.tree.skill, two.tree.rules)
 
 
-def test_the_same_filling_is_right_in_one_world_and_wrong_in_the_other():
+def test_the_same_imputation_is_right_in_one_world_and_wrong_in_the_other():
     errors = {"MAR": [], "MNAR": []}
     for seed in range(12):
         for name, world in by_mechanism(USUAL_SHIFT, seed).items():
-            filled = worlds.gaussian_of(world.incomplete).mean[2]
-            errors[name].append(filled - world.true_mean)
+            imputed = worlds.gaussian_of(world.incomplete).mean[2]
+            errors[name].append(imputed - world.true_mean)
 
     assert abs(np.mean(errors["MAR"])) < 0.5
     assert max(errors["MNAR"]) < -2.5
@@ -66,25 +66,25 @@ def test_the_seed_decides_which_world_is_which():
 
 
 @pytest.mark.parametrize(("mechanism", "shift"), [("MAR", 0.0), ("MNAR", USUAL_SHIFT)])
-def test_the_probability_to_tell_is_that_of_the_world(monkeypatch, mechanism, shift):
-    """In many people, those with a like probability tell as often as it says."""
+def test_the_probability_to_report_is_that_of_the_world(monkeypatch, mechanism, shift):
+    """In many people, those of similar probability report as often as it says."""
     monkeypatch.setattr(worlds, "N_ROWS", 200_000)
     world = by_mechanism(USUAL_SHIFT, 0)[mechanism]
     age, school, income = (world.truth[name].to_numpy() for name in ("age", "school", VALUE))
-    told = ~world.missing
+    reported = ~world.missing
 
     for group in (income < 35, (income > 35) & (income < 45), income > 50):
-        promised = chance_to_tell(income, age, school, shift)[group]
-        assert told[group].mean() == pytest.approx(promised.mean(), abs=0.01)
+        promised = probability_to_report(income, age, school, shift)[group]
+        assert reported[group].mean() == pytest.approx(promised.mean(), abs=0.01)
     # Given age and school, the income matters in the MNAR world alone.
     above = income - worlds.expected_income(age, school) > 0
     alike = np.abs(age - 45) < 2
-    difference = told[alike & above].mean() - told[alike & ~above].mean()
+    difference = reported[alike & above].mean() - reported[alike & ~above].mean()
     assert (difference < -0.2) if mechanism == "MNAR" else (abs(difference) < 0.03)
 
 
 def test_the_curve_is_flat_in_the_mar_world_and_falls_in_the_other():
-    curve = chance_curve(USUAL_SHIFT)
+    curve = reporting_curve(USUAL_SHIFT)
 
     assert np.ptp(curve["MAR"]) == 0
     assert (np.diff(curve["MNAR"]) < 0).all()
@@ -102,4 +102,4 @@ def test_the_solution_names_both_truths():
 
     assert all(f"**{world.true_mean:.1f}**" in words for world in pair)
     place = [world.mechanism for world in pair].index("MNAR") + 1
-    assert f"World {place} is the MNAR one" in words
+    assert f"World {place} is MNAR" in words

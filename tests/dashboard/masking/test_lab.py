@@ -11,9 +11,9 @@ from dashboard.masking.lab import (
     column_sentence,
     column_weights,
     masking_table,
+    mixed_range,
     notes,
     paper_sentence,
-    practised_range,
     slider_range,
     slider_words,
     table_sentence,
@@ -38,7 +38,7 @@ def warnings(looked_at, masking):
     return [note.text for note in notes(looked_at, masking) if note.level == "warning"]
 
 
-def test_columns_come_with_most_holes_first():
+def test_columns_with_the_most_missing_values_come_first():
     looked_at = table(full=1, half=0.5, few=0.26)
 
     assert looked_at.names == ("few", "half", "full")
@@ -84,17 +84,17 @@ def test_masked_cells_are_those_that_training_would_mask():
     looked_at = table(half=0.5, full=1)
     sampler = MaskSampler(p_obs="table").fit(looked_at.observed)
 
-    class Draws:
+    class FixedNumbers:
         def random(self, shape):
-            assert shape == looked_at.draws.shape
-            return looked_at.draws
+            assert shape == looked_at.random_numbers.shape
+            return looked_at.random_numbers
 
-    expected = sampler.sample(looked_at.observed, Draws())
+    expected = sampler.sample(looked_at.observed, FixedNumbers())
     assert (looked_at.masked(PAPER.probability(looked_at.p_obs)) == expected).all()
     assert expected.any()
 
 
-def test_a_slider_changes_only_the_cells_whose_fate_it_changes():
+def test_a_higher_rate_only_adds_masked_cells():
     looked_at = table(half=0.5)
     less = looked_at.masked(Masking("constant", {"rate": 0.4}).probability(looked_at.p_obs))
     more = looked_at.masked(Masking("constant", {"rate": 0.6}).probability(looked_at.p_obs))
@@ -107,21 +107,21 @@ def test_the_sentence_of_the_issue():
     sentence = column_sentence("insulin", 0.26, float(PAPER.probability(0.26)))
 
     assert sentence.startswith(
-        "Column `insulin` is observed in 26% of rows: 55.2% of its cells will be masked "
-        "and must be predicted"
+        "Column `insulin` is observed in 26% of rows: 55.2% of its observed cells are masked "
+        "and predicted"
     )
 
 
 @pytest.mark.parametrize(
     ("p_obs", "probability", "words"),
     [
-        (1.0, 0.0, "always helps to predict the others"),
-        (1.0, 0.5, "and still 50% of its cells will be masked"),
-        (0.3, 0.0, "never practised"),
-        (0.3, 1.0, "none is ever seen"),
+        (1.0, 0.0, "always available to predict the other columns"),
+        (1.0, 0.5, "yet 50% of its cells are masked"),
+        (0.3, 0.0, "never learns to predict it"),
+        (0.3, 1.0, "none serve as input"),
     ],
 )
-def test_the_sentence_changes_with_the_fate_of_the_column(p_obs, probability, words):
+def test_the_sentence_says_what_masking_does_to_the_column(p_obs, probability, words):
     assert words in column_sentence("x", p_obs, probability)
 
 
@@ -133,8 +133,8 @@ def test_the_table_in_words():
     sentence = table_sentence(table(half=0.5, full=1), PAPER)
 
     assert sentence == (
-        "Of 150 observed cells about 25 (16.7%) are masked in each pass over the table; "
-        "uniform masking hides 75 (50%)."
+        "**About 25 of 150 observed cells (16.7%) are masked** in each pass over the table. "
+        "Uniform masking would mask 75 (50%)."
     )
 
 
@@ -158,46 +158,46 @@ def test_the_paper_s_choice_is_praised():
     ("masking", "words"),
     [
         (Masking("logit", {"a": 0.0}), "a = 0 is too small to matter"),
-        (Masking("logit", {"a": 0.01}), "This is uniform masking"),
+        (Masking("logit", {"a": 0.01}), "this is uniform masking"),
         (Masking("sigmoid", {"slope": 0.0}), "slope = 0 is too small to matter"),
-        (Masking("logit", {"a": 1.0}), "so large that the curve becomes a rule"),
+        (Masking("logit", {"a": 1.0}), "a = 1 turns the curve into a step"),
         (Masking("logit", {"a": -0.1}), "The curve rises"),
         (Masking("reversed"), "The curve rises"),
-        (Masking("constant"), "masked alike"),
-        (Masking("no_prediction"), "2 columns with holes are never masked"),
+        (Masking("constant"), "masked at the same rate"),
+        (Masking("no_prediction"), "2 columns with missing values are never masked"),
         (Masking("no_reconstruction"), "2 columns are always masked"),
-        (Masking("no_reconstruction"), "1 column without holes is masked, too"),
-        (Masking("no_reconstruction"), "In 100% of rows nothing is left to see"),
+        (Masking("no_reconstruction"), "1 column without missing values is also masked"),
+        (Masking("no_reconstruction"), "100% of rows have no input"),
     ],
 )
-def test_settings_that_hurt_are_said_to(masking, words):
+def test_harmful_settings_are_warned_of(masking, words):
     found = warnings(table(few=0.26, most=0.9, full=1), masking)
 
     assert any(words in text for text in found), found
 
 
-def test_too_large_an_a_names_the_proportions_where_the_rule_begins():
-    (text,) = [t for t in warnings(table(half=0.5), Masking("logit", {"a": 0.5})) if "rule" in t]
+def test_too_large_an_a_names_the_proportions_of_the_step():
+    (text,) = [t for t in warnings(table(half=0.5), Masking("logit", {"a": 0.5})) if "step" in t]
 
-    assert "less than 26.9% of rows are always predicted" in text
-    assert "more than 73.1% always copied" in text
+    assert "less than 26.9% of rows are always masked" in text
+    assert "more than 73.1% never" in text
 
 
-def test_the_practised_range_is_where_the_logit_is_neither_0_nor_1():
-    low, high = practised_range(0.3, 0.6)
+def test_the_mixed_range_is_where_the_logit_is_neither_0_nor_1():
+    low, high = mixed_range(0.3, 0.6)
     masking = Masking("logit", {"a": 0.3, "b": 0.6})
 
     assert masking.probability([low - 0.01, low + 0.01]).tolist()[0] == 1
     assert 0 < masking.probability(low + 0.01) < 1
     assert 0 < masking.probability(high - 0.01) < 1
     assert masking.probability(high + 0.01) == 0
-    assert practised_range(1e-6, 0.5) == pytest.approx((0, 1))
+    assert mixed_range(1e-6, 0.5) == pytest.approx((0, 1))
 
 
-def test_a_table_without_holes_is_told_what_to_do():
+def test_a_table_without_missing_values_is_told_what_to_do():
     found = warnings(table(x=1, y=1), PAPER)
 
-    assert any("no holes" in text and "Amputation lab" in text for text in found)
+    assert any("no missing values" in text and "Amputation lab" in text for text in found)
 
 
 def test_blind_rows_are_the_expected_share_of_rows_that_show_nothing():

@@ -11,8 +11,8 @@ from dashboard.paper.measured import (
     beside_paper,
     caps_of,
     common_means,
+    coverage_of,
     far_methods,
-    lack_of,
     mean_ranks,
     means_of,
     presets_of,
@@ -95,7 +95,7 @@ def small_tables(folder, **changes):
     pd.DataFrame([{**row, **changes}]).to_csv(folder / "small_tables.csv", index=False)
 
 
-def test_small_tables_fill_what_is_lacking(tmp_path):
+def test_small_tables_add_results_that_are_missing(tmp_path):
     small_tables(tmp_path)
     (mean,) = all_methods(tmp_path).to_dict(orient="records")
     assert (mean["mean"], mean["preset"], mean["n_rows"]) == (18.0, "balanced", 1599)
@@ -214,9 +214,9 @@ def test_what_was_not_run_is_counted_and_named(tmp_path):
         patterns=["general", "monotone"],
         failing=["pmae-mix"],
     )
-    lack = lack_of(read_measured(tmp_path, "table3").rows, "table3")
-    assert (lack.n_run, lack.n_wanted) == (4, 9)
-    assert lack.absent == {"datasets": ["shoppers"], "patterns": ["quasi-monotone"]}
+    covered = coverage_of(read_measured(tmp_path, "table3").rows, "table3")
+    assert (covered.n_run, covered.n_wanted) == (4, 9)
+    assert covered.absent == {"datasets": ["shoppers"], "patterns": ["quasi-monotone"]}
 
 
 def test_methods_have_names_for_readers_in_the_paper_or_not():

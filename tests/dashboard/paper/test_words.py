@@ -1,15 +1,15 @@
 import pandas as pd
 
-from dashboard.paper.measured import Lack
+from dashboard.paper.measured import Coverage
 from dashboard.paper.words import (
     DIFFERENCES,
     PRESETS,
     agreement,
     command_for,
     coverage,
-    lacking,
     mean_over,
-    not_the_height,
+    not_run_sentence,
+    order_not_level,
     why_far,
 )
 from pmae_core.imputers.masked.presets import PRESETS as KNOWN_PRESETS
@@ -20,20 +20,20 @@ def test_every_preset_is_explained():
     assert set(PRESETS) == set(KNOWN_PRESETS)
 
 
-def test_the_command_names_tables_only_if_these_alone_are_lacking():
+def test_the_command_names_tables_only_if_these_alone_are_missing():
     tables = {"datasets": ["wine"]}
-    assert command_for("table3", Lack(6, 9, tables)) == "pmae benchmark table3 --datasets wine"
-    assert command_for("table3", Lack(5, 9, tables)) == "pmae benchmark table3"
+    assert command_for("table3", Coverage(6, 9, tables)) == "pmae benchmark table3 --datasets wine"
+    assert command_for("table3", Coverage(5, 9, tables)) == "pmae benchmark table3"
     both = {**tables, "methods": ["pmae-mix"]}
-    assert command_for("table3", Lack(0, 9, both)) == "pmae benchmark table3"
+    assert command_for("table3", Coverage(0, 9, both)) == "pmae benchmark table3"
 
 
-def test_what_is_lacking_is_said_plainly():
-    assert lacking(Lack(9, 9, {})) == ""
-    sentence = lacking(Lack(5, 9, {"datasets": ["wine"], "methods": ["pmae-mix"]}))
+def test_what_was_not_run_is_said_plainly():
+    assert not_run_sentence(Coverage(9, 9, {})) == ""
+    sentence = not_run_sentence(Coverage(5, 9, {"datasets": ["wine"], "methods": ["pmae-mix"]}))
     assert sentence.startswith("**5 of 9** combinations")
-    assert "Not at all: tables wine; methods PMAE-mix." in sentence
-    assert "Not at all" not in lacking(Lack(5, 9, {}))
+    assert "None with tables wine; methods PMAE-mix." in sentence
+    assert "None with" not in not_run_sentence(Coverage(5, 9, {}))
 
 
 def means(*rows):
@@ -52,7 +52,7 @@ def test_tables_with_the_same_patterns_are_named_together():
         [("wine", "general"), ("wine", "monotone"), ("adult", "general")],
         columns=["dataset", "pattern"],
     )
-    assert mean_over(cells) == "Ours is the mean over wine (general, monotone); adult (general)."
+    assert mean_over(cells) == "Measured: mean over wine (general, monotone); adult (general)."
     assert mean_over(cells.iloc[:0]) == ""
 
 
@@ -60,27 +60,27 @@ def test_far_methods_have_a_reason():
     far = pd.DataFrame({"method": ["miracle", "em"], "difference": [10.04, -6.0]})
     known, unknown = why_far(far)
     assert known.startswith("**MIRACLE** is 10.0 points higher on average. The original")
-    assert unknown == "**EM** is 6.0 points lower on average. Why is not known."
+    assert unknown == "**EM** is 6.0 points lower on average. The reason is not known."
 
 
 def test_agreement_is_a_share_and_a_median():
     both = pd.DataFrame({"mean": [20.0, 30.0, 9.0], "printed": [19.0, 20.0, None]})
     both["difference"] = both["mean"] - both["printed"]
     assert agreement(both) == (
-        "Of 2 figures, 50% lie within 2 points of the printed ones. The median absolute "
-        "difference is 5.5 points; the median of ours minus printed is +5.5, since differences of "
-        "both signs cancel."
+        "**50% of 2 results are within 2 points of the paper.** The median absolute difference is "
+        "5.5 points. The median of measured minus printed is +5.5, since differences of both signs "
+        "cancel."
     )
     assert agreement(both.iloc[2:]) == ""
     nearly = pd.DataFrame({"mean": [1.0], "printed": [1.01], "difference": [-0.01]})
-    assert "ours minus printed is +0.0" in agreement(nearly)
+    assert "measured minus printed is +0.0" in agreement(nearly)
 
 
 def test_the_reasons_of_the_protocol_are_there():
     assert {"Masks", "Loss", "Scaling"} <= set(DIFFERENCES)
 
 
-def test_means_of_other_tables_or_steps_are_not_equally_high():
+def test_means_of_other_tables_or_steps_differ_in_level():
     cells = pd.DataFrame(
         [
             (dataset, pattern)
@@ -89,8 +89,8 @@ def test_means_of_other_tables_or_steps_are_not_equally_high():
         ],
         columns=["dataset", "pattern"],
     )
-    assert not_the_height(cells, {"paper"}, "table3") == ""
-    assert not_the_height(cells.iloc[:0], set(), "table3") == ""
-    assert "fewer tables" in not_the_height(cells.iloc[:8], {"paper"}, "table3")
-    both = not_the_height(cells, {"paper-steps"}, "table4")
-    assert "fewer tables or patterns and shorter trainings" in both
+    assert order_not_level(cells, {"paper"}, "table3") == ""
+    assert order_not_level(cells.iloc[:0], set(), "table3") == ""
+    assert "fewer tables" in order_not_level(cells.iloc[:8], {"paper"}, "table3")
+    both = order_not_level(cells, {"paper-steps"}, "table4")
+    assert "fewer tables or patterns and shorter training" in both

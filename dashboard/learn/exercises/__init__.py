@@ -1,0 +1,17 @@
+"""The lessons on the page: each module draws the settings, picture and solution of one lesson."""
+
+from collections.abc import Callable, Mapping
+
+from dashboard.learn import Lesson
+from dashboard.learn.exercises import masking, mechanisms, patterns, reasons, slopes, worlds
+from dashboard.learn.exercises.exercise import Exercise
+
+EXERCISES: Mapping[str, Callable[[Lesson, int], Exercise]] = {
+    "reasons": reasons.exercise,
+    "mechanisms": mechanisms.exercise,
+    "patterns": patterns.exercise,
+    "slopes": slopes.exercise,
+    "masking": masking.exercise,
+    "worlds": worlds.exercise,
+}
+"""Draws the settings of a lesson for a seed and returns the exercise, by name."""
