@@ -19,7 +19,7 @@ from pmae_core.evaluation.protocol import (
     prepare_benchmark_table,
     released_diabetes,
 )
-from pmae_core.evaluation.ranking import column_winners, rank_methods
+from pmae_core.evaluation.ranking import rank_methods
 from pmae_core.evaluation.report import comparison_report, write_comparison
 from pmae_core.evaluation.tasks import (
     Task,
@@ -29,6 +29,7 @@ from pmae_core.evaluation.tasks import (
     TaskStarted,
     run_task,
 )
+from pmae_core.evaluation.winners import column_winners
 
 __all__ = [
     "IMPUTATION_METRICS",

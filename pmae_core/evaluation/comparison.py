@@ -12,8 +12,9 @@ import pandas as pd
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation.imputation_scores import IMPUTATION_METRICS
 from pmae_core.evaluation.metrics import METRICS
-from pmae_core.evaluation.ranking import RANKED_METRICS, column_winners, rank_methods
+from pmae_core.evaluation.ranking import RANKED_METRICS, rank_methods
 from pmae_core.evaluation.tasks import SCORES, TABLE_SCORES, TaskResult
+from pmae_core.evaluation.winners import column_winners
 from pmae_core.words import listed
 
 RANKED_BY = "skill"
@@ -75,6 +76,22 @@ class Comparison:
         figures = dict.fromkeys(("skill", *METRICS, *IMPUTATION_METRICS), float)
         columns = ["method", "seed", "column", "role", "n_missing", "n_scored", *figures]
         return pd.DataFrame(rows, columns=columns).astype(figures)
+
+    @property
+    def cell_gains(self) -> pd.DataFrame:
+        """One row per method, seed, column and held-out cell: its row, and the gain over the mean.
+
+        Empty for comparisons that were saved without.
+        """
+        parts = [
+            pd.DataFrame(cells).assign(method=task.method, seed=task.seed, column=column)
+            for task in self.tasks
+            for column, cells in task.gains.items()
+        ]
+        columns = ["method", "seed", "column", "row", "gain"]
+        return (
+            pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+        )
 
     def ranks(self, metric: str = RANKED_BY) -> pd.DataFrame:
         """Rank the methods that have the metric; see :func:`~pmae_core.evaluation.rank_methods`.
@@ -141,8 +158,11 @@ class Comparison:
         return summary.astype({"rank": "Int64", "tie_group": "Int64"})
 
     def column_winners(self) -> pd.DataFrame:
-        """Return the best method per column, the methods tied with it, and a verdict in words."""
-        return column_winners(self.per_column, masks_vary=self.masks_vary)
+        """Return the best method per column, those tied with it, a p-value and a verdict in words.
+
+        See :func:`~pmae_core.evaluation.column_winners`.
+        """
+        return column_winners(self.per_column, self.cell_gains)
 
     def best_method(self) -> str | None:
         """Return the method with the best mean among those without failures, if there is one."""

@@ -1,4 +1,4 @@
-"""Which methods are better, and which are tied: paired differences, ranks, winners by column."""
+"""Which methods are better, and which are tied: paired differences and ranks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ CONFIDENCE = 0.95
 MIN_SEEDS = 3
 # Differences below this are rounding, not merit.
 ROUNDING = 1e-9
-NO_METHOD_BEATS_THE_MEAN = "no method beats the mean here"
 
 
 @dataclass(frozen=True)
@@ -244,46 +243,6 @@ def _most_results_first(scores: pd.Series, whole: Sequence[str]) -> list[str]:
     return [str(method) for method in ordered.index]
 
 
-def column_winners(per_column: pd.DataFrame, *, masks_vary: bool = True) -> pd.DataFrame:
-    """Say for each column which method is best, which are tied with it, and if any beats the mean.
-
-    Parameters
-    ----------
-    per_column : DataFrame
-        One row per method, seed and column, with ``skill`` over the mean.
-    masks_vary : bool, default True
-        Whether each seed holds out different cells.
-
-    Returns
-    -------
-    DataFrame
-        By column: ``best`` method (None if none beats the mean), its mean ``skill``, the
-        methods ``tied`` with it (a list), and a ``verdict`` in words.
-
-    Notes
-    -----
-    With three seeds or more, a method beats the mean if its skill is above 0 by a one-sided test at
-    5%; such a method is tied with the best if the simultaneous 95% interval of the paired
-    difference includes 0 (see :func:`differences_to`). With fewer seeds, or if all seeds hold out
-    the same cells, the variation within a column is unknown: the highest skill wins, and the
-    verdict says that it was not tested.
-    """
-    rows = {}
-    for column, cells in per_column.groupby("column", sort=False):
-        # The skill is undefined if a method errs where the mean does not.
-        cells = cells.assign(skill=cells["skill"].astype(float).fillna(-np.inf))
-        skill = cells.pivot(index="seed", columns="method", values="skill")
-        n_seeds = skill.notna().sum()
-        variation_known = masks_vary and n_seeds.max() >= MIN_SEEDS
-        rows[column] = _winner(skill.loc[:, n_seeds == n_seeds.max()], variation_known)
-    # As objects: a column of text would turn None, which stands for "no method", into nan.
-    winners = pd.DataFrame.from_dict(
-        rows, orient="index", columns=["best", "skill", "tied", "verdict"], dtype=object
-    )
-    winners.index.name = "column"
-    return winners.astype({"skill": float})
-
-
 def _scores(per_column: pd.DataFrame, metric: str) -> tuple[pd.Series, int]:
     """Return the metric by (method, seed, column), signed so that higher is better."""
     if metric not in RANKED_METRICS:
@@ -296,33 +255,3 @@ def _scores(per_column: pd.DataFrame, metric: str) -> tuple[pd.Series, int]:
     scores = scores[scores.notna().groupby(level="method").transform("any")]
     defined = scores.notna().groupby(level=["seed", "column"]).transform("all")
     return sign * scores[defined], sign
-
-
-def _winner(skill: pd.DataFrame, variation_known: bool) -> dict[str, object]:
-    means = skill.mean()
-    candidates = [m for m in skill.columns if _beats_mean(skill[m], variation_known)]
-    if not candidates:
-        return {
-            "best": None,
-            "skill": float(means.max()),
-            "tied": [],
-            "verdict": NO_METHOD_BEATS_THE_MEAN,
-        }
-    best = max(candidates, key=lambda method: means[method])
-    gaps = differences_to(best, skill[candidates]) if variation_known else {}
-    tied = [
-        method
-        for method in means[candidates].sort_values(ascending=False).index
-        if method in gaps and gaps[method].includes_zero
-    ]
-    verdict = best if not tied else f"{best}, tied with {listed(tied)}"
-    if not variation_known:
-        verdict = f"{best} (not tested: fewer than {MIN_SEEDS} different hold-outs)"
-    return {"best": best, "skill": float(means[best]), "tied": tied, "verdict": verdict}
-
-
-def _beats_mean(skill: pd.Series, variation_known: bool) -> bool:
-    if skill.mean() <= ROUNDING:
-        return False
-    # The lower end of a two-sided 90% interval is a one-sided test at 5%.
-    return not variation_known or mean_interval(skill.dropna(), confidence=0.9).low > 0

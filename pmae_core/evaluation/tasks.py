@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pmae_core.errors import Cancelled, ImputationWarning, PMAEError, ScoringError
+from pmae_core.evaluation.cell_gains import cell_gains
 from pmae_core.evaluation.distribution import energy_score
 from pmae_core.evaluation.downstream import Downstream, downstream_of_method
 from pmae_core.evaluation.holdout import Holdout, HoldoutPlan
@@ -114,6 +115,9 @@ class TaskResult:
         Columns that are not scored, and why.
     points : dict
         For each column some held-out cells: ``truth`` and ``imputed``, as numbers or labels.
+    gains : dict
+        For each column the gain over the mean in each held-out cell, and its row; see
+        :func:`~pmae_core.evaluation.cell_gains.cell_gains`.
     fit_seconds, impute_seconds, peak_memory_mb : float or None
         Time and memory used; see :class:`~pmae_core.evaluation.memory.PeakMemory`.
     notes : list of str
@@ -141,6 +145,7 @@ class TaskResult:
     per_column: list[dict[str, Any]] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     points: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
+    gains: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
     fit_seconds: float | None = None
     impute_seconds: float | None = None
     peak_memory_mb: float | None = None
@@ -294,6 +299,7 @@ def _measure(task: Task, callbacks: Sequence[Callback], stop: Callable[[], bool]
         "per_column": _per_column(score, skill, random),
         "skipped": {str(name): why for name, why in score.skipped.items()} | unlearnable,
         "points": _points(truth, imputed.single, missing, score, task),
+        "gains": cell_gains(truth, imputed.single, by_mean, missing, schema, seed=task.seed),
         **imputed.costs,
         "notes": list(dict.fromkeys([*imputed.notes, *i_score_notes]))[:MAX_NOTES],
         "n_imputations": len(imputed.sampled),

@@ -12,7 +12,6 @@ from pmae_core.missingness.little import (
     LITTLE_CAUTION,
     LittleTest,
     little_test,
-    suggest_little_columns,
 )
 from pmae_core.missingness.nullity import (
     NullityMatrix,
@@ -49,6 +48,5 @@ __all__ = [
     "measure_flux",
     "predict_missingness",
     "strongest_pairs",
-    "suggest_little_columns",
     "summarize_missingness",
 ]

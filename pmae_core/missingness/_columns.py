@@ -57,12 +57,12 @@ def read_labels(series: pd.Series) -> tuple[np.ndarray, list[Any]]:
     return codes, list(labels)
 
 
-def chi_squared_bound(degrees_of_freedom: int) -> float:
-    """Return what a chi-squared number exceeds once in twenty times."""
+def chi_squared_bound(degrees_of_freedom: int, *, n_comparisons: int = 1) -> float:
+    """Return what the largest of some chi-squared numbers exceeds at most once in twenty times."""
     # Imported here so that a page that compares nothing does not wait for it.
     from scipy.special import chdtri
 
-    return float(chdtri(degrees_of_freedom, 0.05))
+    return float(chdtri(degrees_of_freedom, 0.05 / n_comparisons))
 
 
 def missing_rows(df: pd.DataFrame, column: Hashable) -> BoolArray:

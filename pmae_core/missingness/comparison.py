@@ -36,6 +36,7 @@ _COLUMNS = [
     "kind",
     "effect",
     "by_chance",
+    "beyond_chance",
     "size",
     "n_observed",
     "n_missing",
@@ -72,8 +73,9 @@ def compare_rows(
           where observed, in units of the standard deviation (root of the mean of both
           variances). Categorical, Cramér's V between 0 (no relation) and 1, corrected for its
           bias in small tables. NaN where it cannot be measured;
-        - ``by_chance``: what the effect (without its sign) exceeds in one of twenty tables if
-          there is truly none;
+        - ``by_chance``: how large an effect (without its sign) may be by chance. If there is truly
+          none, any column exceeds its bound in at most one of twenty tables (Bonferroni);
+        - ``beyond_chance``: whether the effect exceeds this bound;
         - ``size``: negligible, small, medium or large in Cohen's words, else "not measurable";
         - ``n_observed``, ``n_missing``: rows of the two groups with a value in this column;
         - ``mean_observed``, ``mean_missing`` of numbers (NaN for dates and categories).
@@ -88,19 +90,22 @@ def compare_rows(
     schema = schema_of(df, schema)
     names = [name for name in schema.names(*NUMBER_ROLES, *LABEL_ROLES) if name != column]
     found = [
-        _compare_labels(df[name], missing)
+        _compare_labels(df[name], missing, len(names))
         if schema.role(name) in LABEL_ROLES
-        else _compare_numbers(df[name], schema.role(name), missing)
+        else _compare_numbers(df[name], schema.role(name), missing, len(names))
         for name in names
     ]
     table = pd.DataFrame(found, index=pd.Index(names, dtype=object), columns=_COLUMNS)
+    table["beyond_chance"] = table["effect"].abs() > table["by_chance"]
     table["size"] = [
         _size(kind, effect) for kind, effect in zip(table["kind"], table["effect"], strict=True)
     ]
     return table.iloc[_by_strength(table)]
 
 
-def _compare_numbers(series: pd.Series, role: Role, missing: BoolArray) -> dict[str, Any]:
+def _compare_numbers(
+    series: pd.Series, role: Role, missing: BoolArray, n_comparisons: int
+) -> dict[str, Any]:
     values = read_numbers(series, role)
     observed = ~np.isnan(values)
     one, other = values[observed & ~missing], values[observed & missing]
@@ -114,11 +119,12 @@ def _compare_numbers(series: pd.Series, role: Role, missing: BoolArray) -> dict[
     if deviation > 0:
         result["effect"] = float((mean_other - mean_one) / deviation)
         variance = 1 / len(one) + 1 / len(other)
-        result["by_chance"] = float(np.sqrt(chi_squared_bound(1) * variance))
+        bound = chi_squared_bound(1, n_comparisons=n_comparisons)
+        result["by_chance"] = float(np.sqrt(bound * variance))
     return result
 
 
-def _compare_labels(series: pd.Series, missing: BoolArray) -> dict[str, Any]:
+def _compare_labels(series: pd.Series, missing: BoolArray, n_comparisons: int) -> dict[str, Any]:
     counts = _counts_of_labels(*read_labels(series), missing)
     n_observed, n_missing = map(int, counts.sum(axis=1))
     result = {"kind": "categorical", "n_observed": n_observed, "n_missing": n_missing}
@@ -127,7 +133,7 @@ def _compare_labels(series: pd.Series, missing: BoolArray) -> dict[str, Any]:
         return result
     expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
     chi_squared = float(((counts - expected) ** 2 / expected).sum())
-    bound = chi_squared_bound(counts.shape[1] - 1)
+    bound = chi_squared_bound(counts.shape[1] - 1, n_comparisons=n_comparisons)
     result["effect"] = _cramers_v(chi_squared, counts.shape[1], n_observed + n_missing)
     result["by_chance"] = _cramers_v(bound, counts.shape[1], n_observed + n_missing)
     return result

@@ -11,8 +11,8 @@ import pandas as pd
 
 from pmae_core.errors import TableError
 from pmae_core.gaussian import GaussianModel
-from pmae_core.missingness._columns import places_of, read_numbers, schema_of
-from pmae_core.missingness.patterns import BoolArray, FloatArray, MissingPatterns, find_patterns
+from pmae_core.missingness._columns import read_numbers, schema_of
+from pmae_core.missingness.patterns import BoolArray, FloatArray, find_patterns
 from pmae_core.table.schema import Role, Schema
 
 LITTLE_CAUTION = (
@@ -27,6 +27,7 @@ LITTLE_CAUTION = (
     "whose cells were missing completely at random, instead of 5%."
 )
 
+# With fewer on average, rows of patterns that are rarer than this are left out.
 MIN_ROWS_PER_PATTERN = 5
 
 # A column that others explain to more than 99.99% adds nothing but rounding errors.
@@ -44,8 +45,11 @@ class LittleTest:
         The chi-squared statistic and the probability of one at least as large if the cells are
         missing completely at random.
     n_rows, n_rows_table
-        Rows used, and rows of the table: fewer are used if rows were drawn, or if
-        none of the columns is observed in a row.
+        Rows used, and rows of the table: fewer are used if rows were drawn, if none of the
+        columns is observed in a row, or if patterns are too rare.
+    n_rows_rare
+        Rows left out because fewer than five rows have their pattern; 0 if there are five rows per
+        pattern on average.
     n_patterns
         Different missing patterns among the rows used.
     columns
@@ -65,6 +69,7 @@ class LittleTest:
     n_rows_table: int
     n_patterns: int
     columns: tuple[Any, ...]
+    n_rows_rare: int = 0
     left_out: dict[Any, str] = field(default_factory=dict)
     sampled: bool = False
     converged: bool = True
@@ -95,7 +100,6 @@ def little_test(
     columns: Iterable[Hashable] | None = None,
     schema: Schema | None = None,
     max_rows: int = 10_000,
-    max_columns: int = 30,
     seed: int = 0,
 ) -> LittleTest:
     """Test whether the cells of numerical columns are missing completely at random.
@@ -109,21 +113,28 @@ def little_test(
     df : DataFrame
         The table.
     columns : iterable of hashables, optional
-        Numerical columns to use; all if not given.
+        Numerical columns to use; all if not given. Columns that are missing in no row count, too:
+        their means differ between patterns where missingness goes with them.
     schema : Schema, optional
         Roles of the columns; inferred if not given. Only numerical ones can be used.
     max_rows : int, default 10,000
         A longer table is represented by so many rows drawn at random.
-    max_columns : int, default 30
-        Of more columns, those with most missing cells are used.
     seed : int, default 0
         Seed of the draw.
 
     Raises
     ------
     TableError
-        If there is nothing to test: fewer than two usable columns, one pattern only, or fewer
-        than five rows per pattern on average.
+        If there is nothing to test: fewer than two usable columns, one pattern only, no more
+        rows than columns, or no two patterns with five rows each.
+
+    Notes
+    -----
+    Columns are left out if they are not numerical, have no observed values, do not vary, or are
+    determined by the others; ``left_out`` says which and why. If nearly every row has a pattern of
+    its own, their means cannot be compared: with fewer than five rows per pattern on average, only
+    rows are used whose pattern at least five rows have. The test remains valid for them, since
+    under the hypothesis the patterns of rows have nothing to do with their values.
 
     References
     ----------
@@ -139,13 +150,14 @@ def little_test(
     True
     """
     schema = schema_of(df, schema)
-    names, left_out = _usable_columns(df, columns, schema, max_columns)
+    names, left_out = _usable_columns(df, columns, schema)
     sampled = len(df) > max_rows
     rows = _draw(len(df), max_rows, seed)
     values = np.column_stack([read_numbers(df[name].iloc[rows], Role.NUMERICAL) for name in names])
-    values = values[~np.isnan(values).all(axis=1)]
     values, names = _drop_unvarying(values, names, left_out)
-    _check_rows_per_pattern(values)
+    values, n_rows_rare = _drop_rare_patterns(values)
+    if n_rows_rare:  # without these rows, further columns may be constant
+        values, names = _drop_unvarying(values, names, left_out)
     model, values, names = _fit(values, names, left_out)
     statistic, degrees, n_patterns = _statistic(model, values)
     if degrees <= 0:
@@ -162,46 +174,15 @@ def little_test(
         n_rows_table=len(df),
         n_patterns=n_patterns,
         columns=tuple(names),
+        n_rows_rare=n_rows_rare,
         left_out=left_out,
         sampled=sampled,
         converged=model.n_iterations < _MAX_ITERATIONS,
     )
 
 
-def suggest_little_columns(
-    table: pd.DataFrame | MissingPatterns, columns: Iterable[Hashable], *, max_columns: int = 8
-) -> list[Any]:
-    """Return those of some columns that Little's test can take together.
-
-    The columns with most missing cells, as many as leave at least five rows a pattern.
-
-    Parameters
-    ----------
-    table : DataFrame or MissingPatterns
-        The table, or its patterns if they were found before.
-    columns : iterable of hashables
-        Numerical columns to choose from.
-    max_columns : int, default 8
-        Columns at most; 8 have at most 256 patterns.
-    """
-    patterns = find_patterns(table)
-    places = places_of(patterns.columns, columns)
-    n_missing = patterns.n_missing[places]
-    places = places[np.argsort(-n_missing, kind="stable")]
-    places = places[patterns.n_missing[places] < patterns.n_rows][:max_columns]
-    while len(places) > 2 and patterns.n_rows < MIN_ROWS_PER_PATTERN * _n_patterns(
-        patterns.missing[:, places]
-    ):
-        places = places[:-1]
-    return list(patterns.columns[places])
-
-
-def _n_patterns(missing: BoolArray) -> int:
-    return find_patterns(pd.DataFrame(np.where(missing, np.nan, 0.0))).n_patterns
-
-
 def _usable_columns(
-    df: pd.DataFrame, columns: Iterable[Hashable] | None, schema: Schema, max_columns: int
+    df: pd.DataFrame, columns: Iterable[Hashable] | None, schema: Schema
 ) -> tuple[list[Any], dict[Any, str]]:
     wanted = list(df.columns if columns is None else columns)
     left_out = {
@@ -209,13 +190,14 @@ def _usable_columns(
         for name in wanted
         if schema.role(name) is not Role.NUMERICAL or df[name].dtype.kind == "m"
     }
-    names = [name for name in wanted if name not in left_out]
-    most_missing = sorted(names, key=lambda name: -int(df[name].isna().to_numpy().sum()))
     left_out |= {
-        name: f"only {max_columns} columns are used" for name in most_missing[max_columns:]
+        name: "it has no observed values"
+        for name in wanted
+        if name not in left_out and df[name].isna().to_numpy().all()
     }
+    names = [name for name in wanted if name not in left_out]
     _check_enough(len(names))
-    return [name for name in names if name not in left_out], left_out
+    return names, left_out
 
 
 def _check_enough(n_columns: int) -> None:
@@ -223,15 +205,28 @@ def _check_enough(n_columns: int) -> None:
         raise TableError("Little's test needs at least two numerical columns that vary.")
 
 
-def _check_rows_per_pattern(values: FloatArray) -> None:
-    """Refuse tables in which patterns have hardly a row: their means say nothing."""
-    n_patterns = find_patterns(pd.DataFrame(values)).n_patterns
-    if len(values) < MIN_ROWS_PER_PATTERN * n_patterns:
+def _drop_empty_rows(values: FloatArray) -> FloatArray:
+    return values[~np.isnan(values).all(axis=1)]
+
+
+def _drop_rare_patterns(values: FloatArray) -> tuple[FloatArray, int]:
+    """Leave out rows of rare patterns if most are rare, and say how many: their means say nothing.
+
+    Where five rows have each pattern on average, all are used, as Little did.
+    """
+    patterns = find_patterns(pd.DataFrame(values))
+    if len(values) >= MIN_ROWS_PER_PATTERN * patterns.n_patterns:
+        return values, 0
+    is_frequent = patterns.counts >= MIN_ROWS_PER_PATTERN
+    if is_frequent.sum() < 2:
         raise TableError(
-            f"Little's test cannot answer here: {len(values):,} rows have {n_patterns:,} different "
-            "missing patterns, too few rows each for their means to be compared.",
+            f"Little's test cannot answer here: {len(values):,} rows have "
+            f"{patterns.n_patterns:,} different missing patterns, too few rows each for their "
+            "means to be compared.",
             advice="Choose fewer columns.",
         )
+    kept = is_frequent[patterns.pattern_of_row]
+    return values[kept], int((~kept).sum())
 
 
 def _draw(n_rows: int, max_rows: int, seed: int) -> Any:
@@ -258,7 +253,7 @@ def _drop_unvarying(
     _check_enough(int(varies.sum()))
     kept_names = [name for name, kept in zip(names, varies, strict=True) if kept]
     standardized = ((values - center) / np.where(varies, spread, 1))[:, varies]
-    return standardized[~np.isnan(standardized).all(axis=1)], kept_names
+    return _drop_empty_rows(standardized), kept_names
 
 
 def _fit(
@@ -283,8 +278,7 @@ def _fit(
         if not kept
     }
     _check_enough(int(own.sum()))
-    values = values[:, own]
-    values = values[~np.isnan(values).all(axis=1)]
+    values = _drop_empty_rows(values[:, own])
     return _fit(values, [n for n, kept in zip(names, own, strict=True) if kept], left_out)
 
 

@@ -14,14 +14,13 @@ from pmae_core.words import count, percent
 
 PatternClass = Literal["complete", "monotone", "quasi-monotone", "general"]
 
-# "A few exceptions" from monotone: up to this share of the missing cells.
+# Quasi-monotone: exceptions from monotone up to this share of the missing cells.
 QUASI_MONOTONE_UP_TO = 0.1
+# Nearly monotone: so few that methods for monotone patterns lose next to nothing if the exceptions
+# are imputed first, or the cells of one in a hundred set aside.
+NEARLY_MONOTONE_UP_TO = 0.01
 
-_MEANING: dict[str, str] = {
-    "monotone": "the columns can be ordered so that a row that misses one misses all later ones",
-    "quasi-monotone": "it is monotone but for a few cells",
-    "general": "which cells are missing together follows no order",
-}
+_MONOTONE = "the columns can be ordered so that a row that misses one misses all later ones"
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,8 @@ class MissingnessSummary:
     distance_from_monotone : float
         Cells that would have to change for a monotone pattern, with columns ordered by how much
         they miss, as a share of the missing cells: 0 is monotone.
+    n_exceptions : int
+        The same as a number of cells.
     """
 
     n_rows: int
@@ -60,6 +61,26 @@ class MissingnessSummary:
     n_patterns: int
     pattern_class: PatternClass
     distance_from_monotone: float
+    n_exceptions: int
+
+    def pattern_sentence(self) -> str:
+        """Return in words whether the pattern is monotone, and with how many exceptions."""
+        if self.pattern_class == "complete":
+            return "Nothing is missing."
+        if self.pattern_class == "monotone":
+            return f"The missing pattern is monotone: {_MONOTONE}."
+        if self.pattern_class == "general":
+            return (
+                "The missing pattern is general: which cells are missing together follows no order."
+            )
+        name = "quasi-monotone"
+        if self.distance_from_monotone <= NEARLY_MONOTONE_UP_TO:
+            name = "nearly monotone"
+        return (
+            f"The missing pattern is {name}: {_MONOTONE}, except for "
+            f"{count(self.n_exceptions, 'cell')} ({percent(self.distance_from_monotone)} of the "
+            "missing cells)."
+        )
 
     def sentence(self) -> str:
         """Return the summary in words."""
@@ -73,7 +94,7 @@ class MissingnessSummary:
             f"in {count(n_partial, 'column')}, and {count(self.n_complete_rows, 'row')} "
             f"({percent(self.n_complete_rows / self.n_rows)}) "
             f"{'is' if self.n_complete_rows == 1 else 'are'} complete. "
-            f"The missing pattern is {self.pattern_class}: {_MEANING[self.pattern_class]}."
+            f"{self.pattern_sentence()}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,6 +116,7 @@ class MissingnessSummary:
             "n_patterns": self.n_patterns,
             "pattern_class": self.pattern_class,
             "distance_from_monotone": self.distance_from_monotone,
+            "n_exceptions": self.n_exceptions,
         }
 
 
@@ -124,7 +146,8 @@ def summarize_missingness(
     found = find_patterns(table)
     by_column = found.n_missing
     n_missing = int(by_column.sum())
-    distance = _distance_from_monotone(found)
+    n_exceptions = _changes_to_monotone_table(found)
+    distance = n_exceptions / max(n_missing, 1)
     return MissingnessSummary(
         n_rows=found.n_rows,
         n_columns=len(found.columns),
@@ -138,20 +161,17 @@ def summarize_missingness(
         n_patterns=found.n_patterns,
         pattern_class=_pattern_class(n_missing, distance),
         distance_from_monotone=distance,
+        n_exceptions=n_exceptions,
     )
 
 
-def _distance_from_monotone(patterns: MissingPatterns) -> float:
-    by_column = patterns.n_missing
-    n_missing = int(by_column.sum())
-    if n_missing == 0:
-        return 0.0
-    order = np.argsort(by_column, kind="stable")
-    n_changes = sum(
+def _changes_to_monotone_table(patterns: MissingPatterns) -> int:
+    """Return how many cells would have to change, columns ordered by how much they miss."""
+    order = np.argsort(patterns.n_missing, kind="stable")
+    return sum(
         int(_changes_to_monotone(patterns.missing[piece][:, order]) @ patterns.counts[piece])
         for piece in patterns.pieces()
     )
-    return n_changes / n_missing
 
 
 def _changes_to_monotone(ordered: BoolArray) -> npt.NDArray[np.int64]:

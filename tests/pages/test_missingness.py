@@ -145,7 +145,7 @@ def test_another_column_can_be_asked_about(fill, open_page):
     app = look(open_page(PAGE), "Clues")
     app.selectbox[0].set_value("z").run()
     assert_calm(app)
-    assert "rows that miss `z` differ little" in texts(app)
+    assert "Rows that miss `z` differ from the others by no more than chance" in texts(app)
     assert "No observed column is clearly related" in texts(app)
 
 

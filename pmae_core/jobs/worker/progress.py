@@ -14,7 +14,7 @@ from pmae_core.storage.json_values import without_nan
 from pmae_core.words import duration
 
 # Large parts of a task's result, which are in the job's folder.
-_LARGE = ("points", "per_column", "traceback")
+_LARGE = ("points", "gains", "per_column", "traceback")
 _PHASES = {
     "estimate": "Estimating the cost",
     "fit": "Training",

@@ -9,8 +9,6 @@ from scipy import stats
 
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation.ranking import (
-    NO_METHOD_BEATS_THE_MEAN,
-    column_winners,
     differences_to,
     mean_interval,
     rank_methods,
@@ -214,55 +212,3 @@ def test_no_results_no_ranks():
 def test_unknown_metric_is_refused():
     with pytest.raises(ScoringError, match="magic"):
         rank_methods(results({"a": noisy(0.5)}), metric="magic")
-
-
-def winners(scores, **kwargs):
-    return column_winners(results(scores, metric="skill"), **kwargs)
-
-
-def test_winners_by_column():
-    a = np.column_stack([noisy(0.5, columns=1), noisy(0.4, 0.05, columns=1, seed=5)])
-    b = np.column_stack([noisy(0.3, columns=1, seed=2), noisy(0.4, 0.05, columns=1, seed=6)])
-    found = winners({"a": a, "b": b})
-    assert found.loc["c0", "best"] == "a"
-    assert found.loc["c0", "tied"] == []
-    assert found.loc["c0", "verdict"] == "a"
-    assert {found.loc["c1", "best"], *found.loc["c1", "tied"]} == {"a", "b"}
-    assert "tied with" in found.loc["c1", "verdict"]
-
-
-def test_chance_does_not_beat_the_mean():
-    found = winners({"a": [[0.2], [-0.1], [0.05]], "mean": [[0.0]] * 3, "b": [[-0.3]] * 3})
-    assert found.loc["c0", "best"] is None
-    assert found.loc["c0", "verdict"] == NO_METHOD_BEATS_THE_MEAN
-
-
-def test_few_seeds_leave_it_open():
-    found = winners({"a": [[0.2]], "b": [[0.1]]})
-    assert found.loc["c0", "best"] == "a"
-    assert "not tested" in found.loc["c0", "verdict"]
-    assert winners({"a": [[-0.2]]}).loc["c0", "best"] is None
-
-
-def test_a_method_that_errs_where_the_mean_does_not_cannot_win():
-    frame = results({"good": [[0.5], [0.6], [0.4]], "odd": [[0.9], [0.9], [0.9]]}, metric="skill")
-    frame.loc[(frame["method"] == "odd") & (frame["seed"] == 1), "skill"] = math.nan
-    assert column_winners(frame).loc["c0", "best"] == "good"
-
-
-def test_one_lucky_seed_does_not_win_a_column():
-    lucky = [[0.9], [math.nan], [math.nan]]
-    found = winners({"steady": [[0.5], [0.6], [0.4]], "lucky": lucky})
-    assert found.loc["c0", "best"] == "steady"
-
-
-def test_columns_with_and_without_a_winner_stand_together():
-    found = winners({"a": [[0.5, -0.1], [0.6, -0.2], [0.4, -0.1]], "mean": [[0.0, 0.0]] * 3})
-    assert found["best"].tolist() == ["a", None]
-    assert found["skill"].tolist() == pytest.approx([0.5, 0.0])
-
-
-def test_the_mean_does_not_tie_with_what_beats_it():
-    found = winners({"a": [[0.33], [0.77], [0.76]], "mean": [[0.0]] * 3})
-    assert found.loc["c0", "best"] == "a"
-    assert found.loc["c0", "tied"] == []

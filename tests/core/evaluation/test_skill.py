@@ -25,6 +25,21 @@ def test_the_filling_is_mean_and_mode(complete, incomplete):
     assert set(imputed.loc[incomplete["kind"].isna(), "kind"]) == {"a"}
 
 
+def test_the_mean_of_whole_numbers_is_not_rounded():
+    """Arms 1 and 2 of a randomized trial: rounded, the mean errs by half a unit."""
+    rng = np.random.default_rng(0)
+    truth = pd.DataFrame({"trt": rng.integers(1, 3, size=400), "x": rng.normal(size=400)})
+    schema = Schema.infer(truth, roles={"trt": "numerical"})
+    incomplete = truth.astype({"trt": "Int64"})
+    incomplete.loc[rng.random(400) < 0.3, "trt"] = pd.NA
+    missing = incomplete.isna()
+    by_mean = impute_with_mean(incomplete, schema)
+    mean = float(incomplete["trt"].mean())
+    assert set(by_mean.loc[missing["trt"], "trt"]) == {mean}
+    score = score_imputation(truth, by_mean, missing, schema)
+    assert score.per_column.loc["trt", "r2_unclipped"] > -0.05
+
+
 def test_dates_have_a_mean_too():
     days = pd.Series(pd.to_datetime(["2024-01-01", "2024-01-03", None]))
     imputed = impute_with_mean(days.to_frame("day"), Schema.infer(days.to_frame("day")))

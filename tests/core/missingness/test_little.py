@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import kstest
 
 from pmae_core.errors import TableError
-from pmae_core.missingness import LITTLE_CAUTION, little_test, suggest_little_columns
+from pmae_core.missingness import LITTLE_CAUTION, little_test
 from pmae_core.table import Schema
 
 # New York air quality, May to September 1973 (Chambers et al. 1983), as R ships it.
@@ -89,6 +89,7 @@ def test_columns_that_cannot_be_used_are_named():
     assert found.statistic == pytest.approx(plain.statistic)
     assert set(found.left_out) == {"label", "constant", "empty", "waiting"}
     assert "do not vary" in found.left_out["constant"]
+    assert "no observed values" in found.left_out["empty"]
 
 
 def test_columns_that_others_determine_are_left_out():
@@ -102,15 +103,54 @@ def test_columns_that_others_determine_are_left_out():
     assert found.p_value > 0.001
 
 
-def test_rows_and_columns_are_limited_and_it_is_said():
+def test_rows_are_limited_and_it_is_said():
     rng = np.random.default_rng(4)
     df = correlated(600, 5, rng).mask(rng.random((600, 5)) < [0, 0.05, 0.1, 0.2, 0.3])
-    found = little_test(df, max_rows=400, max_columns=3, seed=1)
+    found = little_test(df, max_rows=400, seed=1)
     assert (found.n_rows, found.n_rows_table, found.sampled) == (400, 600, True)
-    assert found.columns == ("x2", "x3", "x4")
-    assert found.left_out == dict.fromkeys(["x0", "x1"], "only 3 columns are used")
-    assert found == little_test(df, max_rows=400, max_columns=3, seed=1)
+    assert found == little_test(df, max_rows=400, seed=1)
     assert not little_test(df, columns=["x0", "x4"]).sampled
+
+
+def test_all_numerical_columns_are_used_by_default():
+    """The complete columns tell: those with missing values are MCAR among themselves."""
+    rng = np.random.default_rng(8)
+    df = pd.DataFrame(rng.normal(size=(400, 40)), columns=[f"x{j}" for j in range(40)])
+    df.loc[df["x0"] + rng.normal(size=400) > 1, ["x30", "x31"]] = np.nan
+    found = little_test(df)
+    assert found.columns == tuple(df.columns)
+    assert (found.n_rows, found.left_out) == (400, {})
+    assert found.p_value < 1e-6
+
+
+def block_survey(n, rng):
+    """A survey in which three blocks are skipped now and then, and single answers by few."""
+    df = correlated(n, 12, rng)
+    for block in range(3):
+        df.loc[rng.random(n) < 0.2, df.columns[4 * block : 4 * block + 4]] = np.nan
+    few = np.flatnonzero(rng.random(n) < 0.4)
+    return df.mask(np.isin(np.arange(n), few)[:, None] & (rng.random((n, 12)) < 0.3))
+
+
+def test_rows_of_rare_patterns_are_left_out_and_counted():
+    df = block_survey(400, np.random.default_rng(9))
+    found = little_test(df)
+    assert found.n_rows_rare > 50
+    empty = int(df.isna().all(axis=1).sum())
+    assert found.n_rows + found.n_rows_rare + empty == 400
+    assert found.columns == tuple(df.columns)
+
+
+def test_p_values_are_uniform_without_the_rare_patterns():
+    schema = Schema.infer(block_survey(400, np.random.default_rng(0)))
+    p_values = np.array(
+        [
+            little_test(block_survey(400, np.random.default_rng(seed)), schema=schema).p_value
+            for seed in range(60)
+        ]
+    )
+    assert kstest(p_values, "uniform").pvalue > 0.01
+    assert np.mean(p_values < 0.05) < 0.13
 
 
 @pytest.mark.parametrize(
@@ -135,27 +175,3 @@ def test_too_few_rows():
     scattered = correlated(100, 10, rng).mask(rng.random((100, 10)) < 0.4)
     with pytest.raises(TableError, match="too few rows each"):
         little_test(scattered)
-
-
-def test_suggested_columns_can_be_tested():
-    rng = np.random.default_rng(6)
-    df = correlated(200, 12, rng).mask(rng.random((200, 12)) < np.linspace(0.6, 0.1, 12))
-    df["empty"] = np.nan
-    suggested = suggest_little_columns(df, df.columns)
-    by_holes = df[df.columns[:12]].isna().sum().sort_values(ascending=False, kind="stable")
-    assert suggested == list(by_holes.index[: len(suggested)])
-    assert 2 < len(suggested) < 8
-    assert little_test(df, columns=suggested).columns == tuple(suggested)
-    with pytest.raises(TableError):
-        little_test(df)
-
-
-def test_an_unknown_column_is_not_taken_for_another():
-    with pytest.raises(TableError, match="no column 'z'"):
-        suggest_little_columns(pd.DataFrame({"x": [1.0, None], "y": [None, 2.0]}), ["z"])
-
-
-def test_no_more_columns_are_suggested_than_asked_for():
-    df = correlated(500, 5, np.random.default_rng(7))
-    df.loc[0, "x4"] = np.nan
-    assert suggest_little_columns(df, ["x0", "x4", "x1"], max_columns=2) == ["x4", "x0"]

@@ -133,3 +133,18 @@ def test_the_summary_becomes_json():
 def test_empty_tables_are_refused(df):
     with pytest.raises(EmptyTableError, match="no rows or no columns"):
         summarize_missingness(df)
+
+
+def exceptions(n_against, n_with):
+    return summarize_missingness(table([[0, 1]] * n_with + [[1, 0]] * n_against))
+
+
+def test_exceptions_from_monotone_are_counted_and_only_few_are_nearly_none():
+    many = exceptions(80, 1000)
+    assert (many.pattern_class, many.n_exceptions) == ("quasi-monotone", 80)
+    assert "quasi-monotone" in many.sentence()
+    assert "except for 80 cells (7.4% of the missing cells)" in many.sentence()
+    few = exceptions(8, 1000)
+    assert "nearly monotone" in few.pattern_sentence()
+    assert "except for 8 cells (0.8% of the missing cells)" in few.pattern_sentence()
+    assert "a few" not in many.sentence()
