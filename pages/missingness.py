@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import session
 from dashboard.figures import missingness as figures
 from dashboard.figures.missingno_pictures import available_views, missingno_picture
+from dashboard.state import memory, session
+from dashboard.state.workspace import OpenTable
 from dashboard.text import code, listing, plain, shorten
 from dashboard.widgets import fragment, show_figure
-from dashboard.workspace import OpenTable
 from pmae_core.errors import TableError
 from pmae_core.missingness import (
     LITTLE_CAUTION,
@@ -37,6 +37,7 @@ from pmae_core.missingness import (
     measure_flux,
     predict_missingness,
     strongest_pairs,
+    suggest_little_columns,
     summarize_missingness,
 )
 from pmae_core.table import Role
@@ -275,7 +276,7 @@ def which_patterns(table: OpenTable, patterns: MissingPatterns) -> None:
     summary = _summary(table.digest, patterns)
     kind, distance = st.columns([2, 1])
     with kind:
-        st.markdown(summary.pattern_sentence())
+        st.markdown(_class_in_words(summary))
     with distance:
         st.metric(
             "Distance from monotone",
@@ -314,6 +315,18 @@ def _most_columns(patterns: MissingPatterns) -> str:
     return f", the {figures.MOST_PATTERN_COLUMNS} with most holes of {count(n_columns)}"
 
 
+def _class_in_words(summary: MissingnessSummary) -> str:
+    words = {
+        "monotone": "**Monotone.** The columns can be ordered so that a row that misses one misses "
+        "all later ones. Each column can be filled from those before it.",
+        "quasi-monotone": "**Quasi-monotone.** But for a few cells, the columns can be ordered so "
+        "that a row that misses one misses all later ones.",
+        "general": "**General.** Which cells are missing together follows no order of the columns.",
+        "complete": "**Complete.** Nothing is missing.",
+    }
+    return words[summary.pattern_class]
+
+
 def _patterns_data(patterns: MissingPatterns) -> pd.DataFrame:
     listed = patterns.table(1000)
     listed["missing_columns"] = ["; ".join(map(str, names)) for names in listed["missing_columns"]]
@@ -333,7 +346,7 @@ def clues(table: OpenTable, patterns: MissingPatterns) -> None:
             icon=":material/info:",
         )
         return
-    column = session.remembered(
+    column = memory.remembered(
         st.selectbox,
         "Column with holes",
         section=SECTION,
@@ -361,30 +374,24 @@ def _show_comparison(table: OpenTable, column: str) -> None:
             icon=":material/info:",
         )
         return
-    st.markdown(_differences_sentence(column, measured[measured["beyond_chance"]]))
+    beyond_chance = measured["effect"].abs() > measured["by_chance"]
+    strong = measured[beyond_chance & measured["size"].isin(["medium", "large"])]
+    st.markdown(
+        f"Rows that miss {code(column)} differ clearly from the others in {listing(strong.index)}."
+        if len(strong)
+        else f"In what is observed, rows that miss {code(column)} differ little from the others, "
+        "or by no more than chance."
+    )
     show_figure(
         figures.differences_figure(compared),
         question=f"How do rows that miss {code(shorten(column, 40))} differ from the others?",
         key="missingness-effects",
         data=lambda: compared.rename_axis("column").reset_index(),
-        caption="To the right: higher where the column is missing. Grey: by chance alone, no bar "
-        "leaves it in 19 of 20 tables. Usually 0.2 is called a small, 0.5 a medium and 0.8 a large "
+        caption="To the right: higher where the column is missing. Grey: what chance alone does "
+        "in 19 of 20 tables. Usually 0.2 is called a small, 0.5 a medium and 0.8 a large "
         "difference; for Cramér's V 0.1, 0.3 and 0.5." + _left_out(compared, figures.MOST_EFFECTS),
     )
     _show_distribution(table, column, list(measured.index))
-
-
-def _differences_sentence(column: str, beyond_chance: pd.DataFrame) -> str:
-    """Say in which columns rows differ: by the same bounds as the grey areas of the figure."""
-    rows = f"Rows that miss {code(column)}"
-    if beyond_chance.empty:
-        return f"{rows} differ from the others by no more than chance in every column."
-    strong = beyond_chance[beyond_chance["size"].isin(["medium", "large"])]
-    if strong.empty:
-        return (
-            f"{rows} differ a little, but by more than chance, in {listing(beyond_chance.index)}."
-        )
-    return f"{rows} differ clearly from the others in {listing(strong.index)}."
 
 
 def _left_out(effects: pd.DataFrame, most: int) -> str:
@@ -395,7 +402,7 @@ def _left_out(effects: pd.DataFrame, most: int) -> str:
 
 
 def _show_distribution(table: OpenTable, column: str, others: list[str]) -> None:
-    other = session.remembered(
+    other = memory.remembered(
         st.selectbox,
         "Column whose values to see",
         section=SECTION,
@@ -462,7 +469,8 @@ def little(table: OpenTable, patterns: MissingPatterns) -> None:
             icon=":material/info:",
         )
         return
-    chosen = session.remembered(
+    suggested = suggest_little_columns(patterns, numerical)
+    chosen = memory.remembered(
         st.multiselect,
         "Numerical columns to test",
         section=SECTION,
@@ -471,15 +479,17 @@ def little(table: OpenTable, patterns: MissingPatterns) -> None:
         options=numerical,
         wrap=True,
         format_func=lambda name: shorten(name, 40),
-        placeholder="All numerical columns",
-        help="Leave this empty to use all numerical columns. Choose fewer if nearly every row has "
-        "a missing pattern of its own: then there is nothing to compare.",
+        placeholder="All numerical columns"
+        if len(suggested) == len(numerical)
+        else f"The {len(suggested)} with most holes",
+        help="With many columns nearly every row has holes of its own, and there is nothing left "
+        "to compare. At most 30 are used.",
     )
     with _reasons():
         if len(chosen) == 1:
             st.info("Choose at least two columns.", icon=":material/info:")
         else:
-            _show_little(_little(table.digest, tuple(chosen or numerical), table))
+            _show_little(_little(table.digest, tuple(chosen or suggested), table))
     st.warning(f"**What this test cannot say.** {LITTLE_CAUTION}", icon=":material/warning:")
 
 
@@ -490,10 +500,6 @@ def _show_little(test: LittleTest) -> None:
         f"{count(test.n_rows)} of {count(test.n_rows_table, 'row')}{drawn}, "
         f"{count(len(test.columns), 'column')}, {count(test.n_patterns, 'pattern')}."
     ]
-    if test.n_rows_rare:
-        notes.append(
-            f"{count(test.n_rows_rare, 'row')} left out: fewer than five rows have their pattern."
-        )
     notes += [f"{code(name)} is left out: {plain(why)}." for name, why in test.left_out.items()]
     if not test.converged:
         notes.append("The estimates had not settled: take the numbers as rough.")
@@ -506,7 +512,7 @@ def _show_little(test: LittleTest) -> None:
 @fragment
 def dropping(table: OpenTable, patterns: MissingPatterns) -> None:
     names = list(patterns.columns)
-    chosen = session.remembered(
+    chosen = memory.remembered(
         st.multiselect,
         "Columns your analysis needs",
         section=SECTION,
@@ -616,7 +622,7 @@ def _reasons() -> Iterator[None]:
 
 
 def _choice(label: str, name: str, options: list[str], *, help: str) -> str:
-    return session.remembered(
+    return memory.remembered(
         st.segmented_control,
         label,
         section=SECTION,
