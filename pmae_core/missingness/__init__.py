@@ -19,6 +19,7 @@ from pmae_core.missingness.nullity import (
     NullityTree,
     bin_nullity,
     cluster_columns,
+    correlate_blocks,
     correlate_nullity,
     strongest_pairs,
 )
@@ -28,6 +29,7 @@ from pmae_core.missingness.story import (
     MissingnessStory,
     block_name,
     block_sentence,
+    never_together_sentence,
     tell_story,
 )
 from pmae_core.missingness.summary import MissingnessSummary, summarize_missingness
@@ -50,6 +52,7 @@ __all__ = [
     "cluster_columns",
     "compare_distributions",
     "compare_rows",
+    "correlate_blocks",
     "correlate_nullity",
     "count_complete_rows",
     "dropping_path",
@@ -58,6 +61,7 @@ __all__ = [
     "find_patterns",
     "little_test",
     "measure_flux",
+    "never_together_sentence",
     "predict_missingness",
     "strongest_pairs",
     "summarize_missingness",

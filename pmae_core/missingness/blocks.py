@@ -57,6 +57,25 @@ class MissingBlock:
     first_row: int
     last_row: int
 
+    @classmethod
+    def of(cls, table: pd.DataFrame | MissingPatterns, columns: Iterable[Hashable]) -> MissingBlock:
+        """Return the block of the given columns, whether or not they are missing together."""
+        patterns = find_patterns(table)
+        places = np.sort(places_of(patterns.columns, columns))
+        missing = patterns.missing[:, places]
+        all_missing, any_missing = np.asarray(missing.all(axis=1)), np.asarray(missing.any(axis=1))
+        rows = np.flatnonzero(all_missing[patterns.pattern_of_row])
+        return cls(
+            columns=tuple(patterns.columns[places]),
+            n_rows_all=len(rows),
+            n_rows_any=int(patterns.counts[any_missing].sum()),
+            n_missing=int(patterns.n_missing[places].sum()),
+            n_rows_table=patterns.n_rows,
+            place=_place(rows, patterns.n_rows),
+            first_row=int(rows[0]) + 1 if len(rows) else 0,
+            last_row=int(rows[-1]) + 1 if len(rows) else 0,
+        )
+
     @property
     def is_exact(self) -> bool:
         """Whether the columns are missing in exactly the same rows."""
@@ -117,7 +136,8 @@ def find_blocks(
     members = _exact_members(distance)
     if nearly_up_to > 0:
         members = _join_nearly(members, distance, nearly_up_to)
-    blocks = [_block(patterns, places[members == number]) for number in np.unique(members)]
+    names = patterns.columns[places]
+    blocks = [MissingBlock.of(patterns, names[members == one]) for one in np.unique(members)]
     return tuple(sorted(blocks, key=lambda block: -block.share_missing))
 
 
@@ -149,22 +169,6 @@ def _join_nearly(members: IntArray, distance: FloatArray, nearly_up_to: float) -
     for number in np.unique(cluster):
         joined[alone[cluster == number]] = alone[cluster == number][0]
     return joined
-
-
-def _block(patterns: MissingPatterns, places: IntArray) -> MissingBlock:
-    missing = patterns.missing[:, places]
-    all_missing, any_missing = np.asarray(missing.all(axis=1)), np.asarray(missing.any(axis=1))
-    rows = np.flatnonzero(all_missing[patterns.pattern_of_row])
-    return MissingBlock(
-        columns=tuple(patterns.columns[places]),
-        n_rows_all=len(rows),
-        n_rows_any=int(patterns.counts[any_missing].sum()),
-        n_missing=int(patterns.n_missing[places].sum()),
-        n_rows_table=patterns.n_rows,
-        place=_place(rows, patterns.n_rows),
-        first_row=int(rows[0]) + 1 if len(rows) else 0,
-        last_row=int(rows[-1]) + 1 if len(rows) else 0,
-    )
 
 
 def _place(rows: IntArray, n_rows: int) -> Place:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from pmae_core.missingness._columns import places_of
+from pmae_core.missingness.blocks import MissingBlock
 from pmae_core.missingness.patterns import (
     BoolArray,
     FloatArray,
@@ -103,6 +106,37 @@ def correlate_nullity(table: pd.DataFrame | MissingPatterns) -> pd.DataFrame:
     correlation = (together - np.outer(share, share)) / np.outer(deviation, deviation)
     names = patterns.columns[kept]
     return pd.DataFrame(np.clip(correlation, -1, 1), index=names, columns=names)
+
+
+def correlate_blocks(
+    table: pd.DataFrame | MissingPatterns, blocks: Sequence[MissingBlock]
+) -> FloatArray:
+    """Correlate the missingness of blocks of columns.
+
+    Parameters
+    ----------
+    table : DataFrame or MissingPatterns
+        The table, or its patterns if they were found before.
+    blocks : sequence of MissingBlock
+        Blocks with observed and missing cells, as :func:`find_blocks` returns them.
+
+    Returns
+    -------
+    ndarray of shape (n_blocks, n_blocks)
+        The mean correlation of the columns of one block with those of the other.
+
+    Examples
+    --------
+    >>> df = pd.DataFrame({"a": [1, None], "b": [2, None], "c": [None, 3]})
+    >>> from pmae_core.missingness import find_blocks
+    >>> correlate_blocks(df, find_blocks(df)).round(1).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
+    correlation = correlate_nullity(table)
+    weights = np.zeros((len(blocks), len(correlation)))
+    for row, block in zip(weights, blocks, strict=True):
+        row[places_of(correlation.columns, block.columns)] = 1 / len(block.columns)
+    return np.asarray(weights @ correlation.to_numpy() @ weights.T)
 
 
 def strongest_pairs(correlation: pd.DataFrame, max_pairs: int = 10) -> pd.DataFrame:

@@ -156,16 +156,22 @@ def _loss_sentence(block: MissingBlock | None, write: WriteName) -> str:
     )
 
 
+def never_together_sentence(one: MissingBlock, other: MissingBlock, write: WriteName = str) -> str:
+    """Return that two blocks are never observed in the same row, in words."""
+    verb = "is" if len(one.columns) == 1 else "are"
+    return (
+        f"{block_name(one, write)} {verb} never observed in the same row as "
+        f"{block_name(other, write)}."
+    )
+
+
 def _never_together_sentence(
     pairs: Sequence[tuple[MissingBlock, MissingBlock]], write: WriteName
 ) -> str:
-    one, other = pairs[0]
-    verb = "is" if len(one.columns) == 1 else "are"
-    more = f", and so are {count(len(pairs) - 1, 'other pair')}" if len(pairs) > 1 else ""
-    return (
-        f"{block_name(one, write)} {verb} never observed in the same row as "
-        f"{block_name(other, write)}{more}."
-    )
+    sentence = never_together_sentence(*pairs[0], write)
+    if len(pairs) == 1:
+        return sentence
+    return f"{sentence} The same holds for {count(len(pairs) - 1, 'other pair')} of groups."
 
 
 def _empty_sentence(block: MissingBlock, write: WriteName) -> str:

@@ -1,3 +1,6 @@
+import os
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -6,7 +9,7 @@ from pmae_core.missingness import block_name, find_blocks, tell_story
 from tests.support.paths import ROOT
 from tests.support.wide_survey import wide_survey
 
-PBC = ROOT.parent / "shared" / "datasets" / "real" / "pbc.csv"
+PBC = Path(os.environ.get("PMAE_DATA_DIR") or ROOT.parent / "shared" / "datasets") / "real/pbc.csv"
 
 
 def lost(n, *missing):
