@@ -24,7 +24,7 @@ from pmae_core.missingness import LITTLE_CAUTION
 from pmae_core.table import Role
 
 DIFFERENCES, PREDICTION, LITTLE = "Differences", "Prediction", "Little's test"
-EFFECTS_PER_PAGE = 10
+EFFECTS_PER_PAGE = 8
 
 
 @fragment
@@ -83,19 +83,17 @@ def _show_differences(table: OpenTable, column: str, settings: DeltaGenerator) -
         )
         return
     st.markdown(words.differences(column, measured[measured["beyond_chance"]]))
-    figure_place = st.container()
-    shown = controls.choose_page("effects", len(measured), EFFECTS_PER_PAGE, "columns")
-    with figure_place:
-        show_figure(
-            figures.differences_figure(measured.iloc[shown]),
-            question=f"How do rows that miss {code(shorten(column, 40))} differ from the others?",
-            key="missingness-effects",
-            data=lambda: compared.rename_axis("column").reset_index(),
-            caption="Right of 0: higher where the column is missing. By chance alone, no bar "
-            "leaves its gray band in 19 of 20 tables.",
-        )
     with settings:
+        shown = controls.choose_page("effects", len(measured), EFFECTS_PER_PAGE, "columns")
         other = _choose_other(list(measured.index))
+    show_figure(
+        figures.differences_figure(measured.iloc[shown]),
+        question=f"How do rows that miss {code(shorten(column, 40))} differ from the others?",
+        key="missingness-effects",
+        data=lambda: compared.rename_axis("column").reset_index(),
+        caption="Right of 0: higher where the column is missing. By chance alone, no bar leaves "
+        "its gray band in 19 of 20 tables.",
+    )
     _show_distribution(table, column, other)
 
 

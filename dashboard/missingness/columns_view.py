@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
-import streamlit as st
 
 from dashboard.figures import missingness as figures
 from dashboard.missingness import controls, lines
@@ -25,16 +24,12 @@ def show_how_much(table: OpenTable, facts: MissingnessFacts) -> None:
     """Draw the observed share of every column, the worst first."""
     settings, answer = controls.beside()
     with settings:
-        chosen = controls.choose_lines(
-            facts, table, order_name="column_order", default_order=lines.MOST_MISSING
-        )
+        chosen = controls.choose_order(controls.choose_lines(facts), facts, table)
+        shown = controls.choose_page("bars", len(chosen), BARS_PER_PAGE, "lines")
     with answer:
         if not chosen:
             controls.say_nothing_found()
             return
-        figure_place = st.container()
-        shown = controls.choose_page("bars", len(chosen), BARS_PER_PAGE, "lines")
-    with figure_place:
         show_figure(
             figures.columns_figure(chosen[shown]),
             question="How much of each column is observed?",
@@ -61,17 +56,13 @@ def show_where(table: OpenTable, facts: MissingnessFacts) -> None:
         rows = controls.choose_one(
             "Rows", "row_order", [ROWS_AS_IN_TABLE, ROWS_BY_PATTERN], help=_ROWS_HELP
         )
-        chosen = controls.choose_lines(
-            facts, table, order_name="matrix_columns", default_order=lines.SIMILAR
-        )
+        chosen = controls.choose_order(controls.choose_lines(facts), facts, table)
+        shown = controls.choose_page("matrix", len(chosen), LINES_PER_PAGE, "lines")
     with answer:
         if not chosen:
             controls.say_nothing_found()
             return
-        figure_place = st.container()
-        shown = controls.choose_page("matrix", len(chosen), LINES_PER_PAGE, "lines")
-    matrix = matrix_of(table.digest, "table" if rows == ROWS_AS_IN_TABLE else "pattern", facts)
-    with figure_place:
+        matrix = matrix_of(table.digest, "table" if rows == ROWS_AS_IN_TABLE else "pattern", facts)
         show_figure(
             figures.matrix_figure(matrix, chosen[shown]),
             question="Where in the table are values missing?",
@@ -90,7 +81,7 @@ def _how_to_read(matrix: NullityMatrix, n_rows: int) -> str:
     per_bin = count(round(n_rows / len(matrix.first_row)), "row")
     return (
         "A line is a column of the table, with its first row at the left. "
-        f"Each step stands for about {per_bin}; its color is the share of them that is missing."
+        f"Each step stands for about {per_bin}; between the colors, some of them are missing."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.figures import missingness as figures
 from dashboard.missingness import controls, words
@@ -37,9 +38,11 @@ def show_complete_cases(table: OpenTable, facts: MissingnessFacts) -> None:
         )
         st.markdown(f"{cases} {words.largest_gain(path)}")
         if view == ROWS:
-            _show_path(path, patterns.n_rows)
+            _show_path(path, patterns.n_rows, settings)
+        elif n_complete in (0, patterns.n_rows):
+            _say_nothing_shifts(n_complete)
         else:
-            _show_shifts(table, needed, n_complete, patterns.n_rows)
+            _show_shifts(table, needed, settings)
 
 
 def _choose_needed(facts: MissingnessFacts) -> list[str]:
@@ -58,45 +61,44 @@ def _choose_needed(facts: MissingnessFacts) -> list[str]:
     return needed
 
 
-def _show_path(path: pd.DataFrame, n_rows: int) -> None:
-    figure_place = st.container()
-    shown = controls.choose_page("steps", len(path), STEPS_PER_PAGE, "steps")
-    with figure_place:
-        show_figure(
-            figures.dropping_figure(path.iloc[shown], n_rows),
-            question="Which columns cost most rows?",
-            key="missingness-dropping",
-            data=lambda: path.assign(
-                left_out=["; ".join(map(str, names)) for names in path["left_out"]]
-            ),
-            caption="From top to bottom, the columns whose absence gives back most rows are left "
-            "out next. Columns that are missing in the same rows are left out together.",
-        )
+def _show_path(path: pd.DataFrame, n_rows: int, settings: DeltaGenerator) -> None:
+    with settings:
+        shown = controls.choose_page("steps", len(path), STEPS_PER_PAGE, "steps")
+    show_figure(
+        figures.dropping_figure(path.iloc[shown], n_rows),
+        question="Which columns cost most rows?",
+        key="missingness-dropping",
+        data=lambda: path.assign(
+            left_out=["; ".join(map(str, names)) for names in path["left_out"]]
+        ),
+        caption="From top to bottom, the columns whose absence gives back most rows are left out "
+        "next. Columns that are missing in the same rows are left out together.",
+    )
 
 
-def _show_shifts(table: OpenTable, needed: tuple[str, ...], n_complete: int, n_rows: int) -> None:
-    if n_complete in (0, n_rows):
-        st.info(
-            "All rows are complete: nothing shifts."
-            if n_complete
-            else "No row is complete, so there is nothing to compare. Choose fewer columns: "
-            "**Rows given back** shows which cost most.",
-            icon=":material/info:",
-        )
-        return
+def _say_nothing_shifts(n_complete: int) -> None:
+    st.info(
+        "All rows are complete: nothing shifts."
+        if n_complete
+        else "No row is complete, so there is nothing to compare. Choose fewer columns: "
+        "**Rows given back** shows which cost most.",
+        icon=":material/info:",
+    )
+
+
+def _show_shifts(table: OpenTable, needed: tuple[str, ...], settings: DeltaGenerator) -> None:
     shift = shift_of(table.digest, needed, table)
     measured = shift[shift["shift"].notna()]
     if measured.empty:
         st.info("No column has values to compare.", icon=":material/info:")
         return
-    figure_place = st.container()
-    shown = controls.choose_page("shifts", len(measured), SHIFTS_PER_PAGE, "columns")
-    with figure_place:
-        show_figure(
-            figures.shifts_figure(measured.iloc[shown]),
-            question="How far do columns shift if incomplete rows are dropped?",
-            key="missingness-shift",
-            data=lambda: shift.rename_axis("column").reset_index(),
-            caption="Compared with all observed cells, which may be biased themselves. "
-            "Dropping as many rows at random stays in the gray band in 19 of 20 cases.",
-        )
+    with settings:
+        shown = controls.choose_page("shifts", len(measured), SHIFTS_PER_PAGE, "columns")
+    show_figure(
+        figures.shifts_figure(measured.iloc[shown]),
+        question="How far do columns shift if incomplete rows are dropped?",
+        key="missingness-shift",
+        data=lambda: shift.rename_axis("column").reset_index(),
+        caption="Compared with all observed cells, which may be biased themselves. Dropping as "
+        "many rows at random stays in the gray band in 19 of 20 cases.",
+    )

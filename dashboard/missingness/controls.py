@@ -71,10 +71,22 @@ def search_columns() -> str:
     )
 
 
-def choose_lines(
-    facts: MissingnessFacts, table: OpenTable, *, order_name: str, default_order: str
+def choose_order(
+    chosen: Sequence[MissingBlock], facts: MissingnessFacts, table: OpenTable
 ) -> list[MissingBlock]:
-    """Ask which columns to draw, and in which order.
+    """Ask for the order of lines, and return them in it."""
+    order = choose_one(
+        "Order",
+        "column_order",
+        [lines.MOST_MISSING, lines.AS_IN_TABLE, lines.SIMILAR],
+        help="Similar: columns that are missing in similar rows follow each other.",
+    )
+    tree = tree_of(table.digest, facts) if order == lines.SIMILAR else None
+    return lines.in_order(chosen, order, facts, tree)
+
+
+def choose_lines(facts: MissingnessFacts) -> list[MissingBlock]:
+    """Ask which columns to draw.
 
     Returns
     -------
@@ -82,13 +94,6 @@ def choose_lines(
         One per line; none if no name contains what is searched for.
     """
     search = search_columns()
-    order = choose_one(
-        "Order",
-        order_name,
-        [lines.MOST_MISSING, lines.AS_IN_TABLE, lines.SIMILAR],
-        default=default_order,
-        help="Similar: columns that are missing in the same rows follow each other.",
-    )
     blocks = lines.expandable(facts)
     expanded: list[Any] = []
     if blocks and not search.strip():
@@ -104,9 +109,7 @@ def choose_lines(
             help="Columns that are missing in the same rows, exactly or nearly, share a line. "
             "Expanded groups have a line per column.",
         )
-    chosen = lines.choose_lines(facts, search=search, expanded=expanded)
-    tree = tree_of(table.digest, facts) if order == lines.SIMILAR else None
-    return lines.in_order(chosen, order, facts, tree)
+    return lines.choose_lines(facts, search=search, expanded=expanded)
 
 
 def say_nothing_found() -> None:
@@ -123,13 +126,12 @@ def choose_page(name: str, n_items: int, size: int, noun: str) -> slice:
     pages = lines.n_pages(n_items, size)
     if pages == 1:
         return slice(0, n_items)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        # With the number of pages in its key, it starts anew when a search changes the list.
-        page = st.pagination(pages, key=f"{SECTION}:page:{name}:{pages}")
-        shown = lines.page_slice(page, n_items, size)
-        st.caption(
-            f"{noun.capitalize()} {count(shown.start + 1)} to {count(shown.stop)} of "
-            f"{count(n_items)}",
-            width="content",
-        )
+    place = st.container()
+    # With the number of pages in its key, it starts anew when a search changes the list.
+    page = st.pagination(pages, width="stretch", key=f"{SECTION}:page:{name}:{pages}")
+    shown = lines.page_slice(page, n_items, size)
+    place.markdown(
+        f":small[{noun.capitalize()} {count(shown.start + 1)} to {count(shown.stop)} of "
+        f"{count(n_items)}]"
+    )
     return shown

@@ -89,8 +89,8 @@ def matrix_of(
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def tree_of(digest: str, _facts: MissingnessFacts) -> NullityTree:
-    """Return the tree of columns."""
-    return cluster_columns(_facts.patterns)
+    """Return the tree of blocks of columns."""
+    return cluster_columns(_facts.patterns, _facts.blocks)
 
 
 @st.cache_data(max_entries=16, show_spinner="Comparing rows …")

@@ -47,14 +47,12 @@ def _show_rows(facts: MissingnessFacts, settings: DeltaGenerator, answer: DeltaG
     patterns = facts.patterns
     with settings:
         columns = matching(patterns.columns, controls.search_columns())
+        shown = controls.choose_page("patterns", patterns.n_patterns, PATTERNS_PER_PAGE, "patterns")
     with answer:
         st.markdown(facts.summary.pattern_sentence())
         if not columns:
             controls.say_nothing_found()
             return
-        figure_place = st.container()
-        shown = controls.choose_page("patterns", patterns.n_patterns, PATTERNS_PER_PAGE, "patterns")
-    with figure_place:
         show_figure(
             figures.patterns_figure(patterns, shown, columns),
             question="Which values are missing together in a row?",

@@ -12,6 +12,7 @@ from dashboard.missingness.lines import matching, partly_missing, plain_label
 from dashboard.text import code
 from pmae_core.missingness import (
     MissingBlock,
+    MissingPatterns,
     correlate_blocks,
     never_together_sentence,
     strongest_pairs,
@@ -19,6 +20,16 @@ from pmae_core.missingness import (
 
 NOTABLE_CORRELATION = 0.3
 _MOST_PAIRS_IN_WORDS = 3
+
+
+def strongest_first(
+    patterns: MissingPatterns, blocks: Sequence[MissingBlock]
+) -> list[MissingBlock]:
+    """Return blocks so that those of the strongest pair come first, then those of the next one."""
+    correlation = correlate_blocks(patterns, blocks) if blocks else np.zeros((0, 0))
+    pairs = strongest_pairs(pd.DataFrame(correlation), len(blocks) ** 2)
+    order = dict.fromkeys([*pairs[["first", "second"]].to_numpy().ravel(), *range(len(blocks))])
+    return [blocks[place] for place in order]
 
 
 def pairs_in_words(correlation: np.ndarray, blocks: Sequence[MissingBlock]) -> str:

@@ -35,22 +35,18 @@ def _show_correlation(
     answer: DeltaGenerator,
 ) -> None:
     with settings:
-        chosen = lines.partly_missing(
-            controls.choose_lines(
-                facts, table, order_name="together_order", default_order=lines.SIMILAR
-            )
+        chosen = together.strongest_first(
+            facts.patterns, lines.partly_missing(controls.choose_lines(facts))
         )
+        page = controls.choose_page("together", len(chosen), BLOCKS_PER_PAGE, "lines")
     with answer:
         if len(chosen) < 2:
             _say_too_few()
             return
-        words_place, figure_place = st.container(), st.container()
-        shown = chosen[controls.choose_page("together", len(chosen), BLOCKS_PER_PAGE, "lines")]
-    if len(shown) < 2:  # the last page
-        shown = chosen[-2:]
-    correlation = correlate_blocks(facts.patterns, shown)
-    words_place.markdown(together.pairs_in_words(correlation, shown))
-    with figure_place:
+        # One line alone has no pair: the last page then begins with the one before it.
+        shown = chosen[page] if page.stop - page.start > 1 else chosen[-2:]
+        correlation = correlate_blocks(facts.patterns, shown)
+        st.markdown(together.pairs_in_words(correlation, shown))
         show_figure(
             figures.correlation_figure(correlation, shown),
             question="Which columns are missing together?",
@@ -76,21 +72,19 @@ def _show_tree(
     answer: DeltaGenerator,
 ) -> None:
     tree = tree_of(table.digest, facts)
-    with answer:
-        if len(tree.groups) < 2:
-            st.info("All columns are missing in the same rows: there is no tree to draw.")
-            return
-        figure_place = st.container()
+    if len(tree.groups) < 2:
+        answer.info("All columns are missing in the same rows: there is no tree to draw.")
+        return
+    with settings:
         window = controls.choose_page("tree", len(tree.groups), LEAVES_PER_PAGE, "lines")
-    with figure_place:
+    with answer:
         show_figure(
             figures.dendrogram_figure(tree, range(window.start, window.stop)),
             question="Which columns are missing in similar rows?",
             key="missingness-tree",
             data=tree.joins,
             caption="The further left two branches meet, the fewer rows miss one and not the "
-            "other. Columns missing in exactly the same rows share a point, colored by how much "
-            "is missing.",
+            "other. The color of a point is the share of its columns that is missing.",
         )
 
 

@@ -36,10 +36,8 @@ def show_missingness(table: OpenTable) -> None:
         st.title("Missingness", anchor=False)
         _show_complete(facts)
         return
-    title_place, choice_place = st.columns([1, 3], gap="medium", vertical_alignment="bottom")
-    title_place.title("Missingness", anchor=False)
-    _tell_story(facts)
-    with choice_place:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.title("Missingness", anchor=False, width="content")
         chosen = memory.remembered(
             st.segmented_control,
             "What do you want to know?",
@@ -49,8 +47,10 @@ def show_missingness(table: OpenTable) -> None:
             options=list(SECTIONS),
             required=True,
             wrap=True,
+            width="content",
             label_visibility="collapsed",
         )
+    _tell_story(facts)
     SECTIONS[chosen](table, facts)
 
 

@@ -39,8 +39,8 @@ def differences(column: str, beyond_chance: pd.DataFrame) -> str:
     """
     if beyond_chance.empty:
         return (
-            f"No observed column is clearly related to missingness in {code(column)}: rows that "
-            "miss it differ from the others by no more than chance."
+            f"No observed column is clearly related to missingness in {code(column)}: in "
+            "observed values, rows that miss it differ from the others by no more than chance."
         )
     strong = beyond_chance[beyond_chance["size"].isin(["medium", "large"])]
     rows = f"Rows that miss {code(column)}"

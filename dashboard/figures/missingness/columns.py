@@ -12,14 +12,14 @@ from dashboard.figures.missingness.axes import (
     FROM_OBSERVED_TO_MISSING,
     SHARES,
     different,
-    flat_scale,
     group_label,
     height_of,
     labels_downwards,
     share_bar,
     with_room_for_100,
 )
-from dashboard.figures.style import styled
+from dashboard.figures.style import color_legend, styled
+from dashboard.shell.theme import MISSING, OBSERVED
 from pmae_core.missingness import MissingBlock, NullityMatrix
 from pmae_core.words import count
 
@@ -61,7 +61,8 @@ def matrix_figure(matrix: NullityMatrix, blocks: Sequence[MissingBlock]) -> go.F
         What to draw, from top to bottom.
     """
     rows = _row_names(matrix)
-    figure = go.Figure(
+    figure = go.Figure(color_legend({"observed": OBSERVED, "missing": MISSING}))
+    figure.add_trace(
         go.Heatmap(
             z=np.stack([_share_of(matrix, block) for block in blocks]),
             x=rows,
@@ -70,9 +71,7 @@ def matrix_figure(matrix: NullityMatrix, blocks: Sequence[MissingBlock]) -> go.F
             zmax=1,
             colorscale=FROM_OBSERVED_TO_MISSING,
             ygap=2,
-            colorbar=flat_scale(
-                "share missing", tickformat=".0%", y=1.0, yanchor="bottom", tickvals=[0, 0.5, 1]
-            ),
+            showscale=False,
             hovertemplate="%{x}: %{z:.0%} missing<br>%{y}<extra></extra>",
         )
     )
@@ -87,8 +86,7 @@ def matrix_figure(matrix: NullityMatrix, blocks: Sequence[MissingBlock]) -> go.F
         showgrid=False,
     )
     figure.update_yaxes(**labels_downwards(_labels(blocks)), type="category")
-    figure = styled(figure, height=height_of(len(blocks), 20, 130))
-    return figure.update_layout(margin={"t": 56})
+    return styled(figure, height=height_of(len(blocks), 20, 100))
 
 
 def _labels(blocks: Sequence[MissingBlock]) -> list[str]:

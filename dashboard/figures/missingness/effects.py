@@ -18,7 +18,7 @@ from pmae_core.missingness import ValueDistribution
 from pmae_core.words import count
 
 # Labels that have room side by side: names, and ranges of whole numbers.
-_MOST_NAMES, _MOST_RANGES = 25, 12
+_MOST_NAMES, _MOST_RANGES = 25, 10
 
 
 def differences_figure(compared: pd.DataFrame) -> go.Figure:
@@ -71,12 +71,12 @@ def _effects_figure(
         if (measured["kind"] == kind).any()
     ]
     sizes = [len(panel) for _, panel in panels]
-    height = height_of(sum(sizes), 26, 80 * max(1, len(panels)))
+    height = height_of(sum(sizes), 23, 75 * max(1, len(panels)))
     figure = make_subplots(
         rows=max(1, len(panels)),
         cols=1,
         row_heights=[size + 0.5 for size in sizes] or None,
-        vertical_spacing=min(0.4, 75 / height),
+        vertical_spacing=min(0.4, 70 / height),
     )
     for row, (title, panel) in enumerate(panels, start=1):
         for trace in _effect_traces(panel, value):
@@ -164,7 +164,7 @@ def distribution_figure(
     figure.update_layout(barmode="group", bargap=0.15, bargroupgap=0)
     figure.update_xaxes(title=figure_text(other, 40), **_value_ticks(compared), showgrid=False)
     figure.update_yaxes(title="share of the group's rows", tickformat=".0%", rangemode="tozero")
-    return styled(figure, height=340)
+    return styled(figure, height=310)
 
 
 def _value_ticks(compared: ValueDistribution) -> dict[str, Any]:

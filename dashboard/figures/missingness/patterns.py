@@ -152,15 +152,15 @@ def flux_figure(flux: pd.DataFrame) -> go.Figure:
         .groupby(["influx", "outflux"], as_index=False)
         .agg(columns=("column", list), p_obs=("p_obs", "mean"))
     )
-    labels = _point_labels(points)
+    labels, sides = _point_labels(points), _beside(points)
     figure = go.Figure(
         [
             go.Scatter(
                 x=points["influx"],
                 y=points["outflux"],
                 mode="markers+text",
-                text=labels,
-                textposition=_beside(points),
+                text=[label if side else "" for label, side in zip(labels, sides, strict=True)],
+                textposition=[side or "middle right" for side in sides],
                 marker={
                     "size": 12,
                     "color": 1 - points["p_obs"],
@@ -202,15 +202,18 @@ def _point_labels(points: pd.DataFrame) -> list[str]:
 
 
 def _beside(points: pd.DataFrame) -> list[str]:
-    """Return sides for labels: right of a point; of points at one height, on their outer sides."""
+    """Return the sides for labels: right of a point; of two at one height, on their outer sides.
+
+    Of more points at one height the inner ones have none: their labels would lie on each other.
+    """
     sides = np.full(len(points), "middle right", dtype=object)
     heights, reaches = points["outflux"].to_numpy(), points["influx"].to_numpy()
     from_top = np.argsort(-heights, kind="stable")
     is_lower = -np.diff(heights[from_top]) >= _CLOSE_HEIGHT
     for close in np.split(from_top, np.flatnonzero(is_lower) + 1):
         from_left = close[np.argsort(reaches[close], kind="stable")]
-        for place, point in enumerate(from_left[:-1]):
-            has_room = reaches[point] > 0.3 * max(0.2, reaches.max())
-            outside = "middle left" if has_room else "top right"
-            sides[point] = ("bottom center", "top center")[place % 2] if place else outside
+        sides[from_left[1:-1]] = ""
+        if len(from_left) > 1:
+            has_room = reaches[from_left[0]] > 0.3 * max(0.2, reaches.max())
+            sides[from_left[0]] = "middle left" if has_room else "top right"
     return list(sides)
