@@ -14,7 +14,7 @@ MISSING_AT_LAST = f"240 rows × 5 columns, {264 / 1200:.0%} missing"
 
 A, B = "a: how strongly holes count", "b: how much to mask at all"
 CURVE = "How many cells of a column are masked, given how much of it is observed?"
-PATTERNS = "Which holes come together in a row?"
+PATTERNS = "Which values are missing together in a row?"
 SCENARIO = "half of the incomes"
 
 
