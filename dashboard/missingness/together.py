@@ -54,6 +54,8 @@ def _name(block: MissingBlock) -> str:
 
 
 def _how_often(correlation: float) -> str:
+    if correlation < -0.9999:
+        return "are never missing in the same row, and one of them always is"
     if correlation < 0:
         return "are rarely missing in the same row"
     return f"are {'nearly always' if correlation > 0.9 else 'often'} missing together"

@@ -77,7 +77,7 @@ def test_every_view_of_a_study(fill, open_page, view, part):
     n_charts = {"Pictures": 0, "All pairs": 0, "Differences": 2, "Prediction": 0}
     expected = 0 if part == "Little's test" else n_charts.get(part, n_charts.get(view, 1))
     assert charts(app) == expected
-    assert len(app.get("imgs")) == (view == "Pictures")
+    assert len(app.get("image")) == (view == "Pictures")
 
 
 def test_the_page_tells_its_story_first(fill, open_page):
