@@ -13,7 +13,7 @@ from dashboard.widgets import fragment, show_figure
 from pmae_core.missingness import correlate_blocks, correlate_nullity
 
 CORRELATION, TREE, PAIRS = "Correlations", "Tree", "All pairs"
-BLOCKS_PER_PAGE = 20
+BLOCKS_PER_PAGE = 15
 LEAVES_PER_PAGE = 25
 
 

@@ -18,12 +18,19 @@ _MOST_NAMED = 12
 def how_much(summary: MissingnessSummary) -> str:
     """Return how much of the table is missing."""
     n_incomplete = int((summary.per_column["n_missing"] > 0).sum())
-    verb = "is" if summary.n_complete_rows == 1 else "are"
     return (
         f"{percent(summary.share_missing)} of the cells are missing, in {count(n_incomplete)} of "
-        f"{count(summary.n_columns, 'column')}. {count(summary.n_complete_rows)} of "
-        f"{count(summary.n_rows, 'row')} ({percent(summary.n_complete_rows / summary.n_rows)}) "
-        f"{verb} complete."
+        f"{count(summary.n_columns, 'column')}. {_complete_rows(summary)}"
+    )
+
+
+def _complete_rows(summary: MissingnessSummary) -> str:
+    if summary.n_complete_rows == 0:
+        return "No row is complete."
+    verb = "is" if summary.n_complete_rows == 1 else "are"
+    return (
+        f"{count(summary.n_complete_rows)} of {count(summary.n_rows, 'row')} "
+        f"({percent(summary.n_complete_rows / summary.n_rows)}) {verb} complete."
     )
 
 

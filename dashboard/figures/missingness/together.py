@@ -63,7 +63,7 @@ def correlation_figure(correlation: np.ndarray, blocks: Sequence[MissingBlock]) 
         tickmode="array",
         tickvals=list(range(len(blocks) - 1)),
         ticktext=ticks[:-1],
-        tickangle=-60,
+        tickangle=-90,
         type="category",
         showgrid=False,
     )

@@ -17,6 +17,12 @@ def test_how_much_is_missing():
     )
 
 
+def test_a_table_without_complete_rows_says_so():
+    assert words.how_much(summarize_missingness(table([[1, 0], [0, 1]]))).endswith(
+        "No row is complete."
+    )
+
+
 def effects(**sizes):
     return pd.DataFrame({"size": list(sizes.values())}, index=list(sizes))
 
