@@ -35,7 +35,7 @@ MOVES = 20
 WANTED_SECONDS = {"first_paint": 3.0, "page_switch": 1.0, "slider": 0.4, "large_table": 10.0}
 PAGES = ("Missingness", "Masking lab", "Amputation lab", "Data")
 WHICH_VIEW = "What do you want to know?"
-VIEWS = ("How much", "Where", "Together", "Patterns", "Why", "Dropping rows")
+VIEWS = ("How much", "Where", "Together", "Patterns", "Clues", "Complete cases")
 MASKING_CURVE = "What share is masked?"
 AMPUTED_CELLS = "Which cells were removed?"
 

@@ -1,4 +1,4 @@
-"""The four pictures of the library missingno, as files to take away."""
+"""The four pictures of the library missingno, as files."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def available_views(patterns: MissingPatterns) -> dict[str, str]:
     A heatmap needs two columns with observed and missing cells, a dendrogram two columns.
     """
     n_rows, n_columns = patterns.n_rows, len(patterns.columns)
-    rows = f"{MAX_ROWS:,} of {n_rows:,} rows, drawn at random" if n_rows > MAX_ROWS else ""
+    rows = f"{MAX_ROWS:,} of {n_rows:,} rows, chosen at random" if n_rows > MAX_ROWS else ""
     columns = (
-        f"the {MAX_COLUMNS} of {n_columns:,} columns with most holes"
+        f"the {MAX_COLUMNS} of {n_columns:,} columns with most missing values"
         if n_columns > MAX_COLUMNS
         else ""
     )
@@ -48,8 +48,8 @@ def missingno_picture(missing: pd.DataFrame, view: str, kind: str) -> bytes:
     Parameters
     ----------
     missing : bool DataFrame
-        True where a cell is missing. Of many rows some are drawn at random (but for the bar
-        chart), of many columns those with most holes.
+        True where a cell is missing. Of many rows some are chosen at random (except for the bar
+        chart), of many columns those with most missing values.
     view : {"matrix", "bar", "heatmap", "dendrogram"}
         Which picture.
     kind : {"png", "svg"}
@@ -78,7 +78,7 @@ def missingno_picture(missing: pd.DataFrame, view: str, kind: str) -> bytes:
 
 
 def _drawable(missing: pd.DataFrame, *, all_rows: bool) -> pd.DataFrame:
-    """Return a table with these holes, small enough, with names that are not read as formulas."""
+    """Return a small enough table with these cells missing, its names not read as formulas."""
     if len(missing) > MAX_ROWS and not all_rows:
         rng = np.random.default_rng(0)
         missing = missing.iloc[np.sort(rng.choice(len(missing), MAX_ROWS, replace=False))]

@@ -186,7 +186,7 @@ class ValueDistribution:
     edges : ndarray of shape (n_bars + 1,) or None
         Ends of the bars of numbers; for dates, steps since the first one.
     edge_labels : list of str or None
-        The ends in words.
+        The ends in words; None for labels and for whole numbers, which lie in the middle of bars.
     share_observed, share_missing : ndarrays of shape (n_bars,)
         Share of the rows of each group. They add up to 1 within a group.
     n_observed, n_missing : int
@@ -264,7 +264,7 @@ def _distribution_of_numbers(
     words = number_words(series, role)
     # A bar of whole numbers ends before the next one begins.
     lowest, highest = (np.ceil(edges), np.ceil(edges) - 1) if whole else (edges, edges)
-    ends = [words(edge) for edge in lowest]
+    ends = None if whole else [words(edge) for edge in edges]
     labels = [
         words(low) if low == high else f"{words(low)} to {words(high)}"
         for low, high in zip(lowest[:-1], highest[1:], strict=True)

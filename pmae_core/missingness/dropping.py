@@ -18,6 +18,7 @@ from pmae_core.missingness._columns import (
     read_numbers,
     schema_of,
 )
+from pmae_core.missingness.blocks import find_blocks
 from pmae_core.missingness.patterns import BoolArray, IntArray, MissingPatterns, find_patterns
 from pmae_core.table.schema import Role, Schema
 
@@ -41,11 +42,12 @@ def count_complete_rows(
 def dropping_path(
     table: pd.DataFrame | MissingPatterns, columns: Iterable[Hashable] | None = None
 ) -> pd.DataFrame:
-    """Leave out columns one by one so that the number of complete rows grows fastest.
+    """Leave out columns step by step so that the number of complete rows grows fastest.
 
-    Each step leaves out the column without which most rows become complete; if no single column
-    completes a row, the one with most missing cells among the incomplete rows. This is a greedy
-    search: it need not find the best set of columns of each size.
+    Columns that are missing in the same rows, exactly or nearly, are left out together: one alone
+    would complete no row. Each step leaves out the block without which most rows become complete;
+    if no single one completes a row, the one with most missing cells among the incomplete rows.
+    This is a greedy search: it need not find the best set of columns of each size.
 
     Parameters
     ----------
@@ -57,8 +59,9 @@ def dropping_path(
     Returns
     -------
     DataFrame
-        One row per step: ``left_out`` (None at the beginning), ``n_columns`` that remain and
-        ``n_complete_rows``. It ends when all rows are complete.
+        One row per step: ``left_out``, a tuple of columns (none at the beginning), ``n_columns``
+        that remain, ``n_complete_rows`` and ``n_gained``, the rows that this step completed. It
+        ends when all rows are complete.
 
     Examples
     --------
@@ -67,24 +70,34 @@ def dropping_path(
     [1, 2, 3]
     """
     patterns = find_patterns(table)
-    kept = list(places_of(patterns.columns, columns))
-    n_missing = patterns.missing[:, kept].sum(axis=1)
-    steps = [(None, len(kept), int(patterns.counts[n_missing == 0].sum()))]
+    needed = places_of(patterns.columns, columns)
+    blocks = [block.columns for block in find_blocks(patterns, patterns.columns[needed])]
+    misses = np.stack([_misses_any(patterns, block) for block in blocks], axis=1)
+    kept = list(range(len(blocks)))
+    n_columns, n_missing = len(needed), misses.sum(axis=1)
+    steps: list[tuple[tuple[Any, ...], int, int]] = [
+        ((), n_columns, int(patterns.counts[n_missing == 0].sum()))
+    ]
     while steps[-1][2] < patterns.n_rows:
-        worst = _most_costly(patterns, kept, n_missing)
+        worst = _most_costly(patterns.counts, misses, kept, n_missing)
         kept.remove(worst)
-        n_missing = n_missing - patterns.missing[:, worst]
+        n_columns -= len(blocks[worst])
+        n_missing = n_missing - misses[:, worst]
         n_complete = int(patterns.counts[n_missing == 0].sum())
-        steps.append((patterns.columns[worst], len(kept), n_complete))
+        steps.append((blocks[worst], n_columns, n_complete))
     path = pd.DataFrame(steps, columns=["left_out", "n_columns", "n_complete_rows"])
-    # Names of columns may be numbers: the first step's None must not turn them into floats.
-    path["left_out"] = pd.Series([step[0] for step in steps], dtype=object)
+    path["n_gained"] = path["n_complete_rows"].diff().fillna(0).astype(int)
     return path
 
 
-def _most_costly(patterns: MissingPatterns, kept: list[int], n_missing: IntArray) -> int:
+def _misses_any(patterns: MissingPatterns, columns: tuple[Any, ...]) -> BoolArray:
+    places = places_of(patterns.columns, columns)
+    return np.asarray(patterns.missing[:, places].any(axis=1))
+
+
+def _most_costly(counts: IntArray, misses: BoolArray, kept: list[int], n_missing: IntArray) -> int:
     for rows in (n_missing == 1, n_missing > 1):
-        cost = patterns.counts[rows] @ patterns.missing[rows][:, kept]
+        cost = counts[rows] @ misses[rows][:, kept]
         if cost.any():
             break
     return kept[int(np.argmax(cost))]

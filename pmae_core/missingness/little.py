@@ -263,7 +263,8 @@ def _fit(
     if len(values) <= values.shape[1] + 1:
         raise TableError(
             f"Little's test needs more rows than columns: {len(values):,} usable rows are too few "
-            f"for {values.shape[1]:,} columns."
+            f"for {values.shape[1]:,} columns.",
+            advice="Choose fewer columns.",
         )
     # So small a ridge changes no digit that is shown, but keeps determined columns invertible.
     model = GaussianModel.fit(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from pmae_core.missingness._columns import places_of
+from pmae_core.missingness.blocks import MissingBlock, find_blocks
 from pmae_core.missingness.patterns import (
-    BoolArray,
     FloatArray,
     IntArray,
     MissingPatterns,
@@ -105,6 +107,44 @@ def correlate_nullity(table: pd.DataFrame | MissingPatterns) -> pd.DataFrame:
     return pd.DataFrame(np.clip(correlation, -1, 1), index=names, columns=names)
 
 
+def correlate_blocks(
+    table: pd.DataFrame | MissingPatterns, blocks: Sequence[MissingBlock]
+) -> FloatArray:
+    """Correlate the missingness of blocks of columns.
+
+    Parameters
+    ----------
+    table : DataFrame or MissingPatterns
+        The table, or its patterns if they were found before.
+    blocks : sequence of MissingBlock
+        Blocks with observed and missing cells, as :func:`find_blocks` returns them.
+
+    Returns
+    -------
+    ndarray of shape (n_blocks, n_blocks)
+        The mean correlation of the columns of one block with those of the other.
+
+    Examples
+    --------
+    >>> df = pd.DataFrame({"a": [1, None], "b": [2, None], "c": [None, 3]})
+    >>> from pmae_core.missingness import find_blocks
+    >>> correlate_blocks(df, find_blocks(df)).round(1).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
+    correlation = correlate_nullity(table)
+    return _means_of_blocks(correlation.to_numpy(), correlation.columns, blocks)
+
+
+def _means_of_blocks(
+    of_columns: FloatArray, names: pd.Index, blocks: Sequence[MissingBlock]
+) -> FloatArray:
+    """Return the means of a matrix of columns over the columns of every two blocks."""
+    weights = np.zeros((len(blocks), len(names)))
+    for row, block in zip(weights, blocks, strict=True):
+        row[places_of(names, block.columns)] = 1 / len(block.columns)
+    return np.asarray(weights @ of_columns @ weights.T)
+
+
 def strongest_pairs(correlation: pd.DataFrame, max_pairs: int = 10) -> pd.DataFrame:
     """List the pairs of columns whose missingness is most correlated, the strongest first.
 
@@ -140,8 +180,7 @@ class NullityTree:
     Attributes
     ----------
     groups : tuple of tuples
-        The leaves, in an order without crossing branches: columns that are missing in exactly
-        the same rows are one leaf.
+        The columns of each leaf, in an order without crossing branches.
     share_missing : ndarray of shape (n_groups,)
         Share of the rows in which the columns of a leaf are missing.
     joins : DataFrame
@@ -161,11 +200,23 @@ class NullityTree:
         return [name for group in self.groups for name in group]
 
 
-def cluster_columns(table: pd.DataFrame | MissingPatterns) -> NullityTree:
+def cluster_columns(
+    table: pd.DataFrame | MissingPatterns, blocks: Sequence[MissingBlock] | None = None
+) -> NullityTree:
     """Join the columns of a table by how often their missingness differs (average linkage).
 
-    Complete columns form one leaf, all-missing columns another. A table in which all columns are
-    missing in the same rows has one leaf and no joins.
+    Parameters
+    ----------
+    table : DataFrame or MissingPatterns
+        The table, or its patterns if they were found before.
+    blocks : sequence of MissingBlock, optional
+        The leaves, which hold every column once; if not given, columns that are missing in exactly
+        the same rows are one leaf. Complete columns form one, all-missing columns another.
+
+    Returns
+    -------
+    NullityTree
+        With one leaf and no joins if all columns are missing in the same rows.
 
     Examples
     --------
@@ -175,13 +226,14 @@ def cluster_columns(table: pd.DataFrame | MissingPatterns) -> NullityTree:
     ((('a', 'c'), ('b',)), [0.25])
     """
     patterns = find_patterns(table)
-    distance = _share_of_rows_that_differ(patterns)
-    representatives, members = _groups_of_equals(patterns.missing)
-    names = [tuple(patterns.columns[members == group]) for group in range(len(representatives))]
-    order, joins = _join(distance[np.ix_(representatives, representatives)])
+    leaves = find_blocks(patterns, nearly_up_to=0) if blocks is None else blocks
+    place = {name: at for at, name in enumerate(patterns.columns)}
+    leaves = sorted(leaves, key=lambda block: place[block.columns[0]])
+    distance = _means_of_blocks(_share_of_rows_that_differ(patterns), patterns.columns, leaves)
+    order, joins = _join(distance)
     return NullityTree(
-        groups=tuple(names[group] for group in order),
-        share_missing=(patterns.n_missing[representatives] / patterns.n_rows)[order],
+        groups=tuple(leaves[leaf].columns for leaf in order),
+        share_missing=np.array([leaves[leaf].share_missing for leaf in order]),
         joins=joins,
     )
 
@@ -190,15 +242,6 @@ def _share_of_rows_that_differ(patterns: MissingPatterns) -> FloatArray:
     n_missing = patterns.n_missing
     differ = n_missing[:, None] + n_missing[None, :] - 2 * patterns.missing_together
     return np.asarray(differ / patterns.n_rows)
-
-
-def _groups_of_equals(missing: BoolArray) -> tuple[IntArray, IntArray]:
-    """Return the first column of each group of equal columns, and the group of each column."""
-    packed = np.ascontiguousarray(np.packbits(missing.T, axis=1))
-    keys = [row.tobytes() for row in packed]
-    group_of_key = {key: group for group, key in enumerate(dict.fromkeys(keys))}
-    members = np.array([group_of_key[key] for key in keys])
-    return np.unique(members, return_index=True)[1], members
 
 
 def _join(distance: FloatArray) -> tuple[IntArray, pd.DataFrame]:

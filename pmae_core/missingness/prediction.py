@@ -19,6 +19,8 @@ from pmae_core.words import count
 
 # Fewer rows of either kind and a tree learns nothing that a second table would show again.
 MIN_ROWS_OF_EACH_KIND = 10
+# Words for areas under the ROC curve from here on, as textbooks use them.
+_HOW_WELL = ((0.9, "well"), (0.7, "fairly well"), (0.0, "poorly, but better than guessing"))
 _MAX_CELLS = 2_000_000
 _FOLDS = 5
 
@@ -60,17 +62,18 @@ class MissingnessTree:
 
     def sentence(self) -> str:
         """Return in words how well missingness can be predicted."""
-        pairs = round(100 * self.skill)
         if not self.better_than_guessing:
             return (
-                f"No observed column is clearly related to missingness in {self.column}: on "
-                f"held-out rows, the tree ranked {pairs} of 100 pairs correctly (guessing: 50)."
+                f"No observed column is clearly related to missingness in {self.column} "
+                f"(AUC {self.skill:.2f} on held-out rows; guessing is 0.50)."
             )
         return (
-            f"Other columns go with missingness in {self.column}: of 100 pairs of a row that "
-            f"misses it and one that does not, the tree ranked {pairs} correctly on held-out rows "
-            "(guessing: 50)."
+            f"The tree separates missing from observed rows of {self.column} {self._how_well()} "
+            f"(AUC {self.skill:.2f} on held-out rows; guessing is 0.50)."
         )
+
+    def _how_well(self) -> str:
+        return next(words for least, words in _HOW_WELL if self.skill >= least)
 
 
 def predict_missingness(

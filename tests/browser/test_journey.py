@@ -14,7 +14,7 @@ MISSING_AT_LAST = f"240 rows × 5 columns, {264 / 1200:.0%} missing"
 
 A, B = "a: effect of missingness", "b: overall masking rate"
 CURVE = "What share is masked?"
-PATTERNS = "Which holes come together in a row?"
+PATTERNS = "Which values are missing together in a row?"
 SCENARIO = "half of the incomes"
 
 

@@ -19,7 +19,7 @@ PAGES = (
     "Paper",
 )
 PATHS = ("/", *(f"/{page.lower().replace(' ', '_')}" for page in PAGES[1:]))
-VIEWS = ("How much", "Where", "Together", "Patterns", "Clues", "Dropping rows", "Pictures")
+VIEWS = ("How much", "Where", "Together", "Patterns", "Clues", "Complete cases", "Pictures")
 
 
 def test_two_visitors_do_not_see_each_other(new_visitor, survey):

@@ -31,8 +31,8 @@ MISSINGNESS_VIEWS = {
     "where": "Where",
     "together": "Together",
     "patterns": "Patterns",
-    "why": "Clues",
-    "dropping-rows": "Dropping rows",
+    "clues": "Clues",
+    "complete-cases": "Complete cases",
     "pictures": "Pictures",
 }
 IMPUTE_VIEWS = {"table": "The table", "columns": "Columns to trust", "what-if": "What if"}

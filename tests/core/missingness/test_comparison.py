@@ -137,7 +137,7 @@ def test_bars_of_whole_numbers_hold_whole_numbers():
     compared = compare_distributions(df, "y", "x", n_bins=30)
     assert compared.edges[:3].tolist() == [17.5, 20.5, 23.5]
     assert compared.labels[:2] == ["18 to 20", "21 to 23"]
-    assert compared.edge_labels[0] == "18"
+    assert compared.edge_labels is None
     assert compared.edges[-1] > 86
 
 

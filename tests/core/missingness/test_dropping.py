@@ -1,12 +1,17 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pmae_core.errors import TableError
-from pmae_core.missingness import count_complete_rows, dropping_path, dropping_shift
+from pmae_core.missingness import (
+    count_complete_rows,
+    dropping_path,
+    dropping_shift,
+    find_blocks,
+)
 from pmae_core.table import Schema
 
 CELLS = arrays(bool, st.tuples(st.integers(1, 10), st.integers(1, 5)))
@@ -24,25 +29,39 @@ def test_complete_rows_are_those_of_dropna(cells):
     assert count_complete_rows(df, []) == len(df)
 
 
+@settings(deadline=None)  # the first call imports SciPy
 @given(cells=CELLS)
 def test_each_step_of_the_path_is_true_and_the_best_single_one(cells):
     df = table(cells)
     path = dropping_path(df)
-    kept = list(df.columns)
-    for left_out, n_columns, n_complete in path.itertuples(index=False):
-        if left_out is not None:
-            without = {name: count_complete_rows(df, set(kept) - {name}) for name in kept}
+    blocks = {block.columns for block in find_blocks(df)}
+    kept = set(df.columns)
+    before = count_complete_rows(df)
+    for left_out, n_columns, n_complete, n_gained in path.itertuples(index=False):
+        if left_out:
+            without = {block: count_complete_rows(df, kept - set(block)) for block in blocks}
             assert without[left_out] == max(without.values())
-            kept.remove(left_out)
+            blocks.remove(left_out)
+            kept -= set(left_out)
         assert (n_columns, n_complete) == (len(kept), count_complete_rows(df, kept))
+        assert n_gained == n_complete - before
+        before = n_complete
     assert path["n_complete_rows"].iloc[-1] == len(df)
 
 
-def test_columns_that_are_only_missing_together_are_left_out_one_by_one():
+def test_columns_of_which_none_alone_completes_a_row_are_left_out_one_by_one():
     df = table(np.array([[1, 1, 0], [1, 1, 0], [0, 1, 0]], dtype=bool))
     path = dropping_path(df)
-    assert path["left_out"].tolist() == [None, 1, 0]
+    assert path["left_out"].tolist() == [(), (1,), (0,)]
     assert path["n_complete_rows"].tolist() == [0, 1, 3]
+
+
+def test_columns_that_are_missing_in_the_same_rows_are_left_out_together():
+    df = table(np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool))
+    path = dropping_path(df)
+    assert path["left_out"].tolist() == [(), (0, 1), (2,)]
+    assert path["n_columns"].tolist() == [3, 1, 0]
+    assert path["n_gained"].tolist() == [0, 2, 1]
 
 
 def test_a_path_may_begin_with_some_columns():

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from pmae_core.errors import TableError
-from pmae_core.missingness import predict_missingness
+from pmae_core.missingness import MissingnessTree, predict_missingness
 from pmae_core.table import Schema
 
 
@@ -148,3 +148,17 @@ def test_too_few_rows_of_one_kind(n_missing, kind):
     df = pd.DataFrame({"x": range(30), "y": [np.nan] * n_missing + [1.0] * (30 - n_missing)})
     with pytest.raises(TableError, match=f"is {kind} in"):
         predict_missingness(df, "y")
+
+
+@pytest.mark.parametrize(
+    ("skill", "words"),
+    [
+        (0.99, "The tree separates missing from observed rows of x well (AUC 0.99"),
+        (0.75, "fairly well (AUC 0.75"),
+        (0.6, "poorly, but better than guessing (AUC 0.60"),
+        (0.5, "No observed column is clearly related to missingness in x (AUC 0.50"),
+    ],
+)
+def test_how_well_the_tree_predicts_in_words(skill, words):
+    tree = MissingnessTree("x", skill, 0.55, (), pd.Series(dtype=float), 10, 10)
+    assert words in tree.sentence()

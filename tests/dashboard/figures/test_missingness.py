@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 
 from dashboard.figures import missingness as figures
+from dashboard.figures.missingness.patterns import MOST_LINES
 from dashboard.shell.theme import IMPUTED, MISSING, OBSERVED
 from pmae_core.missingness import (
+    MissingBlock,
     bin_nullity,
     cluster_columns,
     compare_distributions,
@@ -14,10 +16,11 @@ from pmae_core.missingness import (
     correlate_nullity,
     dropping_path,
     dropping_shift,
+    find_blocks,
     find_patterns,
     measure_flux,
-    summarize_missingness,
 )
+from pmae_core.table import Schema
 
 MARKUP = "<b>age</b>"
 
@@ -26,6 +29,11 @@ def table(missing, columns=None):
     cells = np.asarray(missing, dtype=bool)
     names = columns or list("abcdefgh")[: cells.shape[1]]
     return pd.DataFrame(np.where(cells, np.nan, 1.0), columns=names)
+
+
+def single(df):
+    """Return each column as a block of its own."""
+    return [MissingBlock.of(df, [name]) for name in df.columns]
 
 
 @pytest.fixture
@@ -49,7 +57,7 @@ def mixed():
 
 
 def test_bars_of_columns_add_up_to_one(df):
-    figure = figures.columns_figure(summarize_missingness(df).per_column)
+    figure = figures.columns_figure(single(df))
     observed, missing = figure.data
     assert list(observed.x) == [1, 0.25, 0.75]
     assert list(missing.x) == [0, 0.75, 0.25]
@@ -57,34 +65,39 @@ def test_bars_of_columns_add_up_to_one(df):
     assert list(figure.layout.yaxis.ticktext) == ["a", "b", "c"]
 
 
-def test_at_most_forty_bars():
-    wide = table(np.zeros((2, 60)), [f"c{i}" for i in range(60)])
-    observed, _ = figures.columns_figure(summarize_missingness(wide).per_column).data
-    assert len(observed.x) == figures.MOST_BARS == 40
+def test_columns_missing_together_are_one_bar_that_names_them():
+    df = table([[1, 1, 0], [0, 0, 0]])
+    figure = figures.columns_figure(find_blocks(df))
+    assert list(figure.layout.yaxis.ticktext) == ["a + 1 other", "c"]
+    assert figure.data[1].customdata[0].tolist() == ["a<br>b", "2 missing cells"]
 
 
-def test_matrix_shows_the_bins_in_the_chosen_order_of_columns(df):
-    figure = figures.matrix_figure(bin_nullity(df), ["c", "a", "b"])
-    (heatmap,) = figure.data
-    assert heatmap.z.tolist() == [[0, 0, 1], [1, 0, 1], [0, 0, 0], [0, 0, 1]]
-    assert list(heatmap.x) == ["c", "a", "b"]
-    assert list(heatmap.y) == ["row 1", "row 2", "row 3", "row 4"]
+def test_matrix_has_a_line_per_block_in_the_order_given(df):
+    blocks = [MissingBlock.of(df, ["c"]), MissingBlock.of(df, ["a", "b"])]
+    figure = figures.matrix_figure(bin_nullity(df), blocks)
+    heatmap = figure.data[-1]
+    assert heatmap.z.tolist() == [[0, 1, 0, 0], [0.5, 0.5, 0, 0.5]]
+    assert list(figure.layout.yaxis.ticktext) == ["c", "a + 1 other"]
+    assert list(heatmap.x) == ["row 1", "row 2", "row 3", "row 4"]
 
 
 def test_rows_of_a_bin_are_named():
-    (heatmap,) = figures.matrix_figure(bin_nullity(table(np.zeros((2000, 1))), max_bins=2)).data
-    assert list(heatmap.y) == ["rows 1 to 1,000", "rows 1,001 to 2,000"]
+    df = table(np.zeros((2000, 1)))
+    heatmap = figures.matrix_figure(bin_nullity(df, max_bins=2), single(df)).data[-1]
+    assert list(heatmap.x) == ["rows 1 to 1,000", "rows 1,001 to 2,000"]
 
 
 def test_names_that_look_alike_stay_apart():
     names = ["x" * 100 + "1" + "x" * 100, "x" * 100 + "2" + "x" * 100]
-    (heatmap,) = figures.matrix_figure(bin_nullity(table([[0, 1]], names))).data
-    assert len(set(heatmap.x)) == 2
+    df = table([[0, 1]], names)
+    heatmap = figures.matrix_figure(bin_nullity(df), single(df)).data[-1]
+    assert len(set(heatmap.y)) == 2
 
 
 def test_correlation_is_drawn_once_for_each_pair():
-    correlation = correlate_nullity(table([[1, 1, 0], [0, 0, 1], [0, 1, 0], [0, 0, 0]]))
-    heatmap, weak, strong = figures.correlation_figure(correlation).data
+    df = table([[1, 1, 0], [0, 0, 1], [0, 1, 0], [0, 0, 0]])
+    correlation = correlate_nullity(df)
+    heatmap, weak, strong = figures.correlation_figure(correlation.to_numpy(), single(df)).data
     assert heatmap.z.shape == (2, 2)
     assert heatmap.z[0, 0] == pytest.approx(correlation.loc["b", "a"])
     assert np.isnan(heatmap.z[0, 1])
@@ -108,8 +121,9 @@ def test_dendrogram_has_a_bracket_for_each_join_and_a_point_for_each_leaf(df):
     [
         (("age",), 0.0, "age"),
         (("a", "b"), 0.0, "2 complete columns"),
-        (("a", "b", "c"), 1.0, "3 empty columns"),
-        (("a", "b", "c"), 0.5, "a + 2"),
+        (("a", "b", "c"), 1.0, "3 columns without values"),
+        (("a", "b", "c"), 0.5, "a + 2 others"),
+        (("a", "b"), None, "a + 1 other"),
         ((MARKUP,), 0.5, "&lt;b&gt;age&lt;/b&gt;"),
     ],
 )
@@ -118,7 +132,7 @@ def test_leaves_are_named(group, share, label):
 
 
 def test_patterns_are_bars_with_points_below(df):
-    figure = figures.patterns_figure(find_patterns(df))
+    figure = figures.patterns_figure(find_patterns(df), slice(0, 15))
     bars, stems, observed, missing = figure.data
     assert list(bars.y) == [2, 1, 1]
     assert list(bars.marker.color) == [MISSING, MISSING, OBSERVED]
@@ -126,21 +140,46 @@ def test_patterns_are_bars_with_points_below(df):
     assert list(zip(missing.x, missing.y, strict=True)) == [(0, 0), (1, 0), (1, 1)]
     assert len(observed.x) == 3
     assert list(stems.x) == [1, 1, None]
-    assert list(figure.layout.yaxis2.ticktext) == ["b (75%)", "c (25%)"]
+    assert list(figure.layout.yaxis2.ticktext) == ["b", "c"]
 
 
-def test_only_some_patterns_and_columns_are_drawn():
+def test_columns_that_the_drawn_patterns_miss_alike_share_a_line():
+    patterns = find_patterns(table([[1, 1, 0], [1, 1, 0], [0, 0, 1], [1, 0, 0]]))
+    groups, cells = figures.pattern_lines(patterns, slice(0, 1))
+    assert (groups, cells.tolist()) == ([("a", "b")], [[True]])
+    groups, _ = figures.pattern_lines(patterns, slice(0, 3))
+    assert groups == [("a",), ("b",), ("c",)]
+    groups, _ = figures.pattern_lines(patterns, slice(0, 3), ["c", "b"])
+    assert groups == [("b",), ("c",)]
+
+
+def test_no_column_of_the_drawn_patterns_is_left_out():
     cells = np.random.default_rng(0).random((200, 60)) < 0.5
-    figure = figures.patterns_figure(find_patterns(table(cells, [f"c{i}" for i in range(60)])))
-    assert len(figure.data[0].y) == figures.MOST_PATTERNS
-    assert len(figure.layout.yaxis2.ticktext) == figures.MOST_PATTERN_COLUMNS
+    patterns = find_patterns(table(cells, [f"c{i}" for i in range(60)]))
+    groups, drawn = figures.pattern_lines(patterns, slice(15, 30))
+    assert len(groups) == MOST_LINES
+    assert sorted(name for group in groups for name in group) == sorted(patterns.columns)
+    assert drawn.shape == (15, MOST_LINES)
+    figure = figures.patterns_figure(patterns, slice(15, 30))
+    assert list(figure.data[0].y) == list(patterns.counts[15:30])
 
 
 def test_patterns_of_a_complete_table_have_one_bar():
-    assert list(figures.patterns_figure(find_patterns(table(np.zeros((3, 2))))).data[0].y) == [3]
+    patterns = find_patterns(table(np.zeros((3, 2))))
+    assert list(figures.patterns_figure(patterns, slice(0, 15)).data[0].y) == [3]
 
 
-def test_labels_of_close_points_lie_on_their_outer_sides():
+def test_a_window_onto_a_long_tree_shows_some_leaves():
+    df = table(np.random.default_rng(0).random((50, 8)) < 0.5)
+    tree = cluster_columns(df)
+    whole = figures.dendrogram_figure(tree)
+    window = figures.dendrogram_figure(tree, range(2, 5))
+    assert list(window.layout.yaxis.range) == [4.6, 1.4]
+    assert window.layout.height < whole.layout.height
+    assert list(window.layout.yaxis.ticktext) == list(whole.layout.yaxis.ticktext)
+
+
+def test_labels_of_close_points_lie_on_their_outer_sides_and_inner_ones_have_none():
     names = ["complete", "left", "right", "between", "alone"]
     flux = pd.DataFrame(
         {
@@ -157,7 +196,7 @@ def test_labels_of_close_points_lie_on_their_outer_sides():
     assert [sides[label] for label in sides if label.startswith("complete")] == ["middle right"]
     assert sides["left"] == "middle left"
     assert sides["right"] == sides["alone"] == "middle right"
-    assert sides["between"] == "top center"
+    assert "between" not in sides
 
 
 def test_columns_with_equal_flux_share_a_point():
@@ -199,6 +238,24 @@ def test_distributions_show_both_groups(mixed, other):
     assert all(isinstance(text, str) for text in figure.layout.xaxis.ticktext)
 
 
+def test_whole_numbers_are_written_below_the_middle_of_their_bars():
+    df = pd.DataFrame({"code": [1.0, 2.0, 2.0, 1.0], "y": [1.0, None, 1.0, None]})
+    figure = figures.distribution_figure(
+        compare_distributions(df, "y", "code", schema=Schema.infer(df, {"code": "numerical"})),
+        column="y",
+        other="code",
+    )
+    assert list(figure.data[0].x) == list(figure.layout.xaxis.tickvals) == [0, 1]
+    assert list(figure.layout.xaxis.ticktext) == ["1", "2"]
+
+
+def test_other_numbers_are_written_where_bars_meet():
+    df = pd.DataFrame({"x": np.linspace(0.013, 0.987, 60), "y": [1.0, None] * 30})
+    figure = figures.distribution_figure(compare_distributions(df, "y", "x"), column="y", other="x")
+    assert figure.layout.xaxis.tickvals[0] == -0.5
+    assert figure.layout.xaxis.ticktext[0] == "0"
+
+
 def test_the_second_group_can_be_that_of_filled_cells(mixed):
     compared = compare_distributions(mixed, MARKUP, "town")
     figure = figures.distribution_figure(
@@ -214,18 +271,23 @@ def test_dropping_shows_what_stays(df):
     kept, dropped = figure.data
     assert list(kept.x) == [0.25, 0.75, 1]
     assert list(dropped.x) == [0.75, 0.25, 0]
-    assert list(figure.layout.yaxis.ticktext) == ["all chosen columns", "without b", "and c"]
+    assert list(figure.layout.yaxis.ticktext) == ["all columns needed", "without b", "and c"]
+
+
+def test_later_steps_of_dropping_are_named_as_such(df):
+    figure = figures.dropping_figure(dropping_path(df).iloc[1:], len(df))
+    assert list(figure.layout.yaxis.ticktext) == ["without b", "and c"]
 
 
 def test_markup_in_names_stays_text():
     df = table([[0, 1, 0], [1, 0, 1], [0, 0, 0], [1, 1, 0]], [MARKUP, "<i>b</i>", "c"])
     patterns = find_patterns(df)
     drawn = [
-        figures.columns_figure(summarize_missingness(df).per_column),
-        figures.matrix_figure(bin_nullity(df)),
-        figures.correlation_figure(correlate_nullity(df)),
+        figures.columns_figure(single(df)),
+        figures.matrix_figure(bin_nullity(df), single(df)),
+        figures.correlation_figure(correlate_nullity(df).to_numpy(), single(df)),
         figures.dendrogram_figure(cluster_columns(df)),
-        figures.patterns_figure(patterns),
+        figures.patterns_figure(patterns, slice(0, 15)),
         figures.flux_figure(measure_flux(df)),
         figures.dropping_figure(dropping_path(df), len(df)),
     ]

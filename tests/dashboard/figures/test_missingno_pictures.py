@@ -42,9 +42,9 @@ def test_long_and_wide_tables_are_drawn_in_part_and_it_is_said():
     assert str(MAX_COLUMNS) in _drawable(large, all_rows=True).columns
     views = available_views(find_patterns(pd.DataFrame(np.where(cells, np.nan, 1.0))))
     assert views["matrix"] == (
-        "10,000 of 10,001 rows, drawn at random, the 100 of 101 columns with most holes"
+        "10,000 of 10,001 rows, chosen at random, the 100 of 101 columns with most missing values"
     )
-    assert views["bar"] == "the 100 of 101 columns with most holes"
+    assert views["bar"] == "the 100 of 101 columns with most missing values"
 
 
 def test_views_that_need_more_columns_are_left_out():
