@@ -372,6 +372,23 @@ def test_a_role_that_does_not_fit_is_refused_in_a_sentence(open_page, fill, pati
     assert app.data_editor[0].value["Role"].tolist()[2] == "categorical"
 
 
+def test_a_role_that_does_not_fit_holds_up_no_other_edit(open_page, fill, patients, edit):
+    """Quick edits arrive together: the browser sends them while the page is still drawn."""
+    own = fill(patients)
+    app = open_page(PAGE)
+
+    app = edit(
+        app,
+        "data:roles",
+        {1: {"Role": "ignored"}, 2: {"Role": "numerical"}, 3: {"Role": "categorical"}},
+    )
+
+    assert not app.exception
+    assert "'town'" in dict(notices(app))["error"]
+    assert dict(own.table_state().roles) == {"age": "ignored", "score": "categorical"}
+    assert app.data_editor[0].value["Role"].tolist()[1:] == ["ignored", *["categorical"] * 2]
+
+
 # Limits and derived columns
 
 
@@ -447,6 +464,20 @@ def test_one_value_is_ticked_and_unticked(open_page, fill, patients, edit):
     row = app.data_editor[2].value["Column"].tolist().index("town")
     app = edit(app, "data:sentinels", {row: {"Missing": False}})
     assert own.table().sentinels == {}
+
+
+def test_quick_ticks_are_all_kept(open_page, fill, patients, edit):
+    """The second one is sent by the editor that the browser shows, before it hears of a new one."""
+    own = fill(patients)
+    app = open_page(PAGE)
+    (shown,) = [table for table in app.data_editor if table.key.startswith("data:sentinels")]
+
+    app = edit(app, "data:sentinels", {0: {"Missing": True}})
+    app = edit(app, "data:sentinels", {0: {"Missing": True}, 1: {"Missing": True}}, sender=shown)
+
+    assert own.table().sentinels == {"age": (-999,), "town": ("?",)}
+    app.button(key="data:undo").click().run()
+    assert own.table().sentinels == {"age": (-999,)}
 
 
 def submit_value(app, value, column=None):
