@@ -9,7 +9,7 @@ import pandas as pd
 from dashboard.data.summary import remarks
 from dashboard.state.workspace import OpenTable
 from dashboard.text import exact_text, shorten
-from pmae_core.table import SentinelSuggestion, declare_missing, suggest_sentinels
+from pmae_core.table import Schema, SentinelSuggestion, declare_missing, suggest_sentinels
 from pmae_core.table.cells import CellKind, cell_kind
 
 COLUMN, ROLE, OBSERVED = "Column", "Role", "Observed"
@@ -23,6 +23,9 @@ BY_HAND = "You declared it."
 _EXAMPLE_ROWS = 1_000
 _MOST_EXAMPLES = 3
 _LONGEST_EXAMPLE = 24
+_MEASURED_ROWS = 50
+# Pixels: the narrowest column has room for the name of a role.
+_LETTER, _MARGIN, _NARROWEST, _WIDEST = 8, 20, 96, 260
 
 
 def role_table(table: OpenTable, meanings: Mapping[str, str] | None = None) -> pd.DataFrame:
@@ -53,6 +56,25 @@ def examples(column: pd.Series) -> str:
     texts = column.head(_EXAMPLE_ROWS).dropna().map(exact_text).unique()
     shown = [shorten(text, _LONGEST_EXAMPLE) for text in texts[:_MOST_EXAMPLES]]
     return ", ".join(shown) + (", …" if len(texts) > _MOST_EXAMPLES else "")
+
+
+def under_roles(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """Return the table with the roles of its columns in a header above their names."""
+    roles = [schema.role(name).value for name in frame.columns]
+    return frame.set_axis(pd.MultiIndex.from_arrays([roles, frame.columns]), axis=1)
+
+
+def widths(frame: pd.DataFrame) -> dict[str, int]:
+    """Return how many pixels wide to show the columns, so that names, roles and cells fit."""
+    shown = frame.head(_MEASURED_ROWS)
+    longest = {
+        name: max([len(str(name)), *shown[name].dropna().map(exact_text).map(len)])
+        for name in shown
+    }
+    return {
+        str(name): min(max(_NARROWEST, _MARGIN + _LETTER * n), _WIDEST)
+        for name, n in longest.items()
+    }
 
 
 def whole_days(frame: pd.DataFrame) -> list[str]:
@@ -128,10 +150,10 @@ def columns_with(frame: pd.DataFrame, columns: Iterable[str], value: Any) -> lis
 
 
 def spelling(value: Any) -> str:
-    """Return a value as users see it: -999 and "-999" are one."""
+    """Return a value as users see it: -999, -999.0 and "-999" are one."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return str(value).strip()
+    return exact_text(value).strip()
 
 
 def _count(frame: pd.DataFrame, column: str, value: Any) -> int:

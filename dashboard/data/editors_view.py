@@ -31,9 +31,9 @@ def draw_editors_anew() -> None:
     st.session_state[_ROUND_KEY] = st.session_state.get(_ROUND_KEY, 0) + 1
 
 
-def height_of(shown: pd.DataFrame, most: int) -> int:
+def height_of(shown: pd.DataFrame, most: int, n_headers: int = 1) -> int:
     """Return the pixels that a table needs, at most so many."""
-    return min(ROW_HEIGHT * (len(shown) + 1) + 2, most)
+    return min(ROW_HEIGHT * (len(shown) + n_headers) + 2, most)
 
 
 def _shown_in(name: str, digest: str, make: Callable[[], pd.DataFrame]) -> tuple[str, pd.DataFrame]:
@@ -58,11 +58,18 @@ def _keep(keep: Callable[[Mapping[str, Any]], object], changes: Mapping[str, Any
 # Roles
 
 
-def show_roles(
-    table: OpenTable, state: TableState, meanings: Mapping[str, str], *, height: int
-) -> None:
-    """Draw the columns with their roles, which can be changed."""
+def show_roles(table: OpenTable, state: TableState, meanings: Mapping[str, str]) -> None:
+    """Draw the columns with their roles, which can be changed.
+
+    Parameters
+    ----------
+    table, state
+        The open table.
+    meanings
+        What was measured in a column, where it is known.
+    """
     key, shown = _shown_in("roles", state.cells_digest, lambda: columns.role_table(table, meanings))
+    st.caption("The role decides how a column is learned. Double-click a role to change it.")
     roles = "; ".join(f"**{role.value}**: {words}" for role, words in MEANING_OF_ROLE.items())
     st.data_editor(
         shown,
@@ -72,7 +79,7 @@ def show_roles(
         alt="The columns of the table with their roles",
         hide_index=True,
         width="stretch",
-        height=height_of(shown, most=height),
+        height=height_of(shown, most=322),
         disabled=[name for name in shown.columns if name != columns.ROLE],
         column_config={
             columns.COLUMN: st.column_config.TextColumn(pinned=True),

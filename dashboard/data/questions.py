@@ -6,7 +6,7 @@ from typing import Any
 
 from dashboard.data.columns import rows_to_search, spelling
 from dashboard.state.workspace import OpenTable, TableState, Workspace
-from dashboard.text import code, exact_text, listing, plain
+from dashboard.text import code, listing, plain
 from pmae_core.table import Flag, Role, RoleSuggestion, SentinelSuggestion, suggest_roles
 from pmae_core.words import count
 
@@ -114,9 +114,8 @@ def _prefix(state: TableState) -> str:
 
 
 def _ask_if_missing(suggestion: SentinelSuggestion) -> Question:
-    value = exact_text(suggestion.value)
-    cells = count(suggestion.count, "cell")
-    topic = f"missing {suggestion.column} {spelling(suggestion.value)}"
+    value, cells = spelling(suggestion.value), count(suggestion.count, "cell")
+    topic = f"missing {suggestion.column} {value}"
     return Question(
         key=topic,
         text=f"{code(value)} appears in {cells} of {code(suggestion.column)}: missing?",
@@ -134,7 +133,7 @@ def _ask_if_all_missing(singles: Sequence[Question]) -> Question:
     return _together(
         "missing",
         f"{count(len(places), 'value')} in {count(len(names), 'column')} may mean missing, such as "
-        f"{code(exact_text(value))} in {code(column)}: count them as missing?",
+        f"{code(spelling(value))} in {code(column)}: count them as missing?",
         singles,
         yes="All at once",
         no="Keep as they are",
@@ -149,14 +148,15 @@ def _ask_for_role(suggestion: RoleSuggestion) -> Question:
     # The reason quotes the table, and it begins with the name of the column.
     facts = plain(suggestion.reason.removeprefix(f"`{name}`").strip().removesuffix("."))
     noun = {Role.BOOLEAN: "a boolean"}.get(suggestion.suggested, "a category")
-    return _about_role(name, suggestion.suggested, f"{code(name)} {facts}: {noun}?", "Yes", "No")
+    text = f"{code(name)} {facts}: {noun}?"
+    return _about_role(name, suggestion.suggested, text, yes="Yes", no="No")
 
 
 def _ask_for_booleans(singles: Sequence[Question]) -> Question:
     return _together(
         "boolean",
-        f"{count(len(singles), 'column')} hold two values that mean yes and no "
-        f"({_names(singles)}): make them boolean?",
+        f"{count(len(singles), 'column')} hold only yes and no ({_names(singles)}): "
+        "make them boolean?",
         singles,
         yes="All at once",
         no="Keep as they are",
@@ -175,22 +175,22 @@ def _ask_for_categories(singles: Sequence[Question]) -> Question:
 
 
 def _ask_if_amounts(name: str) -> Question:
-    text = f"{code(name)} holds a few whole numbers, read as categories: is it an amount instead?"
-    return _about_role(name, Role.NUMERICAL, text, "Yes, numerical", "No, categories")
+    text = f"{code(name)} holds few whole numbers: codes or amounts?"
+    return _about_role(name, Role.NUMERICAL, text, yes="Amounts", no="Codes")
 
 
 def _ask_if_all_amounts(singles: Sequence[Question]) -> Question:
     return _together(
         "numerical",
-        f"{count(len(singles), 'column')} hold a few whole numbers, read as categories "
-        f"({_names(singles)}): are they amounts instead?",
+        f"{count(len(singles), 'column')} hold few whole numbers ({_names(singles)}): "
+        "codes or amounts?",
         singles,
-        yes="All numerical",
-        no="Keep as categories",
+        yes="Amounts",
+        no="Codes",
     )
 
 
-def _about_role(name: str, role: Role, text: str, yes: str, no: str) -> Question:
+def _about_role(name: str, role: Role, text: str, *, yes: str, no: str) -> Question:
     topic = f"role {name}"
     return Question(topic, text, yes, no, topics=(topic,), roles={name: role.value})
 
@@ -199,7 +199,7 @@ def _names(singles: Sequence[Question]) -> str:
     return listing((name for single in singles for name in single.roles), most=3)
 
 
-def _together(key: str, text: str, singles: Sequence[Question], yes: str, no: str) -> Question:
+def _together(key: str, text: str, singles: Sequence[Question], *, yes: str, no: str) -> Question:
     return Question(
         key=f"all {key}",
         text=text,

@@ -63,7 +63,7 @@ def remarkable_columns(table: OpenTable) -> str:
     almost_empty = [c.name for c in columns if _is_almost_empty(c)]
     parts = [_said(almost_empty, ("is almost empty", "are almost empty"))]
     parts += [
-        _said([c.name for c in columns if flag in c.flags], words)
+        _said([c.name for c in columns if flag in _told_flags(c)], words)
         for flag, words in _SAID_IN_SUMMARY.items()
     ]
     sentence = "; ".join(filter(None, parts))
@@ -101,7 +101,7 @@ def cautions(table: OpenTable) -> list[str]:
 
 def remarks(column: ColumnSchema) -> str:
     """Return what is remarkable about a column, in plain words; empty if nothing is."""
-    words = [_REMARKS[flag] for flag in column.flags]
+    words = [_REMARKS[flag] for flag in _told_flags(column)]
     if _is_almost_empty(column):
         words.append("almost empty")
     return "; ".join(words)
@@ -115,6 +115,12 @@ def infinite_columns(frame: pd.DataFrame) -> list[str]:
         for name, column in floats.items()
         if np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).any()
     ]
+
+
+def _told_flags(column: ColumnSchema) -> list[Flag]:
+    """Return what is remarkable; that an identifier has many labels is not."""
+    plain_for_identifiers = Flag.HIGH_CARDINALITY if Flag.IDENTIFIER in column.flags else None
+    return [flag for flag in column.flags if flag is not plain_for_identifiers]
 
 
 def _is_almost_empty(column: ColumnSchema) -> bool:

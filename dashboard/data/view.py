@@ -1,12 +1,12 @@
-"""What the page Data draws: ways to a table at the left, the answer and the questions at the right.
+"""What the page Data draws: ways to open a table at the left, what it is like at the right."""
 
-Below them stand the table and its columns, with what can be said about them.
-"""
-
+import functools
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.column_config import Column, DatetimeColumn
 
 from dashboard.data import columns, samples, summary
 from dashboard.data.editors_view import height_of, show_roles, show_rules, show_sentinels
@@ -24,11 +24,10 @@ from dashboard.text import plain
 from dashboard.widgets import calm, shown_errors
 from dashboard.widgets.links import page_link
 from pmae_core.table import RoleSuggestion, SentinelSuggestion, load_dataset
-from pmae_core.words import count
 
 SECTION = "data"
 PREVIEW_ROWS = 1_000
-TABLE_HEIGHT = 322  # pixels
+PREVIEW_HEIGHT = 322  # pixels
 STEPS = (
     ("missingness.py", "See what is missing", ":material/counter_1:"),
     ("compare.py", "Compare methods", ":material/counter_2:"),
@@ -48,12 +47,11 @@ def show_data() -> None:
     with opening_place, shown_errors():
         show_opening(own)
     # Whatever is wrong with the open table: another one can be opened.
-    with shown_errors():
+    with answer_place, shown_errors():
         table = session.open_table()
         state = own.table_state()
-        with answer_place:
-            _show_answer(table)
-            show_questions(_questions(own, table, state), state)
+        _show_answer(table)
+        show_questions(_questions(own, table, state), state)
         _show_details(own, table, state)
 
 
@@ -88,7 +86,7 @@ def _show_answer(table: OpenTable) -> None:
     sentences = [summary.answer(table), summary.remarkable_columns(table)]
     st.markdown(f"{plain(table.name)}: " + " ".join(filter(None, sentences)))
     if sample := samples.sample_of(table):
-        st.caption(" ".join(filter(None, [plain(sample.story), plain(samples.origin(sample))])))
+        st.markdown(plain(sample.story or sample.title), help=plain(samples.origin(sample)))
     for sentence in summary.cautions(table):
         st.markdown(f":material/lightbulb: {sentence}")
 
@@ -116,16 +114,14 @@ def _questions(own: Workspace, table: OpenTable, state: TableState) -> list[Ques
 
 
 def _show_details(own: Workspace, table: OpenTable, state: TableState) -> None:
-    both, sentinels, rules = st.tabs(
-        ["Table and roles", "Codes for missing values", "Limits and derived columns"]
+    rows, roles, sentinels, rules = st.tabs(
+        ["Table", "Roles", "Codes for missing values", "Limits and derived columns"]
     )
-    with both:
-        rows_place, roles_place = st.columns(2, gap="small")
-        with rows_place:
-            _show_rows(table)
-        with roles_place:
-            st.caption("Double-click a role to change it.")
-            show_roles(table, state, _meanings(table), height=TABLE_HEIGHT)
+    meanings = _meanings(table)
+    with rows:
+        _show_rows(table, meanings)
+    with roles:
+        show_roles(table, state, meanings)
     with sentinels:
         raw = own.raw_table(state)
         suggestions = [
@@ -148,7 +144,8 @@ def _meanings(table: OpenTable) -> Mapping[str, str]:
     return _described(sample.name) if sample else {}
 
 
-def _show_rows(table: OpenTable) -> None:
+def _show_rows(table: OpenTable, meanings: Mapping[str, str]) -> None:
+    rows_place = st.container()
     only_incomplete = memory.remembered(
         st.toggle,
         "Only rows with missing values",
@@ -160,23 +157,26 @@ def _show_rows(table: OpenTable) -> None:
     if only_incomplete:
         rows = rows[rows.isna().any(axis=1)]
     if rows.empty:
-        st.info("No row has a missing value.", icon=":material/check:")
+        rows_place.info("No row has a missing value.", icon=":material/check:")
         return
     preview = rows.head(PREVIEW_ROWS)
-    st.dataframe(
-        preview,
+    rows_place.dataframe(
+        columns.under_roles(preview, table.schema),
         width="stretch",
-        height=height_of(preview, most=TABLE_HEIGHT),
+        height=height_of(preview, most=PREVIEW_HEIGHT, n_headers=2),
         key="data:preview",
-        alt="The rows of the table",
-        column_config={
-            str(name): st.column_config.DatetimeColumn(format="YYYY-MM-DD")
-            for name in columns.whole_days(preview)
-        },
+        alt="The rows of the table, with the role above the name of each column",
+        column_config=_column_config(preview, meanings),
     )
-    kind = "row with missing values" if only_incomplete else "row"
-    plural = "rows with missing values" if only_incomplete else "rows"
     if len(preview) < len(rows):
-        st.caption(f"The first {len(preview):,} of {len(rows):,} {plural}.")
-    else:
-        st.caption(f"{count(len(rows), kind, plural)}. “None” and empty cells are missing.")
+        rows_place.caption(f"The first {len(preview):,} of {len(rows):,} rows.")
+
+
+def _column_config(preview: pd.DataFrame, meanings: Mapping[str, str]) -> dict[int, Any]:
+    """Return how to show the columns, by their place: the index comes first."""
+    days = columns.whole_days(preview)
+    kinds = {name: functools.partial(DatetimeColumn, format="YYYY-MM-DD") for name in days}
+    return {
+        place: kinds.get(name, Column)(width=width, help=meanings.get(name))
+        for place, (name, width) in enumerate(columns.widths(preview).items(), start=1)
+    }
