@@ -16,7 +16,7 @@ from dashboard.data.summary import MEANING_OF_ROLE
 from dashboard.shell import theme
 from dashboard.state import notices, session
 from dashboard.state.workspace import OpenTable, TableState
-from dashboard.text import code, exact_text, plain
+from dashboard.text import code, plain
 from dashboard.widgets import calm
 from pmae_core.table import Role, SentinelSuggestion
 
@@ -45,7 +45,14 @@ def _shown_in(name: str, digest: str, make: Callable[[], pd.DataFrame]) -> tuple
 
 
 def _edits_of(key: str) -> tuple[pd.DataFrame, edits.Edits]:
-    return st.session_state[f"{key}:shown"], st.session_state[key]["edited_rows"]
+    """Return what an editor was given, and what has changed in it since it was last kept."""
+    shown, now = st.session_state[f"{key}:shown"], st.session_state[key]["edited_rows"]
+    return shown, edits.with_reversals(shown, now, st.session_state.get(f"{key}:kept", {}))
+
+
+def _note_kept(key: str) -> None:
+    now = st.session_state[key]["edited_rows"]
+    st.session_state[f"{key}:kept"] = {row: dict(cells) for row, cells in now.items()}
 
 
 def _keep(keep: Callable[[Mapping[str, Any]], object], changes: Mapping[str, Any]) -> None:
@@ -109,6 +116,7 @@ def show_roles(table: OpenTable, state: TableState, meanings: Mapping[str, str])
 def _keep_roles(key: str) -> None:
     current = {str(c.name): c.role.value for c in session.open_table().schema}
     _keep(session.workspace().set_roles, edits.changed_roles(*_edits_of(key), current))
+    _note_kept(key)
 
 
 # Limits and derived columns
@@ -163,6 +171,7 @@ def show_rules(table: OpenTable, state: TableState) -> None:
 def _keep_rules(key: str) -> None:
     current = session.open_table().schema.rules
     _keep(session.workspace().set_rules, edits.changed_rules(*_edits_of(key), current))
+    _note_kept(key)
 
 
 # Values that mean missing
@@ -205,7 +214,7 @@ def show_sentinels(
 
 def _show_sentinel_editor(key: str, shown: pd.DataFrame) -> None:
     st.data_editor(
-        shown.assign(**{columns.VALUE: shown[columns.VALUE].map(exact_text)}),
+        shown.assign(**{columns.VALUE: shown[columns.VALUE].map(columns.spelling)}),
         key=key,
         on_change=_keep_ticks,
         args=(key,),
@@ -255,6 +264,7 @@ def _keep_ticks(key: str) -> None:
         session.workspace().set_sentinels(
             edits.with_ticks(declared, ticks), what=edits.ticks_in_words(ticks)
         )
+    _note_kept(key)
 
 
 def declare_missing(values: list[tuple[str, Any]]) -> None:

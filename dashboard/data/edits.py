@@ -17,7 +17,6 @@ from dashboard.data.columns import (
     WHOLE_CHOICES,
     spelling,
 )
-from dashboard.text import exact_text
 from pmae_core.errors import SchemaError
 
 Edits = Mapping[int, Mapping[str, Any]]
@@ -48,6 +47,26 @@ def keep_each(keep: Callable[[Mapping[str, Any]], object], changes: Mapping[str,
             reason for name, change in changes.items() for reason in keep_each(keep, {name: change})
         ]
     return []
+
+
+def with_reversals(shown: pd.DataFrame, now: Edits, before: Edits) -> Edits:
+    """Return the edits with those that were reversed.
+
+    An editor does not send a cell that has its first value again.
+
+    Parameters
+    ----------
+    shown
+        The table that the editor was given.
+    now, before
+        What the editor sends, and what it sent the last time.
+    """
+    complete = {row: dict(cells) for row, cells in now.items()}
+    for row, cells in before.items():
+        for label in cells:
+            first = shown[label].iloc[int(row)]
+            complete.setdefault(row, {}).setdefault(label, None if pd.isna(first) else first)
+    return complete
 
 
 def changed_roles(shown: pd.DataFrame, edits: Edits, current: Mapping[str, str]) -> dict[str, str]:
@@ -126,7 +145,7 @@ def ticks_in_words(ticks: Sequence[tuple[str, Any, bool]]) -> str:
     """Return what ticks do, for undo."""
     words = {True: "declare {} in {} missing", False: "stop treating {} in {} as missing"}
     return ", ".join(
-        words[missing].format(exact_text(value), column) for column, value, missing in ticks
+        words[missing].format(spelling(value), column) for column, value, missing in ticks
     )
 
 

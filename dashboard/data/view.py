@@ -50,8 +50,11 @@ def show_data() -> None:
     with answer_place, shown_errors():
         table = session.open_table()
         state = own.table_state()
-        _show_answer(table)
-        show_questions(_questions(own, table, state), state)
+        # Each in a place of its own: an editor that moves on the page loses the edit under way.
+        with st.container():
+            _show_answer(table)
+        with st.container():
+            show_questions(_questions(own, table, state), state)
         _show_details(own, table, state)
 
 
@@ -86,7 +89,7 @@ def _show_answer(table: OpenTable) -> None:
     sentences = [summary.answer(table), summary.remarkable_columns(table)]
     st.markdown(f"{plain(table.name)}: " + " ".join(filter(None, sentences)))
     if sample := samples.sample_of(table):
-        st.markdown(plain(sample.story or sample.title), help=plain(samples.origin(sample)))
+        st.markdown(plain(sample.story or f"{sample.title}."), help=plain(samples.origin(sample)))
     for sentence in summary.cautions(table):
         st.markdown(f":material/lightbulb: {sentence}")
 
@@ -115,7 +118,9 @@ def _questions(own: Workspace, table: OpenTable, state: TableState) -> list[Ques
 
 def _show_details(own: Workspace, table: OpenTable, state: TableState) -> None:
     rows, roles, sentinels, rules = st.tabs(
-        ["Table", "Roles", "Codes for missing values", "Limits and derived columns"]
+        ["Table", "Roles", "Codes for missing values", "Limits and derived columns"],
+        key="data:tab",
+        on_change="rerun",  # so that it stays open when a notice moves the page
     )
     meanings = _meanings(table)
     with rows:
