@@ -27,8 +27,10 @@ def show_header(data_page: st.Page) -> None:
             notices.notify("error", sentence_of(error))
         with shown_errors():  # a store that is busy is no reason to show no page
             show_jobs(session.workspace())
-    for kind, sentence in notices.take_notices():
-        getattr(st, kind)(sentence)
+    # In a place of their own: a page that moves when they go loses the edit under way.
+    with st.container():
+        for kind, sentence in notices.take_notices():
+            getattr(st, kind)(sentence)
 
 
 def _show_table(table: OpenTable, data_page: st.Page) -> None:
