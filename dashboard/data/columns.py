@@ -9,11 +9,11 @@ import pandas as pd
 from dashboard.data.summary import remarks
 from dashboard.state.table_state import OpenTable
 from dashboard.text import exact_text, shorten
-from pmae_core.table import SentinelSuggestion, declare_missing, suggest_sentinels
+from pmae_core.table import Schema, SentinelSuggestion, declare_missing, suggest_sentinels
 from pmae_core.table.cells import CellKind, cell_kind
 
 COLUMN, ROLE, OBSERVED = "Column", "Role", "Observed"
-REMARKS, DIFFERENT, EXAMPLES = "Remarks", "Different values", "Examples"
+REMARKS, MEANING, DIFFERENT, EXAMPLES = "Remarks", "Meaning", "Different values", "Examples"
 LOWER, UPPER, WHOLE, DERIVED = "Lower limit", "Upper limit", "Whole numbers", "Computed as"
 WHOLE_CHOICES = {"as observed": None, "yes": True, "no": False}
 MISSING, VALUE, CELLS, WHY = "Missing", "Value", "Cells", "Why"
@@ -23,22 +23,32 @@ BY_HAND = "You declared it."
 _EXAMPLE_ROWS = 1_000
 _MOST_EXAMPLES = 3
 _LONGEST_EXAMPLE = 24
+_MEASURED_ROWS = 50
+# Pixels: the narrowest column has room for the name of a role.
+_LETTER, _MARGIN, _NARROWEST, _WIDEST = 8, 20, 96, 260
 
-Sentinels = Mapping[str, Sequence[Any]]
 
+def role_table(table: OpenTable, meanings: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """Return one row per column: its role, how much is observed, remarks and examples.
 
-def role_table(table: OpenTable) -> pd.DataFrame:
-    """Return one row a column: its role, how much is observed, examples and remarks."""
-    return pd.DataFrame(
-        {
-            COLUMN: [str(c.name) for c in table.schema],
-            ROLE: [c.role.value for c in table.schema],
-            OBSERVED: [100 * c.n_observed / c.n_rows for c in table.schema],
-            REMARKS: [remarks(c) for c in table.schema],
-            DIFFERENT: [c.n_unique for c in table.schema],
-            EXAMPLES: [examples(table.frame[c.name]) for c in table.schema],
-        }
-    )
+    Parameters
+    ----------
+    table
+        The open table.
+    meanings
+        What was measured in a column, where it is known.
+    """
+    shown = {
+        COLUMN: [str(c.name) for c in table.schema],
+        ROLE: [c.role.value for c in table.schema],
+        OBSERVED: [100 * c.n_observed / c.n_rows for c in table.schema],
+        REMARKS: [remarks(c) for c in table.schema],
+    }
+    if meanings:
+        shown[MEANING] = [meanings.get(name, "") for name in shown[COLUMN]]
+    shown[DIFFERENT] = [c.n_unique for c in table.schema]
+    shown[EXAMPLES] = [examples(table.frame[c.name]) for c in table.schema]
+    return pd.DataFrame(shown)
 
 
 def examples(column: pd.Series) -> str:
@@ -46,6 +56,25 @@ def examples(column: pd.Series) -> str:
     texts = column.head(_EXAMPLE_ROWS).dropna().map(exact_text).unique()
     shown = [shorten(text, _LONGEST_EXAMPLE) for text in texts[:_MOST_EXAMPLES]]
     return ", ".join(shown) + (", …" if len(texts) > _MOST_EXAMPLES else "")
+
+
+def under_roles(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """Return the table with the roles of its columns in a header above their names."""
+    roles = [schema.role(name).value for name in frame.columns]
+    return frame.set_axis(pd.MultiIndex.from_arrays([roles, frame.columns]), axis=1)
+
+
+def widths(frame: pd.DataFrame) -> dict[str, int]:
+    """Return how many pixels wide to show the columns, so that names, roles and cells fit."""
+    shown = frame.head(_MEASURED_ROWS)
+    longest = {
+        name: max([len(str(name)), *shown[name].dropna().map(exact_text).map(len)])
+        for name in shown
+    }
+    return {
+        str(name): min(max(_NARROWEST, _MARGIN + _LETTER * n), _WIDEST)
+        for name, n in longest.items()
+    }
 
 
 def whole_days(frame: pd.DataFrame) -> list[str]:
@@ -56,18 +85,6 @@ def whole_days(frame: pd.DataFrame) -> list[str]:
         for name, cells in dates.items()
         if (cells.dropna() == cells.dropna().dt.normalize()).all()
     ]
-
-
-def changed_roles(
-    shown: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]], current: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the roles that an editor's edits change, by column."""
-    chosen = {
-        shown[COLUMN].iloc[int(row)]: cells[ROLE]
-        for row, cells in edits.items()
-        if cells.get(ROLE) is not None
-    }
-    return {name: role for name, role in chosen.items() if current[name] != role}
 
 
 def rule_table(table: OpenTable) -> pd.DataFrame:
@@ -85,38 +102,11 @@ def rule_table(table: OpenTable) -> pd.DataFrame:
     )
 
 
-def changed_rules(
-    shown: pd.DataFrame,
-    edits: Mapping[int, Mapping[str, Any]],
-    current: Mapping[str, Mapping[str, Any]],
-) -> dict[str, dict[str, Any]]:
-    """Return the rules of the columns that an editor's edits change.
-
-    Parameters
-    ----------
-    shown
-        The table as `rule_table` made it.
-    edits
-        By row, the cells that were edited.
-    current
-        The rules that columns have now.
-    """
-    keys = {LOWER: "lower", UPPER: "upper", WHOLE: "whole", DERIVED: "derived"}
-    changed = {}
-    for row, cells in edits.items():
-        name = shown[COLUMN].iloc[int(row)]
-        edited = {keys[label]: _rule(label, value) for label, value in cells.items()}
-        rules = {**current.get(name, {}), **edited}
-        declared = {key: value for key, value in rules.items() if value is not None}
-        if declared != dict(current.get(name, {})):
-            changed[name] = declared
-    return changed
-
-
-def _rule(label: str, value: Any) -> Any:
-    if label == WHOLE:
-        return WHOLE_CHOICES.get(value)
-    return value.strip() or None if isinstance(value, str) else value
+def rows_to_search(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows in which suggestions are looked for: a sample of a long table."""
+    if len(frame) <= SUGGESTION_ROWS:
+        return frame
+    return frame.sample(SUGGESTION_ROWS, random_state=0)
 
 
 def find_suggestions(frame: pd.DataFrame) -> list[SentinelSuggestion]:
@@ -124,24 +114,26 @@ def find_suggestions(frame: pd.DataFrame) -> list[SentinelSuggestion]:
 
     The cells are counted in all rows.
     """
+    found = suggest_sentinels(rows_to_search(frame))
     if len(frame) <= SUGGESTION_ROWS:
-        return suggest_sentinels(frame)
-    found = suggest_sentinels(frame.sample(SUGGESTION_ROWS, random_state=0))
+        return found
     return [replace(s, count=_count(frame, s.column, s.value)) for s in found]
 
 
 def sentinel_table(
-    raw: pd.DataFrame, declared: Sentinels, suggestions: Iterable[SentinelSuggestion]
+    raw: pd.DataFrame,
+    declared: Mapping[str, Sequence[Any]],
+    suggestions: Iterable[SentinelSuggestion],
 ) -> pd.DataFrame:
-    """Return what is declared missing and what may be, one row a column and value."""
+    """Return what is declared missing and what may be, one row per column and value."""
     rows = [
         (True, column, value, _count(raw, column, value), BY_HAND)
         for column, values in declared.items()
         for value in values
     ]
-    known = {(column, _spelling(value)): place for place, (_, column, value, *_) in enumerate(rows)}
+    known = {(column, spelling(value)): place for place, (_, column, value, *_) in enumerate(rows)}
     for suggestion in suggestions:
-        key = (suggestion.column, _spelling(suggestion.value))
+        key = (suggestion.column, spelling(suggestion.value))
         if key in known:
             rows[known[key]] = (*rows[known[key]][:4], suggestion.reason)
         else:
@@ -152,58 +144,19 @@ def sentinel_table(
     return pd.DataFrame(rows, columns=[MISSING, COLUMN, VALUE, CELLS, WHY])
 
 
-def with_edits(
-    declared: Sentinels, shown: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]]
-) -> dict[str, list[Any]]:
-    """Return what is declared after an editor's ticks."""
-    result = {column: list(values) for column, values in declared.items()}
-    for row, cells in edits.items():
-        if MISSING not in cells:
-            continue
-        column, value = shown[COLUMN].iloc[int(row)], shown[VALUE].iloc[int(row)]
-        if cells[MISSING]:
-            result = with_value(result, [column], value)
-        else:
-            kept = [v for v in result.get(column, []) if _spelling(v) != _spelling(value)]
-            result[column] = kept
-    return result
-
-
-def edits_in_words(shown: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]]) -> str:
-    """Return what an editor's ticks do, for undo."""
-    words = {True: "declare {} in {} missing", False: "let {} in {} count again"}
-    return ", ".join(
-        words[bool(cells[MISSING])].format(
-            exact_text(shown[VALUE].iloc[int(row)]), shown[COLUMN].iloc[int(row)]
-        )
-        for row, cells in edits.items()
-        if MISSING in cells
-    )
-
-
-def with_value(declared: Sentinels, columns: Iterable[str], value: Any) -> dict[str, list[Any]]:
-    """Return what is declared with one more value in some columns."""
-    result = {column: list(values) for column, values in declared.items()}
-    for column in columns:
-        values = result.setdefault(column, [])
-        if _spelling(value) not in map(_spelling, values):
-            values.append(value)
-    return result
-
-
 def columns_with(frame: pd.DataFrame, columns: Iterable[str], value: Any) -> list[str]:
     """Return those of the columns in which some cell holds a value."""
     return [column for column in columns if _count(frame, column, value)]
+
+
+def spelling(value: Any) -> str:
+    """Return a value as users see it: -999, -999.0 and "-999" are one."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return exact_text(value).strip()
 
 
 def _count(frame: pd.DataFrame, column: str, value: Any) -> int:
     cells = frame[[column]]
     without = declare_missing(cells, {column: [value]})
     return int(without[column].isna().sum() - cells[column].isna().sum())
-
-
-def _spelling(value: Any) -> str:
-    """Return a value as users see it: -999 and "-999" are one."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value).strip()

@@ -37,7 +37,7 @@ _ANY_ADVICE = "Look into the file, or choose another one."
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How a file is written, where the user knows better; None is found out."""
+    """How a file is written, where the user knows better; None is inferred."""
 
     delimiter: str | None = None
     decimal: str | None = None

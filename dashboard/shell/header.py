@@ -33,8 +33,10 @@ def show_header() -> None:
             st.markdown(about(table), width="content")
         with shown_errors():  # a store that is busy is no reason to show no page
             show_runs()
-    for kind, sentence in notices.take_notices():
-        getattr(st, kind)(sentence)
+    # In a place of their own: a page that moves when they go loses the edit under way.
+    with st.container():
+        for kind, sentence in notices.take_notices():
+            getattr(st, kind)(sentence)
 
 
 # The table

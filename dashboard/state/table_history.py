@@ -149,8 +149,8 @@ class TableHistory:
             frame = self._derived(state)
             _check_roles(frame, roles)
             chosen = {name: Role(role).value for name, role in roles.items()}
-            words = ", ".join(f"{name} {role}" for name, role in chosen.items())
-            state = replace(state, roles={**state.roles, **chosen}, what=f"make {words}")
+            words = ", ".join(f"{name} → {role}" for name, role in chosen.items())
+            state = replace(state, roles={**state.roles, **chosen}, what=words)
             self._check_rules(state, frame)
             steps.append(state)
         return steps[-1]

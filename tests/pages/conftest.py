@@ -79,11 +79,13 @@ def open_app(workspace) -> Callable[[], AppTest]:
 def edit() -> Callable[..., AppTest]:
     """Return a function that edits cells of a ``st.data_editor``, as a user does in the browser."""
 
-    def edit_cells(app: AppTest, key_start: str, edited_rows: dict[int, dict]) -> AppTest:
-        (editor,) = [table for table in app.data_editor if table.key.startswith(key_start)]
+    def edit_cells(
+        app: AppTest, key_start: str, edited_rows: dict[int, dict], *, sender: Any = None
+    ) -> AppTest:
+        (drawn,) = [table for table in app.data_editor if table.key.startswith(key_start)]
         states = app._tree.get_widget_states()
         state = states.widgets.add()
-        state.id = editor.proto.id
+        state.id = (sender or drawn).proto.id  # a browser may still show an earlier one
         state.string_value = json.dumps(
             {"edited_rows": edited_rows, "added_rows": [], "deleted_rows": []}
         )

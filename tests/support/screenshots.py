@@ -96,11 +96,9 @@ def prepared_workspace(browser: Browser, url: str) -> str:
 
 
 def open_sample(visitor: Visitor) -> None:
-    """Open the sample whose holes have reasons."""
+    """Open the sample whose missing values have known reasons."""
     visitor.open()
-    visitor.page.get_by_role("tab", name="A sample").click()
-    visitor.choose("Table", SAMPLE)
-    visitor.press_button("Open this table")
+    visitor.choose("Or a sample", SAMPLE)
     visitor.open_table(SAMPLE).wait_for()
     visitor.settle()
 

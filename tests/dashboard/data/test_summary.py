@@ -4,7 +4,7 @@ import pytest
 
 from dashboard.data import summary
 from dashboard.state.table_state import OpenTable
-from pmae_core.table import Schema, suggest_sentinels
+from pmae_core.table import Schema
 
 
 def opened(frame, **roles):
@@ -26,41 +26,55 @@ def frame():
     )
 
 
-def test_the_summary_in_words(frame):
-    assert summary.sentence_about_holes(opened(frame)) == (
-        "3 of 6 columns have holes; 1 is almost empty (`income`); `empty` is empty; "
-        "`same` is constant; `id` looks like an identifier."
-    )
-    assert summary.sentence_about_cells(opened(frame)) == (
-        "40 rows and 6 columns; 98 cells (40.8%) are missing."
+def test_the_answer_says_how_much_is_missing_and_where_most(frame):
+    assert summary.answer(opened(frame)) == (
+        "**40 rows and 6 columns; 98 cells (40.8%) are missing.** "
+        "3 of 6 columns have missing values, `empty` the most (100%)."
     )
 
 
-def test_a_table_without_holes(frame):
-    table = opened(frame[["age"]])
+def test_remarkable_columns(frame):
+    assert summary.remarkable_columns(opened(frame)) == (
+        "`income` is almost empty; `empty` is empty; `same` is constant; "
+        "`id` looks like an identifier."
+    )
+    assert summary.remarkable_columns(opened(frame[["age"]])) == ""
 
-    assert summary.sentence_about_holes(table) == "No column has holes."
-    assert summary.sentence_about_cells(table) == "40 rows and 1 column; nothing is missing."
+
+def test_many_labels_of_an_identifier_are_not_remarkable():
+    labels = [f"k{i}" for i in range(200)]
+    table = opened(pd.DataFrame({"id": labels, "label": [*labels[:120], *labels[:80]]}))
+
+    assert summary.remarkable_columns(table) == (
+        "`id` looks like an identifier; `label` has more than 100 labels."
+    )
+
+
+def test_nothing_missing(frame):
+    answer = summary.answer(opened(frame[["age"]]))
+
+    assert answer == "**40 rows and 1 column; nothing is missing.**"
 
 
 def test_one_of_everything():
     table = opened(pd.DataFrame({"a": [1.0, None], "b": [None, 2.0]}))
+    assert summary.answer(table).endswith("All 2 columns have missing values, `a` the most (50%).")
 
-    assert summary.sentence_about_holes(table).startswith("All 2 columns have holes")
     table = opened(pd.DataFrame({"a": [1.0, None], "b": [1.0, 2.0]}))
-    assert "1 cell (25%) is missing" in summary.sentence_about_cells(table)
-    assert summary.sentence_about_holes(table).startswith("1 of 2 columns has holes")
+    assert "1 cell (25%) is missing.** 1 of 2 columns has missing values: `a` (50%)." in (
+        summary.answer(table)
+    )
 
 
 def test_names_are_shown_as_text():
     frame = pd.DataFrame({"*<b>x</b>*": [None, None], "b": [1, 2]})
 
-    assert "`*<b>x</b>*` is empty" in summary.sentence_about_holes(opened(frame))
+    assert "`*<b>x</b>*` is empty" in summary.remarkable_columns(opened(frame))
 
 
 def test_cautions_say_what_to_do(frame):
-    def all_words(table, suggestions=()):
-        return " ".join(summary.cautions(table, suggestions))
+    def all_words(table):
+        return " ".join(summary.cautions(table))
 
     assert summary.cautions(opened(frame)) == []
     assert "only one column" in all_words(opened(frame[["age"]]))
@@ -71,9 +85,6 @@ def test_cautions_say_what_to_do(frame):
     assert "hardly" in all_words(opened(frame.head(5)))
     infinite = frame.assign(age=[np.inf, *range(39)])
     assert "`age` holds infinite numbers" in all_words(opened(infinite))
-    coded = frame.assign(age=[-999, *range(20, 59)])
-    words = all_words(opened(coded), suggest_sentinels(coded))
-    assert "1 value may stand for missing ones, such as `-999` in `age`" in words
 
 
 def test_remarks_on_columns(frame):

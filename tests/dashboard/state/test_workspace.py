@@ -349,7 +349,7 @@ def test_undo_takes_back_one_step_after_the_other(own, people):
         undone.append(reopened(own).undo())
         assert own.table_state() == states.pop()
 
-    assert undone == ["open ages", "declare ? missing", "make age ignored"]
+    assert undone == ["open ages", "declare ? missing", "age → ignored"]
     assert own.undo() is None
     assert own.undoable() is None
     pd.testing.assert_frame_equal(own.table().frame, people)
