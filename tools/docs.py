@@ -1,7 +1,7 @@
 """What MkDocs asks while it builds the documents (``make docs``): figures, results and names.
 
-Pages contain comments such as ``<!-- figure: masking_curve -->`` in place of what only the code knows.
-They are replaced when the site is built, so that no page is out of date.
+Pages contain comments such as ``<!-- figure: masking_curve -->`` in place of what only the code
+knows. They are replaced when the site is built, so that no page is out of date.
 """
 
 from __future__ import annotations

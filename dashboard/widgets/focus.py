@@ -8,7 +8,7 @@ from dashboard.state import memory, session
 
 
 def choose_column(label: str, columns: Sequence[str], *, section: str, help: str) -> str:
-    """Ask for a column; who never chose one sees the first, whatever comes first by now."""
+    """Ask for a column; who never chose one sees the first, whatever comes first then."""
     if "focus" not in session.workspace().get(section):
         st.session_state.pop(memory.setting_key(section, "focus"), None)
     chosen: str = memory.remembered(
