@@ -245,7 +245,7 @@ def test_a_run_that_waits(fill, table, open_page, add_job):
 
     app = calm(open_page("train.py"))
 
-    assert "1 job before it in the queue" in words(app)
+    assert "1 run ahead in the queue" in words(app)
     assert "Cancel" in buttons(app)
     assert "Resume" not in buttons(app)
     assert not questions(app)
