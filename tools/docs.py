@@ -1,7 +1,7 @@
 """What MkDocs asks while it builds the documents (``make docs``): figures, results and names.
 
-Pages hold comments such as ``<!-- figure: masking_curve -->`` in place of what only the code knows.
-They are filled in when the site is built, so that no page shows what was true once.
+Pages contain comments such as ``<!-- figure: masking_curve -->`` in place of what only the code
+knows. They are replaced when the site is built, so that no page is out of date.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ SEED = 1
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Fill in the comments of a page."""
-    return PLACEHOLDER.sub(lambda found: filled_in(found, page.url), markdown)
+    """Replace the comments of a page."""
+    return PLACEHOLDER.sub(lambda found: replaced_comment(found, page.url), markdown)
 
 
 def on_post_build(config: Any, **_: Any) -> None:
@@ -58,7 +58,7 @@ def on_post_build(config: Any, **_: Any) -> None:
     shutil.copy(Path(plotly.__file__).parent / "package_data" / "plotly.min.js", target)
 
 
-def filled_in(found: re.Match[str], url: str = "") -> str:
+def replaced_comment(found: re.Match[str], url: str = "") -> str:
     """Return what stands in place of a comment on the page of this address."""
     kind, name = found[1] or found[3], found[2]
     if kind == "figure":
@@ -85,31 +85,31 @@ def figure_html(figure: go.Figure, name: str, to_root: str) -> str:
 # The figures of "How PMAE works", drawn by the dashboard's own functions
 
 
-def penguins_with_holes() -> MaskingTable:
-    """Return the sample table with holes, as the Masking lab sees it."""
+def amputed_penguins() -> MaskingTable:
+    """Return the sample table with simulated missing values, as the Masking lab shows it."""
     complete = load_dataset("penguins").frame.dropna(ignore_index=True)
-    holes = ampute(complete, pattern="general", mechanism="MNAR", seed=SEED).incomplete
-    return masking_table(holes, Schema.infer(holes), seed=SEED)
+    frame = ampute(complete, pattern="general", mechanism="MNAR", seed=SEED).incomplete
+    return masking_table(frame, Schema.infer(frame), seed=SEED)
 
 
-def practice_rows() -> go.Figure:
-    """Draw some rows with what is missing and what is hidden on top."""
-    table = penguins_with_holes()
-    hidden = table.masked(PAPER_MASKING.probability(table.p_obs))
-    states = masking.cell_states(table.observed[:SHOWN_ROWS], hidden[:SHOWN_ROWS])
+def masked_rows() -> go.Figure:
+    """Draw some rows with their missing cells, and those that are masked besides."""
+    table = amputed_penguins()
+    masked = table.masked(PAPER_MASKING.probability(table.p_obs))
+    states = masking.cell_states(table.observed[:SHOWN_ROWS], masked[:SHOWN_ROWS])
     return masking.cells_figure(states, table.names)
 
 
 def masking_curve() -> go.Figure:
     """Draw the paper's masking function with the columns of a table on it."""
-    weights = column_weights(penguins_with_holes(), PAPER_MASKING)
+    weights = column_weights(amputed_penguins(), PAPER_MASKING)
     curve = masking.curve_data(PAPER_MASKING.probability)
     return masking.curve_figure(curve, weights, uniform=UNIFORM_RATE)
 
 
 def prediction_weights() -> go.Figure:
     """Draw the weight of prediction and of reconstruction for each column."""
-    weights = column_weights(penguins_with_holes(), PAPER_MASKING)
+    weights = column_weights(amputed_penguins(), PAPER_MASKING)
     return masking.weights_figure(weights, uniform=UNIFORM_RATE)
 
 
@@ -133,10 +133,10 @@ def member_shares() -> go.Figure:
 FIGURES: dict[str, Callable[[], go.Figure]] = {
     function.__name__: function
     for function in (
-        practice_rows,
+        masked_rows,
         masking_curve,
         prediction_weights,
-        practice_looks_like_holes,
+        training_resembles_missingness,
         member_shares,
     )
 }

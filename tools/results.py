@@ -29,13 +29,13 @@ def _classroom(result: dict[str, Any]) -> str:
     waits, memory = lesson["interactions"], lesson["memory_mb"]
     rows = {
         "Machine": f"{machine['cores']} cores, {machine['memory_gb']} GB",
-        "Students, of whom train": f"{lesson['students']}, {lesson['training_at_once']}",
+        "Students, training at once": f"{lesson['students']}, {lesson['training_at_once']}",
         "Interactions": f"{waits['count']:,} in {lesson['minutes']:g} minutes",
         "Failures": f"{len(lesson['failures'])}",
-        "An interaction takes": f"{waits['median_seconds']:.2f} s (median), "
+        "Time per interaction": f"{waits['median_seconds']:.2f} s (median), "
         f"{waits['p95_seconds']:.2f} s (95th percentile)",
-        "Memory of the server": f"{memory['before']} MB before, {memory['most']} MB at most: "
-        f"{memory['a_session']:.1f} MB a session",
+        "Server memory": f"{memory['before']} MB before, {memory['most']} MB at most: "
+        f"{memory['a_session']:.1f} MB per session",
         f"Growth over {session['reruns']} reruns": f"{session['grown_mb_since']:.1f} MB",
     }
     return _table(["", "Measured"], rows.items())
@@ -63,7 +63,7 @@ def _asterisk(runs: Sequence[dict[str, Any]]) -> str:
 
 def _training_step(result: dict[str, Any]) -> str:
     return _table(
-        ["Columns", "Rows in a batch", "Plain, ms", "Ours, ms", "Times as fast"],
+        ["Columns", "Rows per batch", "Plain, ms", "Ours, ms", "Speedup"],
         (
             (
                 run["columns"],
@@ -79,7 +79,7 @@ def _training_step(result: dict[str, Any]) -> str:
 
 def _threads(result: dict[str, Any]) -> str:
     return _table(
-        ["Columns", "Rows in a batch", "Quiet machine", "One core busy"],
+        ["Columns", "Rows per batch", "Quiet machine", "One core busy"],
         (
             (
                 run["columns"],
@@ -135,7 +135,7 @@ def _part_of_nine_tables(part: dict[str, Any]) -> str:
         ),
     )
     ratios = _table(
-        ["`balanced` against", "Tables and patterns", "Accuracy × 100", "Of the other", "Ratio"],
+        ["`balanced` against", "Tables and patterns", "Accuracy × 100", "Other, × 100", "Ratio"],
         (
             (
                 "the printed figures" if line["against"] == "printed" else f"`{line['against']}`",

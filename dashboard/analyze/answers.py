@@ -20,7 +20,7 @@ MAR = (
 )
 SINGLE = (
     "A single imputation: the intervals ignore imputation uncertainty and are too narrow. "
-    "Impute with a method that makes several (20 are a good start)."
+    "Choose a method that produces several (20 are a good start)."
 )
 
 

@@ -49,7 +49,11 @@ Nothing in it is run as code."""
 def show_nothing(*, has_unfinished: bool) -> None:
     """Say that there are no imputations of the open table yet."""
     st.title("Analyze", anchor=False)
-    waiting = " A run is under way; this page shows it when it has ended." if has_unfinished else ""
+    waiting = (
+        " A run is in progress; its imputations appear here when it is done."
+        if has_unfinished
+        else ""
+    )
     st.info(
         "There are no imputations of this table yet. Impute it with several imputations (20 are "
         f"a good start), then analyze it here with your own regression.{waiting}",
@@ -222,7 +226,7 @@ def _choose_options(
             options=options,
             format_func=lambda one: numbers.get(one, f"Clustered by {one}"),
             help="Robust ones hold if the variance differs between rows. Choose a column if its "
-            "rows belong together. A Cox regression has the usual ones alone.",
+            "rows belong together. A Cox regression has only the usual ones.",
         )
         weights = memory.remembered(
             st.selectbox,
@@ -508,7 +512,7 @@ def _show_curve(
             column=varied.column,
             labels={delta: varied.label(delta) for delta in whatif.DELTAS},
         ),
-        question="Where does the conclusion tip?",
+        question="When does the conclusion change?",
         key="analyze-shift",
         data=found.curve.table,
         caption=_curve_caption(found, fitted, here),
@@ -519,7 +523,7 @@ def _curve_caption(found: whatif.ShiftCurve, fitted: FittedModel, here: str | No
     words = [
         *([here] if here else []),
         f"Each of {len(found.curve.table)} shifts is fitted to "
-        f"{count(fitted.analysis.n_imputations, 'imputation')}; between them the figure is "
+        f"{count(fitted.analysis.n_imputations, 'imputation')}; between them, the curve is "
         "interpolated. Values imputed in other columns stay as they are.",
     ]
     if found.failed:

@@ -49,7 +49,7 @@ def announcement(ended: JobRecord) -> str:
     words = {
         JobState.SUCCEEDED: "is done.",
         JobState.FAILED: "failed.",
-        JobState.CANCELLED: "is cancelled.",
+        JobState.CANCELLED: "was cancelled.",
         JobState.INTERRUPTED: "was interrupted.",
     }[ended.state]
     page = PAGE_OF.get(ended.kind)

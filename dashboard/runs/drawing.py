@@ -54,7 +54,7 @@ def show_buttons(job: JobRecord, *, key: str) -> None:
                 icon=":material/stop_circle:",
                 key=f"{key}:{job.id}:cancel",
                 disabled=is_asked,
-                help="It stops within seconds. What it has done stays, and you can resume it.",
+                help="Stops within seconds. Finished work is kept, and you can resume the run.",
             )
             return _do_if(pressed, _cancel, job.id)
         if job.state in RESUMABLE:
@@ -66,8 +66,8 @@ def show_buttons(job: JobRecord, *, key: str) -> None:
             )
             _do_if(pressed, _resume, job.id)
         with st.popover("Remove", icon=":material/delete:", key=f"{key}:{job.id}:remove"):
-            st.markdown("This removes the job and all that it made. It cannot be undone.")
-            pressed = st.button("Remove for good", key=f"{key}:{job.id}:remove-sure")
+            st.markdown("This removes the run and its results. You cannot undo this.")
+            pressed = st.button("Remove permanently", key=f"{key}:{job.id}:remove-sure")
             _do_if(pressed, _remove, job.id)
 
 
@@ -79,10 +79,10 @@ def _do_if(pressed: bool, action: Callable[[str], None], job_id: str) -> None:
 
 
 def _own(job_id: str) -> JobRecord:
-    """Return a job of this workspace; a sentence if it is gone."""
+    """Return a job of this workspace, or raise a sentence if it is gone."""
     found = record(job_id)
     if found is None:
-        raise JobError("This job does not exist any more: it was removed, perhaps in another tab.")
+        raise JobError("This run no longer exists. It may have been removed in another tab.")
     return found
 
 

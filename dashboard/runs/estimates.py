@@ -103,13 +103,15 @@ class _EstimateRun:
             if time.monotonic() - self._started < MOST_SECONDS:
                 return Answer(running=True)
             self.stop()
-            return Answer(error=f"It came to no end within {duration(MOST_SECONDS)}.")
+            return Answer(error=f"The estimate timed out after {duration(MOST_SECONDS)}.")
         self._output.seek(0)
         lines = self._output.read().decode(errors="replace").splitlines()
         try:
             return Answer(**json.loads(lines[-1]))
         except (IndexError, ValueError, TypeError):
-            return Answer(error="The process that should make it ended without a word.")
+            return Answer(
+                error="The process that estimates the time ended unexpectedly. Try again."
+            )
 
     def stop(self) -> None:
         self._process.kill()
@@ -130,7 +132,7 @@ class _Estimator:
             if question in self._runs:
                 return
             if len(self._runs) >= MOST_AT_ONCE:
-                raise JobError("Other estimates are being made. Try again in some seconds.")
+                raise JobError("Other estimates are still running. Try again in a few seconds.")
             self._runs[question] = _EstimateRun(question.spec(), session.workspace().id)
 
     def answer(self, question: Question) -> Answer:
@@ -165,7 +167,7 @@ def start(question: Question) -> None:
 
 
 def answer(question: Question) -> Answer:
-    """Return what is known by now; an empty answer if nobody asked."""
+    """Return what is known so far; an empty answer if nobody asked."""
     return _estimator().answer(question)
 
 
@@ -174,7 +176,7 @@ def start_buttons(
 ) -> tuple[bool, bool]:
     """Draw the buttons that start a job and that ask what it will cost.
 
-    A worker process gets ready meanwhile, for whoever presses the first.
+    A worker process is prepared meanwhile, so that the first button works at once.
 
     Parameters
     ----------
@@ -217,7 +219,7 @@ def show(
     trying: str,
     whole: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict,
 ) -> None:
-    """Draw what a job will cost; look in every second while that is being found out.
+    """Draw what a job will cost; look again every second while that is being estimated.
 
     Parameters
     ----------
@@ -238,7 +240,7 @@ def show(
         elif found.estimate is not None:
             st.markdown(f":material/timer: {sentence(whole(found.estimate))}")
         elif found.error is not None:
-            st.warning(f"There is no estimate. {plain(found.error)}")
+            st.warning(f"No estimate is available. {plain(found.error)}")
 
     is_running = answer(question).running
     st.fragment(draw, run_every=runs.POLL_SECONDS if is_running else None)()
@@ -251,18 +253,18 @@ def sentence(estimate: Mapping[str, Any]) -> str:
     --------
     >>> cost = {"total_seconds": 60, "total_low": 30, "total_high": 120, "memory_mb": 512.3}
     >>> sentence({**cost, "per_method": []})
-    'It will take **about 1 min** and 512 MB of memory.'
+    'This will take **about 1 min** and 512 MB of memory.'
     >>> sentence({**cost, "total_high": 230, "per_method": []})
-    'It will take **30 s to 4 min** and 512 MB of memory.'
+    'This will take **30 s to 4 min** and 512 MB of memory.'
     """
     failed = [cost for cost in estimate["per_method"] if cost["seconds"] is None]
     if failed and len(failed) == len(estimate["per_method"]):
-        return f"There is no estimate. {plain(failed[0]['error'] or '')}"
+        return f"No estimate is available. {plain(failed[0]['error'] or '')}"
     memory = estimate["memory_mb"]
-    text = f"It will take **{time_expected(estimate)}**"
+    text = f"This will take **{time_expected(estimate)}**"
     text += f" and {memory:,.0f} MB of memory." if memory is not None else "."
     if max((cost["busy"] for cost in estimate["per_method"]), default=1.0) > BUSY:
-        text += " This machine is busy with other work. If that ends, the run is faster."
+        text += " This machine is busy with other work. The run will be faster once that ends."
     return text
 
 

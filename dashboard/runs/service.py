@@ -1,8 +1,8 @@
 """The store of runs and the engine that does them, one pair per server.
 
 Pages never do long work. They submit a job, which a process of its own does; the store knows how
-far it is, however often the browser or the server starts anew. There is no daemon: whoever looks
-at jobs looks after them, too.
+far it is, however often the browser or the server starts anew. There is no daemon: every
+look at jobs also takes care of them.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ def spare_minutes() -> float:
         minutes = -1.0
     if not 0 <= minutes < float("inf"):
         raise JobError(
-            f"PMAE_SPARE_MINUTES is {text!r}. Give a number of minutes, or 0 for no spare process."
+            f"PMAE_SPARE_MINUTES is {text!r}. Set it to a number of minutes, or to 0 for no spare "
+            "process."
         )
     return minutes
 

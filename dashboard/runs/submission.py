@@ -124,8 +124,8 @@ def check_room() -> None:
     """Refuse a job of a workspace that has very many unfinished ones."""
     if store_exists() and store().count(session.workspace().id, states=ACTIVE) >= MOST_UNFINISHED:
         raise JobError(
-            f"{MOST_UNFINISHED} of your jobs wait or run already. "
-            "Let some of them end, or cancel them, before you start another one."
+            f"You already have {MOST_UNFINISHED} unfinished runs. "
+            "Wait until some of them end, or cancel them, before you start another one."
         )
 
 
@@ -138,4 +138,4 @@ def job_name(words: str) -> str:
     'PMAE on my table'
     """
     visible = "".join(sign if sign.isprintable() else " " for sign in words)
-    return shorten(visible, 120) or "A job"
+    return shorten(visible, 120) or "A run"

@@ -64,7 +64,7 @@ def browser_moment(timestamp: float, form: str = "%d %b %H:%M") -> str:
 
 
 def seconds_taken(job: JobRecord, now: float | None = None) -> float | None:
-    """Return how long the last attempt took, or takes by now; None before the first."""
+    """Return how long the last attempt took, or has taken so far; None before the first."""
     if job.started_at is None:
         return None
     return max(0.0, (job.finished_at or now or time.time()) - job.started_at)
@@ -88,26 +88,26 @@ def sentence(job: JobRecord, position: int | None = None, now: float | None = No
         case JobState.QUEUED:
             return _waiting_sentence(position)
         case JobState.RUNNING if job.cancel_requested_at is not None:
-            return "It was asked to stop, and will in a few seconds. What it has done stays."
+            return "Stopping, which takes a few seconds. Finished work is kept."
         case JobState.RUNNING:
             return _running_sentence(job, now)
         case JobState.SUCCEEDED:
             return f"Done in {duration(taken or 0.0)}."
         case JobState.FAILED:
-            return f"It failed{after}. {plain(job.error or 'No reason is known.')}"
+            return f"Failed{after}. {plain(job.error or 'The reason is unknown.')}"
         case JobState.CANCELLED:
-            return f"You cancelled it{after}. {kept_sentence(job)}"
+            return f"Cancelled{after}. {kept_sentence(job)}"
         case _:
-            why = plain(job.error or "Its worker ended.")
-            return f"It was interrupted{after}. {why} {kept_sentence(job)}"
+            why = plain(job.error or "The worker process ended.")
+            return f"Interrupted{after}. {why} {kept_sentence(job)}"
 
 
 def _waiting_sentence(position: int | None) -> str:
     if position is None:
-        return "It waits for its turn."
+        return "Waiting in the queue."
     if position == 1:
-        return "It is the next in the queue, and starts as soon as there is room."
-    return f"It waits: {count(position - 1, 'job')} before it in the queue. You may close this tab."
+        return "Next in the queue; starts as soon as there is room."
+    return f"Waiting: {count(position - 1, 'run')} ahead in the queue. You can close this tab."
 
 
 def _running_sentence(job: JobRecord, now: float | None) -> str:
@@ -118,13 +118,13 @@ def _running_sentence(job: JobRecord, now: float | None) -> str:
     taken = seconds_taken(job, now)
     if taken is not None:
         parts.append(f"running for {duration(taken)}")
-    return f"{', '.join(parts)}. You may close this tab."
+    return f"{', '.join(parts)}. You can close this tab."
 
 
 def kept_sentence(job: JobRecord) -> str:
     """Say what is left of a run that did not end."""
     if job.attempt == 0:
-        return "It had not begun."
+        return "It had not started."
     if job.kind in (JobKind.COMPARE, JobKind.BENCHMARK):
-        return "The runs that ended are kept; Resume does the others."
-    return "Resume goes on from its last checkpoint, if it has one."
+        return "Finished parts are kept; Resume runs the rest."
+    return "Resume continues from the last checkpoint, if there is one."

@@ -85,7 +85,7 @@ def _show_login() -> None:
 
 def _show_refusal(user: Mapping[str, Any]) -> None:
     st.error(
-        f"{plain(_name(user))} may not enter here. Log in with another account, or ask those who "
+        f"{plain(_name(user))} has no access. Log in with another account, or ask those who "
         "run this server to let you in.",
         icon=":material/block:",
     )

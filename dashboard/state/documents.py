@@ -38,7 +38,7 @@ class Documents:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError):
-            _log.exception("The document %s cannot be read and counts as empty.", name)
+            _log.exception("The document %s cannot be read and is treated as empty.", name)
             return {}
         return content if isinstance(content, dict) else {}
 
@@ -60,7 +60,7 @@ class Documents:
 
     def _path(self, name: str) -> Path:
         if not _NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is no name of a document.")
+            raise ValueError(f"{name!r} is not the name of a document.")
         return self.folder / f"{name}.json"
 
 

@@ -42,7 +42,7 @@ def share_link(page: str, settings: Mapping[str, Any], *, section: str | None = 
 
 
 def apply_shared_settings() -> None:
-    """Take over the settings of a link, once; what cannot be read is said and changes nothing."""
+    """Apply the settings of a link, once; one that cannot be read changes nothing but says so."""
     shared = st.query_params.get(SHARED_PARAMETER)
     if shared is None:
         return
@@ -52,12 +52,12 @@ def apply_shared_settings() -> None:
     except ValueError:
         notify(
             "warning",
-            "The settings in this link cannot be read; yours are as they were. "
-            "Ask for the link again: a part of it may be missing.",
+            "The settings in this link cannot be read, so yours are unchanged. "
+            "Ask for the link again: part of it may be missing.",
         )
         return
     remember(section, **settings)
-    notify("info", "This view has the settings of the link; your table is as it was.")
+    notify("info", "This page has the settings of the link. Your table is unchanged.")
 
 
 def _decoded(shared: str) -> tuple[str, dict[str, Any]]:

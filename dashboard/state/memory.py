@@ -35,8 +35,8 @@ def remembered(
     section, name
         Where the workspace keeps the value: one section a page, names unique within it.
     default
-        The value at first, and whenever the kept one does not fit (any more): another type, not
-        among ``options``. Numbers are moved between ``min_value`` and ``max_value``.
+        The value at first, and whenever the kept one no longer fits: another type, not among
+        ``options``. Numbers are moved between ``min_value`` and ``max_value``.
     on_change
         Called after the value is kept.
     **kwargs

@@ -21,7 +21,7 @@ FIRST_SAMPLE = "cirrhosis"
 _TOKEN_KEY = "_workspace_token"
 _SWEEP_SECONDS = 3600
 _COOKIE_DAYS = 400  # browsers keep none for longer
-_GONE = "Your workspace no longer exists: unused workspaces are removed after some time."
+_GONE = "Your workspace no longer exists, because unused workspaces are removed after some time."
 
 
 def workspace() -> Workspace:
@@ -97,7 +97,7 @@ def open_table() -> OpenTable:
     Raises
     ------
     TableError
-        If it cannot be read any more.
+        If it can no longer be read.
     """
     own = workspace()
     state = own.table_state()

@@ -179,7 +179,7 @@ class TableHistory:
     ) -> TableState:
         """Declare which values stand for missing ones, by column; all others count again.
 
-        Roles and rules that do not fit the new cells are taken back.
+        Roles and rules that do not fit the new cells are undone.
         """
         as_json = {
             name: [to_json_value(value) for value in values]
@@ -219,7 +219,7 @@ class TableHistory:
         with self._changing_steps() as steps:
             found = [state for state in self.recent_tables() if state.raw == raw]
             if not found:
-                raise WorkspaceError("This table is gone. Open it again on the Data page.")
+                raise WorkspaceError("This table no longer exists. Open it again on the Data page.")
             steps.append(replace(found[0], what=f"open {found[0].name}"))
         return steps[-1]
 
@@ -229,7 +229,7 @@ class TableHistory:
             return steps.pop().what if len(steps) > 1 else None
 
     def undoable(self) -> str | None:
-        """Return the step that `undo` would take back, in words."""
+        """Return the step that `undo` would undo, in words."""
         steps = self._steps()
         return steps[-1].what if len(steps) > 1 else None
 
@@ -262,7 +262,7 @@ class TableHistory:
             return self.tables.get(digest)
         except StorageError:
             raise TableError(
-                "The open table cannot be read from disk any more. Open it again on the Data page."
+                "The open table can no longer be read from disk. Open it again on the Data page."
             ) from None
 
     def _derived(self, state: TableState) -> pd.DataFrame:

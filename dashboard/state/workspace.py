@@ -1,6 +1,6 @@
 """What one user of the dashboard has on disk: a table with its history, settings, scenarios.
 
-A workspace is a folder whose name is an unguessable token; who knows the token may enter. It
+A workspace is a folder whose name is an unguessable token; anyone who has the token may enter. It
 knows nothing of Streamlit.
 """
 
@@ -53,8 +53,8 @@ class Workspace(TableHistory):
             folder.mkdir(mode=0o700)
         except OSError as error:
             raise WorkspaceError(
-                f"No workspace can be kept in {root}: {error.strerror or error}. "
-                "Start the dashboard with PMAE_HOME set to a folder that can be written."
+                f"No workspace can be created in {root}: {error.strerror or error}. "
+                "Start the dashboard with PMAE_HOME set to a writable folder."
             ) from error
         workspace = cls(folder)
         workspace.touch()
@@ -109,7 +109,7 @@ class Workspace(TableHistory):
             with self._settings.changing(section) as settings:
                 settings.update(values)
         except (TypeError, ValueError) as error:
-            raise WorkspaceError(f"These settings cannot be kept: {error}.") from error
+            raise WorkspaceError(f"These settings cannot be saved: {error}.") from error
 
     # Scenarios
 
@@ -121,11 +121,11 @@ class Workspace(TableHistory):
                 scenarios.pop(name, None)
                 if len(scenarios) >= MAX_SCENARIOS:
                     raise WorkspaceError(
-                        f"There are {MAX_SCENARIOS} scenarios already. Delete one of them first."
+                        f"There are {MAX_SCENARIOS} scenarios already. Delete one first."
                     )
                 scenarios[name] = dict(settings)
         except (TypeError, ValueError) as error:
-            raise WorkspaceError(f"This scenario cannot be kept: {error}.") from error
+            raise WorkspaceError(f"This scenario cannot be saved: {error}.") from error
 
     def scenarios(self) -> dict[str, dict[str, Any]]:
         """Return the settings of all scenarios by name, the newest last."""
@@ -158,7 +158,8 @@ def workspace_days() -> float:
         days = -1.0
     if not 0 <= days < float("inf"):
         raise WorkspaceError(
-            f"PMAE_WORKSPACE_DAYS is {text!r}. Give a number of days, or 0 to keep workspaces."
+            f"PMAE_WORKSPACE_DAYS is {text!r}. Set it to a number of days, or to 0 to keep "
+            "workspaces."
         )
     return days
 
@@ -184,5 +185,5 @@ def _last_used(folder: Path) -> float:
 def _checked_name(name: str) -> str:
     name = " ".join(str(name).split())
     if not 1 <= len(name) <= MAX_NAME:
-        raise WorkspaceError(f"Give it a name of 1 to {MAX_NAME} letters.")
+        raise WorkspaceError(f"Enter a name of 1 to {MAX_NAME} letters.")
     return name

@@ -16,12 +16,12 @@ _log = logging.getLogger(__name__)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 OUR_MISTAKE = (
-    "This part of the page failed, and it is not your fault. Your table and settings are safe. "
-    "Reload the page; if it happens again, open another table or change the last setting back."
+    "This part of the page failed. Your table and settings are safe. "
+    "Reload the page; if it happens again, open another table or undo your last change."
 )
 NO_MEMORY = (
-    "There is not enough memory for this. Your table and settings are safe. "
-    "Take fewer rows or columns, or run this on a larger computer."
+    "There is not enough memory. Your table and settings are safe. "
+    "Use fewer rows or columns, or run this on a larger computer."
 )
 
 

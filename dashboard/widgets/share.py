@@ -15,7 +15,7 @@ def share_button(page: str, settings: Mapping[str, Any], *, section: str | None 
     """
     with st.popover("Share this view", icon=":material/share:", key=f"{page}:share"):
         st.caption(
-            "Whoever opens this link sees this page with these settings on a table of their own. "
-            "Your data is not in it."
+            "Anyone who opens this link sees this page with these settings and their own table. "
+            "It does not contain your data."
         )
         st.code(share_link(page, settings, section=section), language=None, wrap_lines=True)

@@ -101,7 +101,7 @@ def ampute(
     schema : Schema or its dict, optional
         Roles of the columns; inferred if not given.
     drop_empty_rows : bool, default True
-        Drop the rows of which no cell is left (identifiers and ignored columns apart), as
+        Drop the rows without any observed cell (identifiers and ignored columns apart), as
         the release does.
 
     Returns

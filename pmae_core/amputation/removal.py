@@ -26,7 +26,7 @@ class Amputation:
     Attributes
     ----------
     truth : DataFrame
-        The table as it was, without the rows of which no cell is left.
+        The table as it was, without the rows that keep no observed cell.
     incomplete : DataFrame
         The same rows with missing cells. Integers with missing cells become floats (nullable
         integers where a float would not be exact) and booleans nullable booleans; other dtypes

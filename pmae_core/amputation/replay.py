@@ -35,7 +35,7 @@ def ampute_like(
         Give the patterns to the rows in random order, each equally often (as far as the numbers of
         rows allow). If False row i gets pattern i, and the numbers of rows must agree.
     drop_empty_rows : bool, default True
-        Drop the rows of which no cell is left.
+        Drop the rows without any observed cell.
 
     Returns
     -------

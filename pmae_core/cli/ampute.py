@@ -158,7 +158,7 @@ def ampute(
 
 
 def _numbered_like(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    """Close the gaps that dropped rows leave in mere row numbers; a real index stays."""
+    """Renumber mere row numbers, of which dropped rows leave some out; a real index stays."""
     import pandas as pd
 
     return rows.reset_index(drop=True) if isinstance(frame.index, pd.RangeIndex) else rows

@@ -129,7 +129,7 @@ def differences_to(leader: str, blocks: pd.DataFrame) -> dict[str, Interval]:
 
 
 def _moderated(variances: FloatArray, degrees: int) -> tuple[FloatArray, float]:
-    """Return variances drawn towards their typical value, and their degrees of freedom."""
+    """Return variances pulled toward their typical value, and their degrees of freedom."""
     # A variance of 0 is that of a copy, or of two methods without randomness: not typical.
     positive = variances[variances > 0]
     if len(positive) < 2:

@@ -138,7 +138,7 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         n : int
             How many imputations.
         random_state : int, RandomState or None
-            Seed of the draws; the imputer's own where ``None``.
+            Seed of the imputations; the imputer's own where ``None``.
         callbacks : sequence of callables
             Each gets an event after every imputation.
         cancel : callable, optional
@@ -193,7 +193,7 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ) -> Iterable[np.ndarray]:
         """Return ``n`` random imputations, each like the result of :meth:`_impute_encoded`."""
         raise ImputationError(
-            f"{type(self).__name__} draws no samples. Call transform for its one imputation."
+            f"{type(self).__name__} produces only one imputation. Call transform for it."
         )
 
     def _read_input(self, X: Any, *, reset: bool) -> pd.DataFrame:

@@ -59,7 +59,7 @@ class ImputerInfo:
     def about_imputations(self) -> str:
         """What its imputations say about uncertainty, in a sentence."""
         if not self.draws_samples:
-            return "Gives a single imputation, which does not show how uncertain its values are."
+            return "Produces a single imputation, which does not show how uncertain its values are."
         if self.is_proper:
             return "Its multiple imputations include the uncertainty of the fitted model."
         return (
@@ -98,7 +98,7 @@ def imputer_info(name: str) -> ImputerInfo:
     Raises
     ------
     ImputationError
-        If there is no method of this name, or none any more.
+        If there is no method of this name, or it was retired.
 
     Examples
     --------

@@ -150,7 +150,7 @@ class TableStore:
 
 
 def _absent(digest: str) -> StorageError:
-    return StorageError(f"The table {digest} is not stored here (any more). Store it again.")
+    return StorageError(f"The table {digest} is not stored here. Store it again.")
 
 
 def _unwritable(path: Path, error: OSError) -> StorageError:

@@ -84,7 +84,7 @@ def suggest_roles(
       - whole numbers under a name such as ``zip`` or ``blood_type``, three cells for each of them
         on average, and
       - few whole numbers that are no counts: their shares neither rise to one peak and fall from
-        it, nor are they equally spaced with gaps, as doses are.
+        it, nor do they skip numbers at equal distances, as doses do.
 
     Examples
     --------

@@ -106,8 +106,8 @@ def looks_like_codes(numbers: np.ndarray, shares: np.ndarray, n_observed: int) -
     Notes
     -----
     Two different numbers are codes if each stands for ten cells on average. More are codes if they
-    also are whole, count up from 0 or 1 without a gap, and neither order nor spread says that they
-    are amounts:
+    are also whole and consecutive from 0 or 1, and neither order nor spread says that they are
+    amounts:
 
     - three or four numbers are amounts only if they begin with 0 and each is rarer than the one
       before it, as counts are;
@@ -135,7 +135,7 @@ def looks_like_codes(numbers: np.ndarray, shares: np.ndarray, n_observed: int) -
 
 
 def looks_like_gapped_codes(numbers: np.ndarray, shares: np.ndarray, n_observed: int) -> bool:
-    """Say whether few whole numbers with gaps between them rather name groups.
+    """Say whether few whole numbers, some left out, rather name groups.
 
     Parameters
     ----------

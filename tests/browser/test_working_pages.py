@@ -171,7 +171,7 @@ def wait_for_some_results(visitor) -> set[float]:
 
 def find_what_was_known(visitor, known: set[float]) -> None:
     expect_job(visitor, COMPARISON, "Interrupted")
-    expect(visitor.page.get_by_text("The runs that ended are kept")).to_be_visible()
+    expect(visitor.page.get_by_text("Finished parts are kept")).to_be_visible()
     expect(visitor.heading("Which runs have no result, and why?")).to_be_visible()
     visitor.settle()
     assert known <= set(scores_of_runs(visitor))

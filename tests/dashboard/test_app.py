@@ -111,7 +111,7 @@ def test_a_page_that_fails_is_no_traceback(workspace, monkeypatch):
     app = open_app(workspace.token)
 
     assert not app.exception
-    assert "not your fault" in app.error[0].value
+    assert "This part of the page failed" in app.error[0].value
     assert "418 rows × 20 columns" in words(app)
 
 
@@ -206,4 +206,4 @@ def test_a_table_that_is_gone_is_said_in_a_sentence(workspace):
 
     app.button(f"switch:{first.raw}").click().run()
 
-    assert "This table is gone" in app.error[0].value
+    assert "This table no longer exists" in app.error[0].value

@@ -70,7 +70,7 @@ def test_a_run_under_way_is_waited_for(fill, table, open_page, add_job):
     fill(table)
     add_job("impute", EM, JobState.RUNNING)
 
-    assert "A run is under way" in words(calm(open_page(PAGE)))
+    assert "A run is in progress" in words(calm(open_page(PAGE)))
 
 
 def test_imputations_of_another_table_do_not_count(imputed, fill, table, open_page):
@@ -217,7 +217,7 @@ def test_checks_say_what_the_intervals_lack(imputed, open_page, monkeypatch):
 def test_what_if_finds_where_the_conclusion_tips(imputed, open_page):
     app = view(type_formula(open_page(PAGE), "log(pay) ~ school + town"), "What if")
 
-    assert "Where does the conclusion tip?" in questions(app)
+    assert "When does the conclusion change?" in questions(app)
     assert "The interval of `school` lies above 0" in words(app)
     assert len(app.select_slider) == 2
 
@@ -235,10 +235,10 @@ def test_a_long_curve_waits_for_a_click(imputed, open_page, monkeypatch):
     monkeypatch.setattr("dashboard.analyze.whatif.PATIENCE_SECONDS", 0.0)
 
     app = view(open_page(PAGE), "What if")
-    assert "Where does the conclusion tip?" not in questions(app)
+    assert "When does the conclusion change?" not in questions(app)
 
     app = calm(box(app.toggle, "Compute the curve").set_value(True).run())
-    assert "Where does the conclusion tip?" in questions(app)
+    assert "When does the conclusion change?" in questions(app)
 
 
 def test_results_can_be_copied(imputed, open_page):

@@ -23,7 +23,7 @@ def toasts(app):
         (JobState.SUCCEEDED, "**run** is done. See the page Train."),
         (JobState.FAILED, "**run** failed. See the page Train."),
         (JobState.INTERRUPTED, "**run** was interrupted. See the page Train."),
-        (JobState.CANCELLED, "**run** is cancelled."),
+        (JobState.CANCELLED, "**run** was cancelled."),
     ],
 )
 def test_the_end_of_a_job_is_told_once(table, open_app, add_job, store, state, words):
@@ -60,10 +60,10 @@ def test_of_many_ends_the_last_three_are_told(table, open_app, add_job):
     for number in range(5):
         add_job("train", PARAMS, JobState.CANCELLED, name=f"run{number}")
 
-    assert toasts(open_app()) == [f"**run{number}** is cancelled." for number in (2, 3, 4)]
+    assert toasts(open_app()) == [f"**run{number}** was cancelled." for number in (2, 3, 4)]
 
 
 def test_names_are_no_markup(table, open_app, add_job):
     add_job("train", PARAMS, JobState.CANCELLED, name="*run*")
 
-    assert toasts(open_app()) == [r"**\*run\*** is cancelled."]
+    assert toasts(open_app()) == [r"**\*run\*** was cancelled."]

@@ -114,7 +114,7 @@ def test_start_hands_in_what_is_set(fill, table, open_page, store, workspace):
     assert (params["holdout"], params["holdout_share"]) == ("like-mine", 0.2)
     assert params["budget_seconds"] == 300
     assert "on visits.csv, 2 seeds" in job.name
-    assert "next in the queue" in words(app)
+    assert "Next in the queue" in words(app)
 
 
 def test_a_ready_made_choice_sets_the_methods(drawn, open_page, store):
@@ -304,7 +304,7 @@ def test_an_estimate_that_cannot_begin_leaves_the_page_as_it_is(
     fill, table, open_page, store, monkeypatch
 ):
     def refuse(question):
-        raise JobError("Other estimates are being made.")
+        raise JobError("Other estimates are still running.")
 
     monkeypatch.setattr(estimates, "start", refuse)
     fill(table)
@@ -312,7 +312,7 @@ def test_an_estimate_that_cannot_begin_leaves_the_page_as_it_is(
     app = press(open_page(PAGE), "How long will it take?")
 
     assert not app.exception
-    assert "Other estimates are being made" in app.error[0].value
+    assert "Other estimates are still running" in app.error[0].value
     assert "Start comparison" in buttons(app)
 
 
@@ -535,7 +535,7 @@ def test_what_was_broken_off_keeps_its_results(
     app = open_page(PAGE)
 
     assert not app.exception
-    assert {"Resume", "Remove for good"} <= buttons(app)
+    assert {"Resume", "Remove permanently"} <= buttons(app)
     assert "Stopped after 1 of 3 seeds" in words(app)
     assert len(shown(look_at(app, "All scores"), "imputation_accuracy")) == 2
     assert len(shown(look_at(app, "Runs"), "reason")) == 2
@@ -558,7 +558,7 @@ def test_an_older_comparison_can_be_chosen(fill, table, open_page, add_job, resu
     write_result(old, results)
     add_job("compare", PARAMS, name="new")
     app = open_page(PAGE)
-    assert "next in the queue" in words(app)
+    assert "Next in the queue" in words(app)
 
     app.selectbox(key="compare:run").select(old.id).run()
 

@@ -371,7 +371,7 @@ def test_a_failure_that_nobody_foresaw_is_no_traceback(open_page, fill, patients
 
     assert not app.exception
     said = dict(notices(app))
-    assert "not your fault" in said["error"]
+    assert "This part of the page failed" in said["error"]
     assert "internal" not in said["error"]
     assert own.table_state().name == "before.csv"
 

@@ -47,11 +47,11 @@ def test_without_a_store_the_page_makes_no_job(open_page, workspace):
 @pytest.mark.parametrize(
     ("state", "said"),
     [
-        (JobState.QUEUED, "next in the queue"),
+        (JobState.QUEUED, "Next in the queue"),
         (JobState.RUNNING, "Starting"),
-        (JobState.FAILED, "It failed"),
-        (JobState.CANCELLED, "You cancelled it"),
-        (JobState.INTERRUPTED, "It was interrupted"),
+        (JobState.FAILED, "Failed"),
+        (JobState.CANCELLED, "Cancelled"),
+        (JobState.INTERRUPTED, "Interrupted"),
     ],
 )
 def test_an_unfinished_filling_has_nothing_to_take(state, said, fill, table, open_page, add_job):

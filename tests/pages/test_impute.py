@@ -99,7 +99,7 @@ def test_start_hands_in_what_is_set(fill, table, open_page, store, workspace):
     assert job.spec.params == {"method": "em", "params": {}, "imputations": 3, "left_alone": []}
     assert job.spec.seed == 7
     pd.testing.assert_frame_equal(store.get_table(job.spec.table, workspace.id), table)
-    assert "It is the next in the queue" in words(app)
+    assert "Next in the queue" in words(app)
 
 
 def test_a_method_with_one_answer_makes_no_draws(fill, table, open_page, store, workspace):
@@ -178,7 +178,7 @@ def test_a_waiting_filling(fill, table, open_page, add_job):
 
     app = calm(open_page(PAGE))
 
-    assert "It is the next in the queue" in words(app)
+    assert "Next in the queue" in words(app)
     assert "Cancel" in buttons(app)
     assert "Which cells were filled, and with what?" not in questions(app)
 

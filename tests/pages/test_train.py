@@ -158,7 +158,7 @@ def test_start_hands_in_what_is_set(fill, table, open_page, store, workspace):
     }  # fmt: skip
     assert job.spec.seed == 7
     pd.testing.assert_frame_equal(store.get_table(job.spec.table, workspace.id), table)
-    assert "It is the next in the queue" in words(app)
+    assert "Next in the queue" in words(app)
 
 
 def test_settings_survive_a_reload(drawn, fill, table, open_page, store):
@@ -243,7 +243,7 @@ ESTIMATE = {
     [
         (estimates.Answer(running=True), "Training for a few seconds"),
         (estimates.Answer(estimate=ESTIMATE), "**about 42 s** and 300 MB"),
-        (estimates.Answer(error="It_came to no end."), r"It\_came to no end"),
+        (estimates.Answer(error="It_timed out."), r"It\_timed out"),
     ],
 )
 def test_the_estimate_in_words(fill, table, open_page, store, monkeypatch, answer, said):
@@ -288,7 +288,7 @@ def test_a_run_that_waits(fill, table, open_page, add_job):
 
     app = calm(open_page("train.py"))
 
-    assert "1 job before it in the queue" in words(app)
+    assert "1 run ahead in the queue" in words(app)
     assert "Cancel" in buttons(app)
     assert "Resume" not in buttons(app)
     assert questions(app) == [SKILL, GAIN]
@@ -359,7 +359,7 @@ def test_a_run_that_failed(fill, table, open_page, add_job):
 
     assert not app.exception
     assert r"No\_memory was left" in app.error[0].value
-    assert {"Resume", "Remove for good"} <= buttons(app)
+    assert {"Resume", "Remove permanently"} <= buttons(app)
     assert SKILL in questions(app)
 
 
@@ -369,7 +369,7 @@ def test_a_run_that_was_cancelled(fill, table, open_page, add_job):
 
     app = calm(open_page("train.py"))
 
-    assert "You cancelled it" in words(app)
+    assert "Cancelled after" in words(app)
     assert "Resume" in buttons(app)
 
 
@@ -380,7 +380,7 @@ def test_a_run_that_was_interrupted(fill, table, open_page, add_job):
     app = calm(open_page("train.py"))
 
     assert "Its worker was killed" in words(app)
-    assert "Resume goes on from its last checkpoint" in words(app)
+    assert "Resume continues from the last checkpoint" in words(app)
 
 
 def test_a_run_that_is_done(fill, table, open_page, add_job):
@@ -519,7 +519,7 @@ def test_cancel(fill, table, open_page, add_job, store):
     app = calm(press(open_page("train.py"), "Cancel"))
 
     assert store.job(running.id).cancel_requested_at is not None
-    assert "It was asked to stop" in app.get("progress")[0].proto.text
+    assert "Stopping, which takes" in app.get("progress")[0].proto.text
     assert "Stopping …" in buttons(app)
 
 
@@ -530,7 +530,7 @@ def test_a_waiting_run_is_cancelled_at_once(fill, table, open_page, add_job, sto
     app = calm(press(open_page("train.py"), "Cancel"))
 
     assert store.job(waiting.id).state is JobState.CANCELLED
-    assert "It had not begun" in words(app)
+    assert "It had not started" in words(app)
 
 
 @pytest.mark.parametrize("state", [JobState.CANCELLED, JobState.INTERRUPTED, JobState.FAILED])
@@ -541,14 +541,14 @@ def test_resume(fill, table, open_page, add_job, store, state):
     app = calm(press(open_page("train.py"), "Resume"))
 
     assert store.job(ended.id).state is JobState.QUEUED
-    assert "It is the next in the queue" in words(app)
+    assert "Next in the queue" in words(app)
 
 
 def test_remove(fill, table, open_page, add_job, store):
     fill(table)
     ended = add_job("train", PARAMS, JobState.SUCCEEDED, events=EVENTS, result=DONE)
 
-    app = calm(press(open_page("train.py"), "Remove for good"))
+    app = calm(press(open_page("train.py"), "Remove permanently"))
 
     assert store.jobs() == []
     assert not ended.folder.exists()
@@ -580,7 +580,7 @@ def test_an_older_run_can_be_looked_at(fill, table, open_page, add_job):
     old = add_job("train", PARAMS, JobState.FAILED, name="old", error="It broke.")
     add_job("train", PARAMS, JobState.CANCELLED, name="new")
     app = open_page("train.py")
-    assert "You cancelled it" in words(app)
+    assert "Cancelled after" in words(app)
 
     app = app.selectbox(key="train:run").select(old.id).run()
 

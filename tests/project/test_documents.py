@@ -97,7 +97,7 @@ def test_the_guide_has_all_commands_and_pages_of_the_dashboard():
     assert [title for title in titles if f"**{title}**" not in guide] == []
 
 
-# What is filled in while the site is built
+# What replaces comments while the site is built
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
@@ -106,7 +106,7 @@ def test_comments_are_known(path):
     comments = re.findall(r"<!--.*?-->", text)
     found = list(hooks.PLACEHOLDER.finditer(text))
     assert comments == [match[0] for match in found]
-    assert all(hooks.filled_in(match).strip() for match in found)
+    assert all(hooks.replaced_comment(match).strip() for match in found)
 
 
 def test_figures_go_where_their_script_is():
@@ -136,7 +136,7 @@ def test_what_was_measured_is_told_and_nothing_is_made_up(tmp_path):
     )
     words = results.words("classroom_load", tmp_path)
     assert "0.91 s (95th percentile)" in words
-    assert "10.0 MB a session" in words
+    assert "10.0 MB per session" in words
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_the_page_of_the_tutorial_opens_and_remembers(tutorial_page, tmp_path, m
     assert not page.exception
     assert not page.error
     assert page.title[0].value == "Runs"
-    assert page.subheader[0].value == "How long is nothing written down?"
+    assert page.subheader[0].value == "How long are values missing?"
 
 
 def test_the_line_of_the_navigation_is_like_its_neighbors(tutorial_page):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.paths import ROOT
+from tests.support.wording import BRITISH
 
 # What each word is replaced by. Library names such as fillna are other words.
 REPLACED_WORDS = {
@@ -16,9 +17,7 @@ REPLACED_WORDS = {
     r"takeaway": "export",
     r"biograph(y|ies)": "cell details",
     r"practis(e|ed|es|ing)": "train",
-    r"\w*(colour|neighbour|behaviour|favour)\w*": "American spelling",
-    r"\w*(summaris|standardis|normalis|initialis|regularis|maximis|minimis)\w*": "-ize",
-    r"\w*optimis(?!m\b|ti)\w*": "-ize",  # optimism is no spelling of optimize
+    **dict.fromkeys(BRITISH, "American spelling"),
 }
 # Names that belong to other libraries.
 ALLOWED = re.compile(r"\b(fill_(value|null|diagonal)|masked_fill|PatternFill)\b|\.fill\b(?= =)")

@@ -38,7 +38,7 @@ def gc(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Remove what nobody needs any more."""
+    """Remove what is no longer needed."""
     store = open_store()
     refresh(store)
     report = store.collect_garbage(

@@ -51,7 +51,7 @@ class EMImputer(BaseImputer):
     schema : Schema or mapping of column to role, optional
         Roles of the columns; inferred where not given.
     random_state : int, RandomState or None
-        Seed of the draws.
+        Seed of random imputations.
 
     Attributes
     ----------

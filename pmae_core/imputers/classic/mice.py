@@ -70,7 +70,7 @@ class MICEImputer(BaseImputer):
     schema : Schema or mapping of column to role, optional
         Roles of the columns; inferred where not given.
     random_state : int, RandomState or None
-        Seed of the draws and of the choice of nearest features.
+        Seed of random imputations and of the choice of nearest features.
 
     Attributes
     ----------

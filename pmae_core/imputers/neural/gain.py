@@ -33,9 +33,9 @@ class GAINImputer(BaseImputer):
     another fit.
 
     Departures from the original: the loss is computed from logits, which is the same but does
-    not overflow; for imputation the missing cells hold the mean of the noise instead of a draw, so
-    that a row is always imputed in the same way. The noise is too small to show uncertainty, so
-    that there is no ``sample``.
+    not overflow; for imputation the missing cells hold the mean of the noise instead of a sample,
+    so that a row is always imputed in the same way. The noise is too small to show uncertainty,
+    so that there is no ``sample``.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class MIWAEImputer(BaseImputer):
     resampling) and then the cells. New rows are imputed without another fit.
 
     Departures from the original: columns are standardized here and not by the caller, missing cells
-    are imputed from decoder means and not from draws of them, and ``max_steps`` bounds the training
+    are imputed from decoder means and not from samples, and ``max_steps`` bounds the training
     on large tables (500 epochs are fewer steps up to about 10,000 rows).
 
     Parameters

@@ -20,7 +20,7 @@ _SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class TextOptions:
-    """How a text file is written, as far as the caller says; what is None is found out."""
+    """How a text file is written, as far as the caller says; what is None is detected."""
 
     delimiter: str | None = None
     encoding: str | None = None

@@ -24,7 +24,7 @@ Source = str | os.PathLike[str] | bytes | BinaryIO
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """A table and what was found out about its file.
+    """A table and what was detected about its file.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ def read_table_file(
     sentinels: Sequence[object] | Mapping[str, Sequence[object]] = (),
     limits: ReadingLimits = DEFAULT_LIMITS,
 ) -> TableFile:
-    r"""Read a table, and say what was found out about its file.
+    r"""Read a table, and return what was detected about its file.
 
     Takes the same arguments as :func:`read_table`, and returns with the table how it was written
     and what was assumed, instead of warning.
@@ -140,7 +140,7 @@ def read_table(
     sentinels: Sequence[object] | Mapping[str, Sequence[object]] = (),
     limits: ReadingLimits = DEFAULT_LIMITS,
 ) -> pd.DataFrame:
-    r"""Read a table; what you do not say about its file is found out.
+    r"""Read a table; what you do not say about its file is detected.
 
     Parameters
     ----------

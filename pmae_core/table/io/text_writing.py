@@ -1,4 +1,4 @@
-"""A data frame to delimited text, such that reading gives it back."""
+"""A data frame to delimited text, such that reading restores it."""
 
 import csv
 import io

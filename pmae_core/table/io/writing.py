@@ -29,7 +29,7 @@ from pmae_core.words import listed
 def write_table(
     df: pd.DataFrame, path: str | os.PathLike[str] | BinaryIO, *, format: str | None = None
 ) -> None:
-    r"""Write a table so that :func:`read_table` gives it back.
+    r"""Write a table so that :func:`read_table` restores it.
 
     Parquet and Feather keep types and index exactly. The others keep every value; an index that
     is more than row numbers becomes the first column. A file that is there already is replaced

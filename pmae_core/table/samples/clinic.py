@@ -11,23 +11,23 @@ from scipy.special import expit
 EXPLANATIONS = {
     "bmi": (
         "MCAR: the scale was out of order on random days, so about 15% of the values are missing, "
-        "whoever the patient is."
+        "regardless of the patient."
     ),
     "blood_pressure": (
-        "MAR: it is measured less often in young patients. Age, which is always known, explains "
-        "who lacks a value."
+        "MAR: it is measured less often in young patients. Age, which is always observed, explains "
+        "in whom it is missing."
     ),
     "cholesterol": (
         "MAR: the test is ordered mainly for older patients and for smokers. Age and smoker, which "
-        "are always known, explain who lacks a value."
+        "are always observed, explain in whom it is missing."
     ),
     "insulin": (
-        "MAR: the laboratory in the north rarely measures it. Region, which is always known, "
-        "explains who lacks a value."
+        "MAR: the laboratory in the north rarely measures it. Region, which is always "
+        "observed, explains in whom it is missing."
     ),
     "income": (
         "MNAR: people with a high income prefer not to report it. The missing value itself "
-        "explains why it is missing, so what remains is too low on average."
+        "explains why it is missing, so the observed values are too low on average."
     ),
 }
 """For each incomplete column, why values are missing: known, since they were removed by design."""

@@ -55,7 +55,7 @@ def test_a_failed_page_is_a_failed_visit(kind):
     if kind == "exception":
         element.exception.message = "no"
     else:
-        element.alert.body = "This part of the page failed, and it is not your fault."
+        element.alert.body = "This part of the page failed. Your table and settings are safe."
     assert isinstance(element, Element)
 
     with pytest.raises(VisitFailed):

@@ -54,7 +54,7 @@ def test_an_estimate_of_a_real_method(workspace, monkeypatch):
 
     assert answer.error is None
     assert answer.estimate["total_seconds"] > 0
-    assert estimates.sentence(answer.estimate).startswith("It will take **")
+    assert estimates.sentence(answer.estimate).startswith("This will take **")
 
 
 def test_what_is_no_job_is_refused(workspace):
@@ -67,7 +67,7 @@ def test_what_is_no_job_is_refused(workspace):
 def test_a_server_makes_a_few_at_a_time(workspace, monkeypatch):
     monkeypatch.setattr(estimates, "MOST_AT_ONCE", 0)
 
-    with pytest.raises(JobError, match="Other estimates are being made"):
+    with pytest.raises(JobError, match="Other estimates are still running"):
         estimates.start(question())
 
 
@@ -76,7 +76,7 @@ def test_an_estimate_without_end_is_ended(workspace, monkeypatch):
 
     estimates.start(question())
 
-    assert "came to no end" in wait_for(question()).error
+    assert "timed out" in wait_for(question()).error
 
 
 def test_a_process_without_a_word_is_a_sentence(workspace, monkeypatch):
@@ -84,13 +84,13 @@ def test_a_process_without_a_word_is_a_sentence(workspace, monkeypatch):
 
     estimates.start(question())
 
-    assert "without a word" in wait_for(question()).error
+    assert "ended unexpectedly" in wait_for(question()).error
 
 
 @pytest.mark.parametrize(
     ("cost", "words"),
     [
-        ({"seconds": None, "error": "It is_slow."}, r"There is no estimate. It is\_slow\."),
+        ({"seconds": None, "error": "It is_slow."}, r"No estimate is available. It is\_slow\."),
         ({"seconds": 5.0, "busy": 3.0}, "busy with other work"),
     ],
 )

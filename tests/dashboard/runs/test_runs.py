@@ -71,7 +71,7 @@ def test_jobs_of_other_workspaces_do_not_exist(workspace, job):
     assert runs.record(theirs.id) is None
     assert [one.id for one in runs.records()] == [job.id]
     for action in (drawing._cancel, drawing._resume):
-        with pytest.raises(JobError, match="does not exist any more"):
+        with pytest.raises(JobError, match="no longer exists"):
             action(theirs.id)
     drawing._remove(theirs.id)
     assert runs.store().job(theirs.id).state is JobState.QUEUED
@@ -88,7 +88,7 @@ def test_without_a_store_nothing_is_made(workspace):
 def test_too_many_unfinished_jobs_are_refused(workspace, job, monkeypatch):
     monkeypatch.setattr(submission, "MOST_UNFINISHED", 1)
 
-    with pytest.raises(JobError, match="1 of your jobs wait or run already"):
+    with pytest.raises(JobError, match="You already have 1 unfinished run"):
         runs.submit("train", PARAMS, name="one more")
 
 
@@ -104,7 +104,7 @@ def test_a_job_that_ended_meanwhile_is_not_cancelled(workspace, job):
 
 @pytest.mark.parametrize(
     ("words", "name"),
-    [("a\nb\tc", "a b c"), ("", "A job"), ("\u200b", "A job"), ("x" * 500, None)],
+    [("a\nb\tc", "a b c"), ("", "A run"), ("\u200b", "A run"), ("x" * 500, None)],
 )
 def test_any_words_make_a_name(workspace, words, name):
     job = runs.submit("train", PARAMS, name=words)
@@ -127,8 +127,8 @@ def test_every_state_has_words(job):
 
 
 def test_a_waiting_job_in_words(job):
-    assert "next in the queue" in runs.sentence(job, 1)
-    assert "2 jobs before it" in runs.sentence(job, 3)
+    assert "Next in the queue" in runs.sentence(job, 1)
+    assert "2 runs ahead" in runs.sentence(job, 3)
 
 
 def test_a_running_job_in_words(job):
@@ -138,14 +138,14 @@ def test_a_running_job_in_words(job):
 
     assert runs.sentence(running, now=112.0).startswith("Starting, running for 12 s.")
     assert "step 5 of 10, about 1 min 10 s left" in runs.sentence(learning, now=112.0)
-    assert "asked to stop" in runs.sentence(stopping)
+    assert "Stopping" in runs.sentence(stopping)
 
 
 def test_a_job_that_ended_in_words(job):
     assert runs.sentence(as_state(job, JobState.SUCCEEDED)) == "Done in 30 s."
     failed = as_state(job, JobState.FAILED, error="a_b")
-    assert runs.sentence(failed) == r"It failed after 30 s. a\_b"
-    assert "had not begun" in runs.sentence(
+    assert runs.sentence(failed) == r"Failed after 30 s. a\_b"
+    assert "had not started" in runs.sentence(
         as_state(job, JobState.CANCELLED, attempt=0, started_at=None)
     )
     assert "last checkpoint" in runs.sentence(as_state(job, JobState.INTERRUPTED))

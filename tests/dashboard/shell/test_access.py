@@ -66,7 +66,7 @@ def test_a_stranger_is_told_so_and_sees_nothing(visit, monkeypatch):
 
     app = visit(**JANE)
 
-    assert "may not enter here" in app.error[0].value
+    assert "has no access" in app.error[0].value
     assert not app.dataframe
 
 

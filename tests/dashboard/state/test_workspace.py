@@ -55,7 +55,7 @@ def test_a_workspace_is_found_by_its_token_alone(tmp_path):
 def test_a_home_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("in the way")
 
-    with pytest.raises(WorkspaceError, match="PMAE_HOME set to a folder"):
+    with pytest.raises(WorkspaceError, match="PMAE_HOME set to a writable folder"):
         Workspace.create(tmp_path / "file")
 
 
@@ -162,7 +162,7 @@ def test_settings_that_cannot_be_kept_change_nothing(own):
     own.update("masking", a=0.1)
 
     for value in (float("nan"), {1, 2}, object()):
-        with pytest.raises(WorkspaceError, match="cannot be kept"):
+        with pytest.raises(WorkspaceError, match="cannot be saved"):
             own.update("masking", a=value)
 
     assert own.get("masking") == {"a": 0.1}
@@ -476,5 +476,5 @@ def test_only_some_tables_stay_recent_and_their_files_with_them(tmp_path):
     assert names == [str(at) for at in range(7, 2, -1)]
     for state in own.recent_tables():
         assert own.load(state).frame["a"].tolist() == [int(state.name), int(state.name) + 1]
-    with pytest.raises(WorkspaceError, match="This table is gone"):
+    with pytest.raises(WorkspaceError, match="This table no longer exists"):
         own.switch_to("0" * 32)

@@ -86,7 +86,7 @@ def test_the_link_to_share_is_shown():
     assert path.endswith("/masking_lab")
     content = json.loads(base64.urlsafe_b64decode(shared + "=" * (-len(shared) % 4)))
     assert content == ["masking_lab", {"a": 0.5}]
-    assert "Your data is not in it" in app.caption[0].value
+    assert "It does not contain your data" in app.caption[0].value
 
 
 def ask_for_seeds():
