@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dashboard.compare.results import ComparisonResults
-from dashboard.compare.tables import ranking_table
+from dashboard.compare.tables import BASELINE, ranking_table
 from dashboard.text import code, listing, plain
 from pmae_core.evaluation import Comparison
 from pmae_core.evaluation.disagreement import disagreement
@@ -16,7 +16,6 @@ from pmae_core.evaluation.ranking import MIN_SEEDS
 from pmae_core.inference.stability import NOT_PROPER
 from pmae_core.words import count, duration, listed, percent
 
-BASELINE = "naive"
 # A tied method is preferred to the one with the best mean if it is this many times quicker and
 # saves a noticeable time.
 MUCH_QUICKER = 2.0
