@@ -13,6 +13,7 @@ from dashboard.compare.exports import export_files
 from dashboard.compare.results import ComparisonResults, with_progress
 from dashboard.compare.settings_view import SECTION
 from dashboard.compare.tables import (
+    column_winners,
     failures_table,
     hardest_first,
     points_of,
@@ -107,7 +108,7 @@ def show_details(run: JobRecord, results: ComparisonResults, consequences: Conse
 
 def _show_columns(results: ComparisonResults) -> None:
     comparison = results.ranked
-    winners = comparison.column_winners()
+    winners = column_winners(comparison)
     skill = skill_table(comparison, ranking_table(comparison)["method"].tolist())
     if skill.empty:
         return

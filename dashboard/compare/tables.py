@@ -15,6 +15,9 @@ from pmae_core.evaluation.comparison import RANKED_BY
 from pmae_core.evaluation.ranking import LOWER_IS_BETTER
 from pmae_core.evaluation.tasks import SCORES, TABLE_SCORES
 
+# The method that imputes the mean or mode.
+BASELINE = "naive"
+
 
 def runs_table(results: ComparisonResults) -> pd.DataFrame:
     """Return a row per method and a column per seed: its skill, or its state in words."""
@@ -125,6 +128,17 @@ def skill_table(comparison: Comparison, methods: Sequence[str]) -> pd.DataFrame:
         index="column", columns="method", values="skill", aggfunc="mean", sort=False
     )
     return skill.reindex(columns=[name for name in methods if name in skill.columns])
+
+
+def column_winners(comparison: Comparison) -> pd.DataFrame:
+    """Return the best method per column and those tied with it, the baseline never among these.
+
+    Where a method is best it beats the mean or mode, so the baseline that imputes them cannot be
+    tied with it, whatever a test of their difference with fewer cells says.
+    """
+    winners = comparison.column_winners()
+    tied = [[name for name in names if name != BASELINE] for names in winners["tied"]]
+    return winners.assign(tied=pd.Series(tied, index=winners.index, dtype=object))
 
 
 def hardest_first(skill: pd.DataFrame) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dashboard.compare.results import ComparisonResults
-from dashboard.compare.tables import ranking_table
+from dashboard.compare.tables import BASELINE, ranking_table
 from dashboard.text import code, listing, plain
 from pmae_core.evaluation import Comparison
 from pmae_core.evaluation.disagreement import disagreement
@@ -16,7 +16,6 @@ from pmae_core.evaluation.ranking import MIN_SEEDS
 from pmae_core.inference.stability import NOT_PROPER
 from pmae_core.words import count, duration, listed, percent
 
-BASELINE = "naive"
 # A tied method is preferred to the one with the best mean if it is this many times quicker and
 # saves a noticeable time.
 MUCH_QUICKER = 2.0
@@ -60,10 +59,7 @@ def recommended(ranking: pd.DataFrame) -> Recommendation | None:
         return None
     best = first.iloc[0]
     quickest = first.loc[first["seconds"].astype(float).fillna(float("inf")).idxmin()]
-    saved = best["seconds"] - quickest["seconds"]
-    is_worth_it = (
-        best["seconds"] >= MUCH_QUICKER * quickest["seconds"] and saved >= NOTICEABLE_SECONDS
-    )
+    is_worth_it = _is_much_quicker(quickest["seconds"], best["seconds"])
     chosen = str((quickest if is_worth_it else best)["method"])
     return Recommendation(chosen, tuple(name for name in first["method"] if name != chosen))
 
@@ -136,11 +132,15 @@ def _recommendation(
 
 
 def _time_words(chosen: pd.Series, tied: pd.DataFrame) -> str:
-    """Return the times of the method and of the slowest method tied with it, if they differ."""
+    """Return the times of the method and of the slowest one tied with it, if they differ much."""
     slowest = tied["seconds"].max()
-    if pd.isna(slowest) or slowest - chosen["seconds"] < NOTICEABLE_SECONDS:
+    if not _is_much_quicker(chosen["seconds"], slowest):
         return ""
     return f", {_seconds(chosen['seconds'])} against {_seconds(slowest)}"
+
+
+def _is_much_quicker(seconds: float, other: float) -> bool:
+    return other >= MUCH_QUICKER * seconds and other - seconds >= NOTICEABLE_SECONDS
 
 
 def _seconds(seconds: float) -> str:

@@ -216,7 +216,7 @@ def _skill_text(skill: float, column: Any, method: str, winners: pd.DataFrame) -
     mark = ""
     if winner is not None:
         mark = " ●" if winner["best"] == method else " ○" if method in winner["tied"] else ""
-    return f"{skill:.2f}{mark}"
+    return f"{round(skill, 2) + 0.0:.2f}{mark}"  # never "-0.00"
 
 
 # Cell by cell
@@ -424,8 +424,7 @@ def forest_figure(
         uirevision=revision,
         showlegend=True,
     )
-    styled(figure, height=110 + _DENSE_ROW * max(len(rows), 4))
-    return figure.update_layout(legend={"x": 0, "xref": "container"})
+    return styled(figure, height=110 + _DENSE_ROW * max(len(rows), 4))
 
 
 def downstream_figure(scores: pd.DataFrame, *, revision: str = "downstream") -> go.Figure:

@@ -7,7 +7,6 @@ resumed.
 from __future__ import annotations
 
 import json
-import math
 import time
 import warnings
 from collections import Counter
@@ -30,7 +29,7 @@ FOLDER = "consequences"
 FILE = "consequences.json"
 PARTS = ("downstream", "conclusions")
 OUT_OF_TIME = "not run: time budget"
-# Conclusions of methods whose run is expected to take at most this long are drawn at once.
+# Conclusions of methods whose last run took at most this long are drawn at once.
 QUICK_SECONDS = 5.0
 # What identifies a row; references come with every method, and count once.
 _KEYS = {"downstream": ["method", "model", "seed"], "conclusions": ["estimand", "method"]}
@@ -157,11 +156,12 @@ class EarlyConclusions:
 
         if not isinstance(event, TaskFinished) or not self._params.get("conclusions"):
             return
-        method = event.result.method
-        self._n_done[method] += 1
-        is_quick = self._context.expected_seconds.get(method, math.inf) <= QUICK_SECONDS
-        if is_quick and self._n_done[method] == len(set(self._arguments["seeds"])):
-            self._conclude(method)
+        result = event.result
+        self._n_done[result.method] += 1
+        is_last = self._n_done[result.method] == len(set(self._arguments["seeds"]))
+        seconds = (result.fit_seconds or 0.0) + (result.impute_seconds or 0.0)
+        if is_last and result.status == "done" and seconds <= QUICK_SECONDS:
+            self._conclude(result.method)
 
     def _conclude(self, method: str) -> None:
         path = _rows_path(self._context, "conclusions", method)

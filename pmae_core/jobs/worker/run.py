@@ -201,13 +201,16 @@ def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
         "seed": spec.seed,
         "deadline": None if budget is None else started + budget,
     }
+    run_order = _quickest_first(arguments["methods"], context.expected_seconds)
+    # Without an order, no method has run all its seeds before the end.
+    early = () if run_order is None else (EarlyConclusions(**asked),)
     comparison = compare(
         **arguments,
         pool=None if context.task_pool is None else context.task_pool(),
         results_dir=context.folder / "tasks",
-        callbacks=(context.emit, EarlyConclusions(**asked)),
+        callbacks=(context.emit, *early),
         cancel=context.cancel,
-        run_order=_quickest_first(arguments["methods"], context.expected_seconds),
+        run_order=run_order,
     )
     consequences = compute_consequences(**asked)
     context.emit(PhaseStarted(phase="write"))

@@ -10,6 +10,7 @@ import pytest
 from dashboard.compare.results import read_results, read_tasks, running_now, with_progress
 from dashboard.compare.tables import (
     as_complete,
+    column_winners,
     failures_table,
     forest_rows,
     hardest_first,
@@ -260,3 +261,11 @@ def test_columns_that_no_method_imputes_well_come_first():
     skill = pd.DataFrame({"em": [0.9, -0.1], "knn": [0.2, 0.1]}, index=["easy", "hard"])
 
     assert hardest_first(skill).index.tolist() == ["hard", "easy"]
+
+
+def test_the_baseline_is_never_tied_with_a_method_that_beats_it(monkeypatch):
+    rows = {"best": ["em", None], "tied": [["knn", "naive"], []]}
+    verdicts = pd.DataFrame(rows, index=["x", "y"], dtype=object)
+    monkeypatch.setattr(Comparison, "column_winners", lambda self: verdicts)
+
+    assert column_winners(comparison([]))["tied"].tolist() == [["knn"], []]

@@ -82,6 +82,13 @@ def test_winners_are_marked():
     assert texts(figure.layout.xaxis) == ["EM", "knn"]
 
 
+def test_a_skill_is_never_minus_zero():
+    skill = pd.DataFrame({"em": [-0.001]}, index=["x"])
+    winners = pd.DataFrame({"best": [None], "tied": [[]]}, index=["x"], dtype=object)
+
+    assert skill_figure(skill, winners).data[0].text[0][0] == "0.00"
+
+
 def test_of_very_many_columns_the_first_are_shown():
     skill = pd.DataFrame({"em": np.zeros(100)}, index=[f"c{i}" for i in range(100)])
     winners = pd.DataFrame({"best": [], "tied": []})

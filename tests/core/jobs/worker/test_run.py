@@ -331,7 +331,7 @@ def test_quick_methods_run_first_and_conclude_before_slow_ones_begin(tmp_path):
             seen.append((event.method, [path.stem for path in concluded]))
 
     context = Listener().context(tmp_path, consequences_table())
-    run_job(spec, replace(context, emit=emit, expected_seconds={"knn": 60.0, "naive": 0.1}))
+    run_job(spec, replace(context, emit=emit, expected_seconds={"knn": 2.0, "naive": 1.0}))
 
     assert seen == [("naive", [])] * 2 + [("knn", ["conclusions-naive"])] * 2
     found = read_consequences(tmp_path).conclusions
