@@ -120,7 +120,8 @@ def see_the_small_one_done(visitor) -> None:
 def expect_training(visitor, name: str, state: str) -> None:
     """Wait until the training of this name is the one looked at, and in this state."""
     main = visitor.page.get_by_role("main")
-    expect(main.get_by_test_id("stSelectbox").filter(has_text=name).first).to_be_visible()
+    chosen = main.get_by_role("combobox", name="Run", exact=True)
+    expect(chosen).to_have_value(re.compile(re.escape(name)))
     shown_state = main.get_by_text(re.compile(f"{state}$")).first
     expect(shown_state).to_be_visible(timeout=1000 * LONGEST_JOB_SECONDS)
 
