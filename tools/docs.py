@@ -113,8 +113,8 @@ def prediction_weights() -> go.Figure:
     return masking.weights_figure(weights, uniform=UNIFORM_RATE)
 
 
-def practice_looks_like_holes() -> go.Figure:
-    """Draw how many helpers are in sight in the holes and in the exercises of both maskings."""
+def training_resembles_missingness() -> go.Figure:
+    """Draw how many helpers are observed where the column is missing, and where it is masked."""
     cases = training_cases(make_trader(SEED), a=0.3, seed=SEED)
     return lessons.training_cases_figure(cases.visible)
 
