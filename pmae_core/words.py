@@ -67,6 +67,18 @@ def duration(seconds: float | None) -> str:
     return " ".join(_amount(number, unit) for number, unit in leading)
 
 
+def time_left(seconds: float) -> str:
+    """Return a forecast of the time that is left.
+
+    Examples
+    --------
+    >>> time_left(0.2), time_left(86)
+    ('less than 1 s left', 'about 1 min 26 s left')
+    """
+    text = f"{duration(seconds)} left"
+    return text if text.startswith("less") else f"about {text}"
+
+
 def duration_range(low: float, high: float) -> str:
     """Return a span of time whose length is not certain, in round numbers that contain it.
 

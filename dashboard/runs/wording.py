@@ -12,7 +12,7 @@ import streamlit as st
 
 from dashboard.text import plain
 from pmae_core.jobs import JobKind, JobRecord, JobState
-from pmae_core.words import count, duration, moment
+from pmae_core.words import count, duration, moment, time_left
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def _running_sentence(job: JobRecord, now: float | None) -> str:
     progress = job.progress
     parts = [plain(progress.message) if progress and progress.message else "Starting"]
     if progress is not None and progress.eta_seconds is not None:
-        parts.append(f"about {duration(progress.eta_seconds)} left")
+        parts.append(time_left(progress.eta_seconds))
     taken = seconds_taken(job, now)
     if taken is not None:
         parts.append(f"running for {duration(taken)}")
