@@ -200,7 +200,7 @@ def _script(completed: CompletedTable, how: Recipe) -> ExportItem:
                 "Python that imputes the table again.",
             ),
             ExportFile(
-                "Its table",
+                "Input table",
                 TABLE_FILE,
                 PARQUET,
                 lambda: files.incomplete_file(completed),

@@ -106,9 +106,9 @@ def _show_rows(shown: list[ExportItem], place: DeltaGenerator) -> dict[str, str]
 
 def _show_row(item: ExportItem, *, is_first: bool) -> str:
     title_place, format_place, button_place = st.columns(
-        [5, 4, 3], gap="small", vertical_alignment="center"
+        [6, 4, 3], gap="small", vertical_alignment="center"
     )
-    title_place.markdown(f"**{item.title}**  \n:gray[{plain(item.about)}]")
+    title_place.markdown(f"**{item.title}**  \n:small[{plain(item.about)}]")
     with format_place:
         chosen = _choose_format(item)
     with button_place:

@@ -20,7 +20,7 @@ from pmae_core.table import Schema
 
 ROWS_PER_PAGE = 50
 MOST_COLUMNS = 50
-ROW_HEIGHT, HIGHEST = 35, 422  # pixels; the first is Streamlit's own
+ROW_HEIGHT, HIGHEST = 35, 562  # pixels; the first is Streamlit's own
 # Among so many rows donors are looked for; ranks of a million rows take long.
 DONOR_ROWS = 20_000
 MOST_IN_FULL = 1e6  # numbers from here on are written as they are
@@ -64,12 +64,18 @@ def height_of(rows: Positions) -> int:
 
 
 def columns_to_show(completed: CompletedTable, also: str) -> list[str]:
-    """Return the columns of the view: all, or of many those with most imputed cells."""
-    names = [str(name) for name in completed.imputed_frame.columns]
-    if len(names) <= MOST_COLUMNS:
-        return names
-    most = completed.n_imputed.sort_values(ascending=False, kind="stable").index[: MOST_COLUMNS - 1]
-    chosen = {also, *map(str, most)}
+    """Return the columns of the view: those with the most imputed cells first, of many only these.
+
+    Parameters
+    ----------
+    completed : CompletedTable
+        The imputed table.
+    also : str
+        A column that is always among them.
+    """
+    ordered = completed.n_imputed.sort_values(ascending=False, kind="stable").index
+    names = [str(name) for name in ordered]
+    chosen = names if len(names) <= MOST_COLUMNS else {also, *names[: MOST_COLUMNS - 1]}
     return [name for name in names if name in chosen]
 
 

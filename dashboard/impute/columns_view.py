@@ -24,6 +24,11 @@ from dashboard.widgets.links import page_link
 from pmae_core.table import Role
 from pmae_core.words import count
 
+# A list of so many columns is shown whole, a longer one scrolls at this height, in pixels.
+MOST_IN_SIGHT = 7
+HEIGHT_OF_MANY = 300
+
+
 # Columns to trust
 
 
@@ -41,11 +46,12 @@ def show_columns(completed: CompletedTable) -> None:
         columns = count(len(names), "column")
         st.markdown(f"No reason for doubt in the {columns} with missing values.")
     if comparison is None:
-        _suggest_comparison("to see in which columns no method beats the mean")
+        _suggest_comparison()
     st.dataframe(
         summary.column_table(completed, names, notes, is_judged=comparison is not None),
         hide_index=True,
         width="stretch",
+        height="content" if len(names) <= MOST_IN_SIGHT else HEIGHT_OF_MANY,
         key=f"{SECTION}:columns",
         alt="The columns with missing values, and which of them to read with care",
         column_config={
@@ -59,14 +65,10 @@ def show_columns(completed: CompletedTable) -> None:
     )
 
 
-def _suggest_comparison(purpose: str) -> None:
+def _suggest_comparison() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(
-            ":material/info: No method was scored on held-out cells of this table yet. Compare "
-            f"methods {purpose}.",
-            width="content",
-        )
-        page_link("compare.py", "Go to Compare", ":material/leaderboard:")
+        st.markdown("No method is scored on held-out cells of this table yet.", width="content")
+        page_link("compare.py", "Compare methods", ":material/leaderboard:")
 
 
 # Distribution
@@ -118,7 +120,7 @@ def _show_confusion(completed: CompletedTable, column: str) -> None:
     st.subheader("Which categories are confused?", anchor=False)
     comparison = comparison_of(completed.record)
     if comparison is None:
-        _suggest_comparison("to see true against imputed categories")
+        _suggest_comparison()
         return
     method = method_of(completed.record)
     found = confusion.confusion_of(comparison, method, column)
@@ -144,7 +146,8 @@ def _show_confusion(completed: CompletedTable, column: str) -> None:
 
 def show_members(completed: CompletedTable) -> None:
     """Draw how much each member of a blend counts in each column."""
-    whole = shares_by_column(summary.member_shares(completed.record))
+    shares = shares_by_column(summary.member_shares(completed.record))
+    whole = shares[shares.index.isin(completed.imputed_columns)]
     drawn = columns_to_draw(whole, completed.frame.isna().sum())
     show_figure(
         member_shares_figure(drawn),

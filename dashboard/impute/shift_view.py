@@ -42,9 +42,9 @@ def show_shift(completed: CompletedTable) -> None:
             max_value=shift.LARGEST,
             step=shift.STEP,
             format="%.1f sd",
-            help="In standard deviations of the observed cells. Negative means lower. Methods "
-            "assume 0: that missing values are like observed ones of similar rows. No data can "
-            "show whether that is true.",
+            help="In standard deviations of the observed cells; only this column is shifted. "
+            "Methods assume 0: that missing values are like observed ones of similar rows. No "
+            "data can show whether that is true.",
         )
     with curve_place, shown_errors():
         _show_curve(completed, column, conclusion, null, float(delta))
@@ -147,7 +147,7 @@ def _curve_caption(completed: CompletedTable) -> str:
     n_pooled = shift.n_pooled_imputations(completed)
     words = [
         "The dashed line is the value you compare with; dotted lines show where the conclusion "
-        "changes. Only this column is shifted."
+        "changes."
     ]
     if n_pooled:
         info = known_methods().get(method_of(completed.record) or "")

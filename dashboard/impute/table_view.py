@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -101,7 +102,7 @@ def _legend(
     if len(columns) < completed.imputed_frame.shape[1]:
         words.append(
             f"{len(columns)} of {count(completed.imputed_frame.shape[1])} columns, those with the "
-            "most imputed cells."
+            "most imputed cells first."
         )
     return " ".join([*words, "Select a cell to see its details."])
 
@@ -144,14 +145,12 @@ def _show_cell(completed: CompletedTable, row: int, column: str) -> None:
     if len(data):
         show_figure(
             cell_figure(data, column),
-            question=f"Which values are plausible for {code(column)} in row {row:,}?",
+            question="Which values are plausible?",
             key="impute-cell",
             data=data,
             caption=_cell_caption(completed, is_spread=details.spread is not None),
         )
-    support = details.support.sentence
-    st.markdown(" ".join(plain(one) for one in others if one != support))
-    _show_support(details.support)
+    _show_support(details.support, others)
     remark = column_remarks(completed).get(column)
     if remark and not details.observed:
         st.warning(f"{code(column)}: {plain(remark)}", icon=":material/warning:")
@@ -159,10 +158,11 @@ def _show_cell(completed: CompletedTable, row: int, column: str) -> None:
         _show_donors(details)
 
 
-def _show_support(support: Support) -> None:
-    if support.level == "good":
-        st.caption(f":material/thumb_up: {plain(support.sentence)}")
-    else:
+def _show_support(support: Support, sentences: Sequence[str]) -> None:
+    """Draw what else is known about a cell; a warning if that is little."""
+    is_good = support.level == "good"
+    st.caption(" ".join(plain(one) for one in sentences if is_good or one != support.sentence))
+    if not is_good:
         st.warning(plain(support.sentence), icon=":material/warning:")
 
 
@@ -185,9 +185,9 @@ def _show_donors(details: CellDetails) -> None:
 
 
 def _cell_caption(completed: CompletedTable, *, is_spread: bool) -> str:
-    words = ["Green dots are imputed values, blue diamonds similar rows."]
+    words = ["Green: imputed values. Blue: similar rows."]
     if is_spread:
-        words.append("The bar spans 90% of the imputations, its thick part half of them.")
+        words = ["Green: imputed values, bars for 90% and 50% of imputations. Blue: similar rows."]
     elif not completed.n_imputations:
         words.append("Make several imputations to see their spread.")
     return " ".join(words)

@@ -88,7 +88,7 @@ def test_a_finished_run_can_be_exported_in_every_form(fill, table, open_page, ad
     assert formats(app) == {
         "table": ["CSV", "Excel", "Parquet"],
         "imputations": ["R", "Stata", "Python"],
-        "script": ["Python", "Its table"],
+        "script": ["Python", "Input table"],
         "methods": ["Text", "Markdown"],
         "mask": ["CSV", "Parquet"],
     }
