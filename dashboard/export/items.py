@@ -233,7 +233,7 @@ def _model(completed: CompletedTable) -> list[ExportItem]:
             "model",
             "Model",
             "model",
-            "The fitted model; it imputes other tables with the same columns.",
+            "Imputes other tables with the same columns.",
             (ExportFile("Safetensors", MODEL_FILE, BYTES, path.read_bytes, help),),
         )
     ]

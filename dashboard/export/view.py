@@ -106,7 +106,7 @@ def _show_rows(shown: list[ExportItem], place: DeltaGenerator) -> dict[str, str]
 
 def _show_row(item: ExportItem, *, is_first: bool) -> str:
     title_place, format_place, button_place = st.columns(
-        [6, 4, 3], gap="small", vertical_alignment="center"
+        [11, 7, 6], gap="small", vertical_alignment="center"
     )
     title_place.markdown(f"**{item.title}**  \n:small[{plain(item.about)}]")
     with format_place:

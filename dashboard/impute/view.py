@@ -46,7 +46,7 @@ def show_impute(table: OpenTable) -> None:
     """Draw the page: the settings at first, and once there is a run, its result."""
     found = imputation_runs()
     if any(run.spec.table == digest_of(table) for run in found):
-        record = _show_heading(table)
+        record = _show_heading(table, newest=found[0])
     else:
         record = _show_first_settings(table)
     if record is None:
@@ -68,7 +68,7 @@ def _show_first_settings(table: OpenTable) -> JobRecord | None:
     return record
 
 
-def _show_heading(table: OpenTable) -> JobRecord | None:
+def _show_heading(table: OpenTable, newest: JobRecord) -> JobRecord | None:
     """Draw the title, which imputation is shown, and the settings folded away."""
     title_place, choice_place, again_place = st.columns(
         [2, 5, 2], gap="medium", vertical_alignment="bottom"
@@ -77,15 +77,14 @@ def _show_heading(table: OpenTable) -> JobRecord | None:
     title_place.title("Impute", anchor=False)
     with choice_place:
         record = choose_imputation(table, notice_place)
-    n_runs = len(imputation_runs())
-    # Another key for each run: the settings fold away again when one starts.
+    # The newest run is in the key: the settings fold away again when another one starts.
     with (
         again_place,
         st.popover(
             "Impute again",
             icon=":material/replay:",
             width="stretch",
-            key=f"{SECTION}:again:{n_runs}",
+            key=f"{SECTION}:again:{newest.id}",
         ),
     ):
         show_settings(table, is_wide=False)

@@ -55,7 +55,7 @@ def test_settings_that_name_it_are_forgotten(fill, table, open_page, retire_em):
     assert source.value == "pmae"
 
 
-def test_its_imputation_can_be_seen_and_taken(fill, table, open_page, add_imputation, retire_em):
+def test_its_imputation_can_be_seen_and_exported(fill, table, open_page, add_imputation, retire_em):
     fill(table)
     add_imputation({"method": "em", "imputations": 2})
     retire_em()
