@@ -87,7 +87,7 @@ def show_distribution(completed: CompletedTable) -> None:
         help="The columns with imputed cells.",
         width=320,
     )
-    if completed.schema.role(column) is not Role.CATEGORICAL:
+    if completed.schema.role(column) not in (Role.CATEGORICAL, Role.BOOLEAN):
         _show_values(completed, column)
         return
     values_place, confusion_place = st.columns(2, gap="medium")

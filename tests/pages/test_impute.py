@@ -473,6 +473,19 @@ def test_a_comparison_says_what_not_to_trust(fill, table, open_page, add_imputat
     assert any("`noise`: Unreliable" in warning.value for warning in app.warning)
 
 
+@pytest.mark.parametrize(("column", "is_category"), [("y", False), ("kind", True), ("vip", True)])
+def test_only_categories_can_be_confused(
+    column, is_category, fill, table, open_page, add_imputation
+):
+    fill(table.assign(vip=pd.array([True, False, None] * 40, dtype="boolean")))
+    add_imputation({"method": "naive"})
+    app = view(open_page(PAGE), "Distribution")
+
+    app = calm(app.selectbox(key="impute:looked_at").select(column).run())
+
+    assert ("Which categories are confused?" in questions(app)) == is_category
+
+
 def test_held_out_categories_against_imputed_ones(fill, table, open_page, add_imputation, add_job):
     fill(table)
     add_imputation(EM)
