@@ -94,9 +94,9 @@ def marked(completed: CompletedTable, rows: Positions, columns: list[str]) -> An
 
 
 def _shown(cell: Any) -> str:
-    if not isinstance(cell, float | np.floating) or abs(cell) >= MOST_IN_FULL:
+    if not isinstance(cell, float | np.floating):
         return exact_text(cell)
-    return f"{cell:.6g}"
+    return exact_text(cell).removesuffix(".0") if abs(cell) >= MOST_IN_FULL else f"{cell:.6g}"
 
 
 # A column
