@@ -100,7 +100,7 @@ class FittedModel:
 
 def is_pooled(completed: CompletedTable) -> bool:
     """Say whether a run has several imputations."""
-    return completed.n_draws > 1
+    return completed.n_imputations > 1
 
 
 def fit_model(completed: CompletedTable, request: ModelRequest) -> FittedModel:
@@ -173,14 +173,14 @@ def imputations(completed: CompletedTable, columns: Sequence[Any]) -> list[pd.Da
     """Return some columns of all imputations of a run; of the imputed table if it has just one."""
     if is_pooled(completed):
         return _imputations(completed.key, tuple(map(str, columns)), list(columns), completed)
-    return [completed.filled[list(columns)]]
+    return [completed.imputed_frame[list(columns)]]
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _imputations(
     key: tuple[Any, ...], names: tuple[str, ...], _columns: list[Any], _completed: CompletedTable
 ) -> list[pd.DataFrame]:
-    return _completed.draws(_columns)
+    return _completed.imputations(_columns)
 
 
 def schema_for(completed: CompletedTable, columns: Sequence[Any]) -> Schema:

@@ -87,16 +87,16 @@ def column_shifts(completed: CompletedTable, formula: Formula) -> list[ColumnShi
 
     Parameters
     ----------
-    filling : Filling
+    completed : CompletedTable
         The run.
     formula : Formula
         The regression.
     """
     names = {str(name): name for name in completed.frame.columns}
     imputed = {
-        name: int(completed.n_filled[names[name]])
+        name: int(completed.n_imputed[names[name]])
         for name in formula.columns
-        if completed.n_filled[names[name]]
+        if completed.n_imputed[names[name]]
     }
     by_size = sorted(imputed, key=lambda name: -imputed[name])
     found = (_column_shift(completed.frame[names[name]], name, formula) for name in by_size)
@@ -140,7 +140,7 @@ def coefficients_at(
 
     Parameters
     ----------
-    filling : Filling
+    completed : CompletedTable
         The run.
     fitted : FittedModel
         The regression on its imputations as they are.
@@ -173,7 +173,7 @@ def _coefficients(
     tables = imputations(_completed, needed_columns(_completed, _request))
     for shift, delta in _shifts.items():
         tables = [
-            _moved(table, _completed.imputed, shift, delta, number)
+            _moved(table, _completed.was_imputed, shift, delta, number)
             for number, table in enumerate(tables)
         ]
     return run_analysis(_completed, _request, tables).table
@@ -225,7 +225,7 @@ def shift_curve(
 
     Parameters
     ----------
-    filling : Filling
+    completed : CompletedTable
         The run.
     fitted : FittedModel
         The regression.

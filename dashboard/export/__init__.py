@@ -1,1 +1,1 @@
-"""The Export page: files of an imputed table."""
+"""Exporting an imputed table: files for other programs, and what reproduces it."""

@@ -1,4 +1,4 @@
-"""What users take away of a filling: files that are made once and kept beside it."""
+"""Files of an imputed table to export: made once, and kept beside it."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _FOLDER = "export"
 
 
 def recipe(completed: CompletedTable) -> Recipe:
-    """Return how the table was filled."""
+    """Return how the table was imputed."""
     return _recipe(completed.key, completed)
 
 
-@st.cache_resource(max_entries=8, show_spinner="Writing down how it was done …")
+@st.cache_resource(max_entries=8, show_spinner="Preparing the export …")
 def _recipe(key: tuple[Any, ...], _completed: CompletedTable) -> Recipe:
     spec = _completed.record.spec
     sentinels = runs.origin(spec.table or "").sentinels
@@ -56,7 +56,7 @@ def methods_text(
     completed: CompletedTable, how: Recipe, comparison: Comparison | None
 ) -> MethodsText:
     """Return the paragraph for a paper."""
-    return methods_paragraph(how, completed.frame, completed.filled, comparison=comparison)
+    return methods_paragraph(how, completed.frame, completed.imputed_frame, comparison=comparison)
 
 
 def stem_of(completed: CompletedTable) -> str:
@@ -68,13 +68,14 @@ def stem_of(completed: CompletedTable) -> str:
 def excel_objection(completed: CompletedTable) -> str | None:
     """Say why there is no Excel file of a table; None where there is one."""
     try:
-        check_excel_size(completed.filled)
+        check_excel_size(completed.imputed_frame)
     except TableError as error:
         return str(error)
-    if completed.filled.size > MOST_EXCEL_CELLS:
+    n_cells = completed.imputed_frame.size
+    if n_cells > MOST_EXCEL_CELLS:
         return (
-            f"A workbook of {completed.filled.size:,} cells takes many minutes to write and to "
-            "open. Take Parquet or CSV."
+            f"A workbook of {n_cells:,} cells takes many minutes to write and to "
+            "open. Use Parquet or CSV."
         )
     return None
 
@@ -95,7 +96,7 @@ def _reading(
 ) -> ImputationReading:
     return imputation_reading(
         _completed.frame,
-        _completed.n_filled.index[_completed.n_filled > 0],
+        _completed.n_imputed.index[_completed.n_imputed > 0],
         imputations_name(_completed, format),
         format=format,
         schema=_completed.schema,
@@ -107,37 +108,45 @@ def _reading(
 
 
 def csv_file(completed: CompletedTable, *, escaped: bool) -> bytes:
-    """Return the filled table as CSV; `escaped` texts are no formulas to a spreadsheet."""
+    """Return the imputed table as CSV; no spreadsheet reads `escaped` texts as formulas."""
 
     def write(path: Path) -> None:
-        write_table(escape_formulas(completed.filled) if escaped else completed.filled, path)
+        write_table(
+            escape_formulas(completed.imputed_frame) if escaped else completed.imputed_frame, path
+        )
 
-    return _kept(completed, "filled-escaped.csv" if escaped else "filled.csv", write)
+    return _kept(completed, "imputed-table-escaped.csv" if escaped else "imputed-table.csv", write)
 
 
 def excel_file(completed: CompletedTable, how: Recipe) -> bytes:
-    """Return the filled table as a workbook with colored cells."""
+    """Return the imputed table as a workbook with colored cells."""
     about = {"Method": how.method, "Seed": str(how.seed)}
 
     def write(path: Path) -> None:
-        write_imputed_excel(path, completed.filled, completed.imputed, color=IMPUTED, about=about)
+        write_imputed_excel(
+            path, completed.imputed_frame, completed.was_imputed, color=IMPUTED, about=about
+        )
 
-    return _kept(completed, "filled.xlsx", write)
+    return _kept(completed, "imputed-table.xlsx", write)
 
 
 def parquet_file(completed: CompletedTable) -> bytes:
-    """Return the filled table as Parquet."""
-    return _kept(completed, "filled.parquet", lambda path: write_table(completed.filled, path))
+    """Return the imputed table as Parquet."""
+    return _kept(
+        completed,
+        "imputed-table.parquet",
+        lambda path: write_table(completed.imputed_frame, path),
+    )
 
 
 def mask_file(completed: CompletedTable, ending: str) -> bytes:
-    """Return the companion that is True where a cell was filled, as ``csv`` or ``parquet``."""
-    name = f"imputed.{ending}"
-    return _kept(completed, name, lambda path: write_table(completed.imputed, path))
+    """Return the table that is True where a cell was imputed, as ``csv`` or ``parquet``."""
+    name = f"was_imputed.{ending}"
+    return _kept(completed, name, lambda path: write_table(completed.was_imputed, path))
 
 
-def holes_file(completed: CompletedTable) -> bytes:
-    """Return the table with its holes, as the script reads it."""
+def incomplete_file(completed: CompletedTable) -> bytes:
+    """Return the table with its missing values, as the script reads it."""
     return _kept(completed, TABLE_FILE, lambda path: write_table(completed.frame, path))
 
 
@@ -149,7 +158,7 @@ def imputations_file(completed: CompletedTable, how: Recipe, format: ImputationF
         write_imputations(
             path,
             completed.frame,
-            _Draws(completed),
+            _Imputations(completed),
             format=format,
             schema=completed.schema,
             recipe=how,
@@ -171,8 +180,8 @@ def everything(
             path,
             how,
             completed.frame,
-            completed.filled,
-            imputations=_Draws(completed),
+            completed.imputed_frame,
+            imputations=_Imputations(completed),
             comparison=comparison,
             model=completed.model_file,
             formats=("csv", "parquet")
@@ -187,22 +196,22 @@ def everything(
 
 
 @dataclass(frozen=True)
-class _Draws(Sequence[pd.DataFrame]):
-    """The draws of a filling, each read when its turn comes: together they may be too large."""
+class _Imputations(Sequence[pd.DataFrame]):
+    """Imputations that are read one at a time: together they may not fit into memory."""
 
     completed: CompletedTable
 
     def __len__(self) -> int:
-        return self.completed.n_draws
+        return self.completed.n_imputations
 
     def __getitem__(self, number: Any) -> Any:
         if not 0 <= number < len(self):
             raise IndexError(number)
-        return self.completed.draw(number)
+        return self.completed.imputation(number)
 
 
 def _kept(completed: CompletedTable, name: str, write: Callable[[Path], None]) -> bytes:
-    """Return a file of the filling's folder; it is written, all or nothing, if it is not there."""
+    """Return a file of the run's folder; it is written, all or nothing, if it is not there."""
     folder = completed.record.folder / _FOLDER
     folder.mkdir(exist_ok=True)
     if not (folder / name).exists():

@@ -1,4 +1,4 @@
-"""Figures of a blend: how much each of its members counts."""
+"""Figures of a blend: the share of each member."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def shares_by_column(shares: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
 
 
 def columns_to_draw(shares: pd.DataFrame, n_missing: pd.Series) -> pd.DataFrame:
-    """Return the columns to draw: of a wide table those with most missing cells."""
+    """Return the columns to draw: of a wide table those with the most missing cells."""
     missing = n_missing.reindex(shares.index).fillna(0)
     order = np.argsort(-missing.to_numpy(), kind="stable")
     return shares.iloc[np.sort(order[:MOST_COLUMNS])]

@@ -1,4 +1,4 @@
-"""Figures of a filling: what is said about one cell, and when a conclusion tips."""
+"""Figures of an imputed table: one cell in detail, and where a conclusion tips."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dashboard.text import exact_text, figure_text
 from pmae_core.explain import CellDetails
 from pmae_core.inference import DeltaCurve
 
-SIMILAR, DRAWS, COLUMN = "similar rows", "draws", "whole column"
+SIMILAR, IMPUTATIONS, COLUMN = "similar rows", "imputations", "whole column"
 MOST_METHODS = 20
 _ROW = 34
 _LONGEST = 26
@@ -25,65 +25,65 @@ _LONGEST = 26
 # One cell
 
 
-def biography_data(told: CellDetails) -> pd.DataFrame:
-    """Return who says what about a cell: ``who``, ``what`` it is, ``value`` and ``share``.
+def cell_data(details: CellDetails) -> pd.DataFrame:
+    """Return the values known about a cell: ``source``, ``kind``, ``value`` and ``share``.
 
-    Methods come first, then draws, similar rows and the whole column. ``share`` is the share of
-    draws (or of observed cells) below a number, or that are of a category.
+    Methods come first, then imputations, similar rows and the whole column. ``share`` is the share
+    of imputations (or of observed cells) below a number, or in a category.
     """
     rows: list[tuple[str, str, Any, float | None]] = [
         (method, "method", value, None)
-        for method, value in list(told.values.items())[:MOST_METHODS]
+        for method, value in list(details.values.items())[:MOST_METHODS]
         if value is not None
     ]
-    if told.spread is not None:
-        known = told.spread.quantiles or told.spread.shares
+    if details.spread is not None:
+        known = details.spread.quantiles or details.spread.shares
         pairs = (
             ((value, share) for share, value in known.items())
-            if told.spread.quantiles
+            if details.spread.quantiles
             else known.items()
         )
-        rows += [(DRAWS, "draw", value, share) for value, share in pairs]
-    rows += [(SIMILAR, "donor", value, None) for value in told.donors["value"]]
+        rows += [(IMPUTATIONS, "imputation", value, share) for value, share in pairs]
+    rows += [(SIMILAR, "donor", value, None) for value in details.donors["value"]]
     for fact, share in (("lowest", 0.0), ("mean", None), ("highest", 1.0)):
-        if fact in told.facts:
-            rows.append((COLUMN, fact, told.facts[fact], share))
-    if "mode" in told.facts:
-        rows.append((COLUMN, "mode", told.facts["mode"], told.facts["mode_share"]))
-    return pd.DataFrame(rows, columns=["who", "what", "value", "share"])
+        if fact in details.facts:
+            rows.append((COLUMN, fact, details.facts[fact], share))
+    if "mode" in details.facts:
+        rows.append((COLUMN, "mode", details.facts["mode"], details.facts["mode_share"]))
+    return pd.DataFrame(rows, columns=["source", "kind", "value", "share"])
 
 
-def biography_figure(data: pd.DataFrame, column: str, *, revision: str = "cell") -> go.Figure:
-    """Draw what each method, the draws, similar rows and the column say about one cell.
+def cell_figure(data: pd.DataFrame, column: str, *, revision: str = "cell") -> go.Figure:
+    """Draw the values of one cell by method, imputation, similar row and whole column.
 
     Parameters
     ----------
     data : DataFrame
-        Of :func:`biography_data`.
+        Of :func:`cell_data`.
     column : str
         The cell's column.
     """
-    who = list(dict.fromkeys(data["who"]))
-    place = {name: number for number, name in enumerate(who)}
-    is_kind = not _is_ordered(data["value"])
-    kinds = list(dict.fromkeys(map(exact_text, data["value"]))) if is_kind else []
+    sources = list(dict.fromkeys(data["source"]))
+    place = {name: number for number, name in enumerate(sources)}
+    is_category = not _is_ordered(data["value"])
+    categories = list(dict.fromkeys(map(exact_text, data["value"]))) if is_category else []
     values = (
-        [kinds.index(exact_text(value)) for value in data["value"]]
-        if is_kind
+        [categories.index(exact_text(value)) for value in data["value"]]
+        if is_category
         else [_on_axis(value) for value in data["value"]]
     )
-    shown = data.assign(x=values, y=[place[name] for name in data["who"]])
+    shown = data.assign(x=values, y=[place[name] for name in data["source"]])
     figure = go.Figure()
-    for what, name, color, symbol, size in (
+    for kind, name, color, symbol, size in (
         ("method", "a method", IMPUTED, "circle", 14),
         ("donor", "a similar row", OBSERVED, "diamond", 11),
         ("mean", "mean of the column", NEUTRAL, "line-ns", 16),
         ("mode", "most frequent", NEUTRAL, "square", 12),
     ):
-        chosen = shown[shown["what"] == what]
+        chosen = shown[shown["kind"] == kind]
         if len(chosen):
-            figure.add_trace(_dots(chosen, name, color, symbol, size, faint=what == "donor"))
-    _add_spread(figure, shown, is_kind)
+            figure.add_trace(_dots(chosen, name, color, symbol, size, faint=kind == "donor"))
+    _add_spread(figure, shown, is_category)
     _add_range(figure, shown)
     text = figure_text(column)
     is_span = any(isinstance(value, pd.Timedelta) for value in data["value"])
@@ -91,19 +91,23 @@ def biography_figure(data: pd.DataFrame, column: str, *, revision: str = "cell")
         xaxis={
             "title": {"text": f"{text}, in seconds" if is_span else text},
             "zeroline": False,
-            **(name_ticks(kinds, most=12) | {"range": [-0.6, len(kinds) - 0.4]} if is_kind else {}),
+            **(_category_axis(categories) if is_category else {}),
         },
         yaxis={
-            "tickvals": list(range(len(who))),
-            "ticktext": [figure_text(name, _LONGEST) for name in who],
-            "range": [len(who) - 0.5, -0.5],
+            "tickvals": list(range(len(sources))),
+            "ticktext": [figure_text(name, _LONGEST) for name in sources],
+            "range": [len(sources) - 0.5, -0.5],
             "showgrid": False,
             "zeroline": False,
         },
         uirevision=revision,
         showlegend=False,
     )
-    return styled(figure, height=90 + _ROW * max(len(who), 3))
+    return styled(figure, height=90 + _ROW * max(len(sources), 3))
+
+
+def _category_axis(categories: list[str]) -> dict[str, Any]:
+    return name_ticks(categories, most=12) | {"range": [-0.6, len(categories) - 0.4]}
 
 
 def _is_ordered(values: pd.Series) -> bool:
@@ -130,32 +134,32 @@ def _dots(
             "opacity": 0.85 if faint else 1.0,
             "line": {"width": 2, "color": color},
         },
-        text=hover_names(rows["who"].tolist()),
+        text=hover_names(rows["source"].tolist()),
         customdata=hover_names([exact_text(value) for value in rows["value"]]),
         hovertemplate="%{text}: %{customdata}<extra></extra>",
     )
 
 
-def _add_spread(figure: go.Figure, shown: pd.DataFrame, is_kind: bool) -> None:
-    """Draw the draws: nine in ten as a thin bar, half of them as a thick one; or shares."""
-    draws = shown[shown["what"] == "draw"]
-    if draws.empty:
+def _add_spread(figure: go.Figure, shown: pd.DataFrame, is_category: bool) -> None:
+    """Draw the imputations: 90% of them as a thin bar, half of them as a thick one; or shares."""
+    spread = shown[shown["kind"] == "imputation"]
+    if spread.empty:
         return
-    if is_kind:
-        dots = _dots(draws, "share of the draws", IMPUTED, "circle", 0, faint=True)
-        dots.marker.size = (8 + 22 * np.sqrt(draws["share"].astype(float))).tolist()
-        dots.customdata = [f"{100 * share:.0f}% of the draws" for share in draws["share"]]
+    if is_category:
+        dots = _dots(spread, "share of the imputations", IMPUTED, "circle", 0, faint=True)
+        dots.marker.size = (8 + 22 * np.sqrt(spread["share"].astype(float))).tolist()
+        dots.customdata = [f"{100 * share:.0f}% of the imputations" for share in spread["share"]]
         figure.add_trace(dots)
         return
-    at = dict(zip(draws["share"], draws["x"], strict=True))
+    at = dict(zip(spread["share"], spread["x"], strict=True))
     for low, high, width, words in (
-        (0.05, 0.95, 5, "nine in ten draws"),
-        (0.25, 0.75, 13, "half of the draws"),
+        (0.05, 0.95, 5, "90% of the imputations"),
+        (0.25, 0.75, 13, "50% of the imputations"),
     ):
         figure.add_trace(
             go.Scatter(
                 x=[at[low], at[high]],
-                y=[draws["y"].iloc[0]] * 2,
+                y=[spread["y"].iloc[0]] * 2,
                 mode="lines",
                 name=words,
                 line={"color": tint(IMPUTED, 0.6), "width": width},
@@ -165,7 +169,7 @@ def _add_spread(figure: go.Figure, shown: pd.DataFrame, is_kind: bool) -> None:
 
 
 def _add_range(figure: go.Figure, shown: pd.DataFrame) -> None:
-    ends = shown[shown["what"].isin(["lowest", "highest"])]
+    ends = shown[shown["kind"].isin(["lowest", "highest"])]
     if len(ends) == 2:
         figure.add_trace(
             go.Scatter(
@@ -191,13 +195,13 @@ def delta_figure(
     Parameters
     ----------
     curve : DeltaCurve
-        Of :func:`pmae_core.explain.tipping_point`.
+        Of :func:`pmae_core.inference.tipping_point`.
     delta : float
         The shift to mark, one of the curve's.
     words : str
         What is estimated, such as "mean of age".
     column : str
-        Whose filled cells are shifted.
+        Whose imputed cells are shifted.
     """
     table = curve.table
     here = table.loc[(table["delta"] - delta).abs().idxmin()]
@@ -233,14 +237,14 @@ def delta_figure(
     for tipping in (curve.tipping_down, curve.tipping_up):
         if tipping is not None:
             figure.add_vline(x=tipping, line={"color": MISSING, "width": 2, "dash": "dot"})
-    shift = f"filled cells of {figure_text(column)} shifted by, in standard deviations"
+    shift = f"shift of imputed {figure_text(column)}, in standard deviations"
     figure.update_layout(
         xaxis={"title": {"text": shift}, "zeroline": False},
         yaxis={"title": {"text": figure_text(words, 40)}, "zeroline": False},
         uirevision=revision,
         showlegend=True,
     )
-    return styled(figure, height=400)
+    return styled(figure, height=360)
 
 
 def _band(x: Sequence[float], low: pd.Series, high: pd.Series) -> go.Scatter:

@@ -29,7 +29,7 @@ def shares_figure(
     Parameters
     ----------
     data : DataFrame
-        A row a ``category``, or a row a bin ``from`` ... ``to``; a column of shares a group.
+        One row per ``category``, or per bin ``from`` ... ``to``; one column of shares per group.
     groups : sequence of (column, title, color)
         What to draw.
     name : str

@@ -1,1 +1,1 @@
-"""Filling the user's own holes: what to run, what came out, and what to take away."""
+"""Imputing the user's own missing values: what to run, and what came out."""

@@ -1,4 +1,4 @@
-"""One cell of a filling, its column and the rows around it."""
+"""The cells of an imputed table: its rows page by page, its columns, and one cell in detail."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from pmae_core.jobs.worker.results import IMPUTED_FILE, read_frame
 from pmae_core.missingness import ValueDistribution, compare_distributions
 from pmae_core.table import Schema
 
-ROWS_A_PAGE = 50
+ROWS_PER_PAGE = 50
 MOST_COLUMNS = 50
-ROW_HEIGHT, HIGHEST = 35, 422  # pixels; the first is Streamlit's own
+ROW_HEIGHT, HIGHEST = 35, 562  # pixels; the first is Streamlit's own
 # Among so many rows donors are looked for; ranks of a million rows take long.
 DONOR_ROWS = 20_000
 MOST_IN_FULL = 1e6  # numbers from here on are written as they are
 
-FILLED_STYLE = f"background-color: {tint(IMPUTED, 0.35)}; font-weight: bold"
-EMPTY_STYLE = f"background-color: {tint(MISSING, 0.35)}"
+IMPUTED_STYLE = f"background-color: {tint(IMPUTED, 0.35)}; font-weight: bold"
+MISSING_STYLE = f"background-color: {tint(MISSING, 0.35)}"
 
 Positions = npt.NDArray[np.int64]
 
@@ -34,28 +34,28 @@ Positions = npt.NDArray[np.int64]
 # The table, page by page
 
 
-def rows_to_show(completed: CompletedTable, *, only_filled: bool) -> Positions:
+def rows_to_show(completed: CompletedTable, *, only_imputed: bool) -> Positions:
     """Return the positions of the rows to page through."""
-    if not only_filled:
-        return np.arange(len(completed.filled))
-    return _filled_rows(completed.key, completed)
+    if not only_imputed:
+        return np.arange(len(completed.imputed_frame))
+    return _imputed_rows(completed.key, completed)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _filled_rows(key: tuple[Any, ...], _completed: CompletedTable) -> Positions:
-    return np.flatnonzero(_completed.imputed.to_numpy().any(axis=1))
+def _imputed_rows(key: tuple[Any, ...], _completed: CompletedTable) -> Positions:
+    return np.flatnonzero(_completed.was_imputed.to_numpy().any(axis=1))
 
 
-def first_filled(completed: CompletedTable) -> tuple[int, str]:
-    """Return the row and the column of the first filled cell, from the top."""
-    row = int(rows_to_show(completed, only_filled=True)[0])
-    column = completed.imputed.columns[int(completed.imputed.iloc[row].to_numpy().argmax())]
+def first_imputed(completed: CompletedTable) -> tuple[int, str]:
+    """Return the row and the column of the first imputed cell, from the top."""
+    row = int(rows_to_show(completed, only_imputed=True)[0])
+    column = completed.was_imputed.columns[int(completed.was_imputed.iloc[row].to_numpy().argmax())]
     return row, str(column)
 
 
 def n_pages(rows: Positions) -> int:
     """Return how many pages there are, at least one."""
-    return max(1, -(-len(rows) // ROWS_A_PAGE))
+    return max(1, -(-len(rows) // ROWS_PER_PAGE))
 
 
 def height_of(rows: Positions) -> int:
@@ -64,39 +64,46 @@ def height_of(rows: Positions) -> int:
 
 
 def columns_to_show(completed: CompletedTable, also: str) -> list[str]:
-    """Return the columns of the view: all, or of many those with most filled cells."""
-    names = [str(name) for name in completed.filled.columns]
-    if len(names) <= MOST_COLUMNS:
-        return names
-    most = completed.n_filled.sort_values(ascending=False, kind="stable").index[: MOST_COLUMNS - 1]
-    chosen = {also, *map(str, most)}
+    """Return the columns of the view: those with the most imputed cells first, of many only these.
+
+    Parameters
+    ----------
+    completed : CompletedTable
+        The imputed table.
+    also : str
+        A column that is always among them.
+    """
+    ordered = completed.n_imputed.sort_values(ascending=False, kind="stable").index
+    names = [str(name) for name in ordered]
+    chosen = names if len(names) <= MOST_COLUMNS else {also, *names[: MOST_COLUMNS - 1]}
     return [name for name in names if name in chosen]
 
 
 def marked(completed: CompletedTable, rows: Positions, columns: list[str]) -> Any:
-    """Return some cells as a pandas Styler: filled ones green and bold, empty ones orange.
+    """Return some cells as a pandas Styler: imputed ones green and bold, missing ones orange.
 
     Only a page of rows goes in: a Styler is slow, and ends at a quarter of a million cells.
     """
-    part = completed.filled.iloc[rows][columns]  # rows first: there are few of them
-    imputed = completed.imputed.iloc[rows][columns].to_numpy()
-    empty = part.isna().to_numpy()
-    styles = np.where(imputed, FILLED_STYLE, np.where(empty, EMPTY_STYLE, ""))
+    part = completed.imputed_frame.iloc[rows][columns]  # rows first: there are few of them
+    was_imputed = completed.was_imputed.iloc[rows][columns].to_numpy()
+    still_missing = part.isna().to_numpy()
+    missing_styles = np.where(still_missing, MISSING_STYLE, "")
+    styles = np.where(was_imputed, IMPUTED_STYLE, missing_styles)
     table = pd.DataFrame(styles, index=part.index, columns=part.columns)
     return part.style.format(_shown, na_rep="").apply(lambda _: table, axis=None)
 
 
 def _shown(cell: Any) -> str:
-    if not isinstance(cell, float | np.floating) or abs(cell) >= MOST_IN_FULL:
+    if not isinstance(cell, float | np.floating):
         return exact_text(cell)
-    return f"{cell:.6g}"
+    return exact_text(cell).removesuffix(".0") if abs(cell) >= MOST_IN_FULL else f"{cell:.6g}"
 
 
 # A column
 
 
-def observed_and_filled(completed: CompletedTable, column: str) -> ValueDistribution:
-    """Count the values of a column apart for observed and for filled cells."""
+def observed_and_imputed(completed: CompletedTable, column: str) -> ValueDistribution:
+    """Count the values of a column apart for observed and for imputed cells."""
     return _distribution(completed.key, column, completed)
 
 
@@ -105,22 +112,24 @@ def _distribution(
     key: tuple[Any, ...], column: str, _completed: CompletedTable
 ) -> ValueDistribution:
     before = f"{column} before"
-    both = pd.DataFrame({column: _completed.filled[column], before: _completed.frame[column]})
+    both = pd.DataFrame(
+        {column: _completed.imputed_frame[column], before: _completed.frame[column]}
+    )
     schema = Schema.infer(both, {column: _completed.schema.role(column)})
     return compare_distributions(both, before, column, schema=schema)
 
 
-# The biography
+# One cell
 
 
-def biography(completed: CompletedTable, row: int, column: str) -> CellDetails:
-    """Tell all that is known about a cell, with what each filling of the same table says."""
+def details(completed: CompletedTable, row: int, column: str) -> CellDetails:
+    """Return what is known about a cell, with the value of each method that imputed the table."""
     others = tuple((name, one.id, one.finished_at) for name, one in by_method(completed).items())
-    return _biography(completed.key, others, row, column, completed)
+    return _details(completed.key, others, row, column, completed)
 
 
-@st.cache_resource(max_entries=32, show_spinner="Looking for similar rows …")
-def _biography(
+@st.cache_resource(max_entries=32, show_spinner="Finding similar rows …")
+def _details(
     key: tuple[Any, ...],
     others: tuple[tuple[str, str, float], ...],
     row: int,
@@ -137,7 +146,7 @@ def _biography(
         row,
         column,
         completed_tables,
-        _completed.draws([column]),
+        _completed.imputations([column]),
         neighborhood=_neighborhood_of(_completed, row, column),
     )
 
@@ -156,14 +165,14 @@ def _neighborhood(key: tuple[Any, ...], _completed: CompletedTable) -> Neighborh
     return Neighborhood(_completed.frame, _completed.schema)
 
 
-def donor_table(told: CellDetails) -> pd.DataFrame:
+def donor_table(found: CellDetails) -> pd.DataFrame:
     """Return the similar rows for a reader."""
     return pd.DataFrame(
         {
-            "Row": told.donors["row"].to_numpy(),
-            "Value": [exact_text(value) for value in told.donors["value"]],
-            "Distance": told.donors["distance"].to_numpy(),
-            "Alike in": [", ".join(map(str, names)) for names in told.donors["agree"]],
-            "Different in": [", ".join(map(str, names)) for names in told.donors["differ"]],
+            "Row": found.donors["row"].to_numpy(),
+            "Value": [exact_text(value) for value in found.donors["value"]],
+            "Distance": found.donors["distance"].to_numpy(),
+            "Alike in": [", ".join(map(str, names)) for names in found.donors["agree"]],
+            "Different in": [", ".join(map(str, names)) for names in found.donors["differ"]],
         }
     )

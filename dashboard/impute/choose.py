@@ -1,10 +1,11 @@
-"""Choosing a filling: the same choice on every page that shows one."""
+"""Choosing an imputation: the same choice on every page that shows one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import runs
 from dashboard.impute.completed_tables import imputation_runs
@@ -16,10 +17,12 @@ from pmae_core.jobs import JobRecord
 SECTION = "impute"
 
 
-def choose_imputation(table: OpenTable) -> JobRecord | None:
-    """Ask which imputation to look at, at first the newest of the open table; None without any.
+def choose_imputation(
+    table: OpenTable, notice_place: DeltaGenerator | None = None
+) -> JobRecord | None:
+    """Ask which imputation to show, at first the newest of the open table; None without any.
 
-    What has changed since it was made is said below.
+    What has changed since it was made is shown in `notice_place`, by default below.
     """
     found = imputation_runs()
     if not found:
@@ -28,11 +31,12 @@ def choose_imputation(table: OpenTable) -> JobRecord | None:
     return choose_run(
         found,
         table,
-        "Which imputation?",
+        "Imputation",
         section=SECTION,
         name="imputation",
         first=(own or found)[0],
         help_text="The newest comes first.",
+        notice_place=notice_place,
     )
 
 
@@ -45,6 +49,7 @@ def choose_run(
     name: str,
     first: JobRecord,
     help_text: str,
+    notice_place: DeltaGenerator | None = None,
 ) -> JobRecord:
     """Ask for one of several runs, and say what has changed since it was made.
 
@@ -60,6 +65,8 @@ def choose_run(
         Under which the answer is remembered.
     first : JobRecord
         What is chosen at first.
+    notice_place : DeltaGenerator, optional
+        Where to show what has changed; by default below the choice.
     """
     by_id = {run.id: run for run in found}
     chosen = memory.remembered(
@@ -73,5 +80,6 @@ def choose_run(
         help=help_text,
     )
     if changed := stale_sentence(by_id[chosen], table):
-        st.warning(changed, icon=":material/history:")
+        with notice_place or st.container():
+            st.warning(changed, icon=":material/history:")
     return by_id[chosen]

@@ -1,4 +1,4 @@
-"""Fillings: which there are, and what they left on disk."""
+"""Imputed tables: which there are, and what they left on disk."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOST_RUNS = 50
 
 
 def imputation_runs() -> list[JobRecord]:
-    """Return the jobs that fill a table, in whatever state, and trainings that did; newest first.
+    """Return the jobs that impute a table, in any state, and trainings that did; newest first.
 
     A training that has not ended belongs to the page Train.
     """
@@ -46,13 +46,13 @@ def imputation_runs() -> list[JobRecord]:
 
 
 def is_done(record: JobRecord) -> bool:
-    """Say whether there is a filled table."""
-    filled = (record.result or {}).get("n_imputed")
-    return record.state is JobState.SUCCEEDED and filled is not None
+    """Say whether there is an imputed table."""
+    n_imputed = (record.result or {}).get("n_imputed")
+    return record.state is JobState.SUCCEEDED and n_imputed is not None
 
 
 def answer_of(record: JobRecord) -> JobRecord | None:
-    """Return an unfinished filling with its newest answer as its result; None without one."""
+    """Return an unfinished run with its newest answer as its result; None without one."""
     if record.state is JobState.SUCCEEDED:
         return None
     answer = read_answer(record.folder)
@@ -81,42 +81,42 @@ def title_of(method: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class CompletedTable:
-    """A finished filling with its table; read-only, sessions share it.
+    """A table after its imputation; read-only, sessions share it.
 
     Attributes
     ----------
     record : JobRecord
         The job.
     frame, schema
-        The table with its holes and its roles, as they were.
-    filled : DataFrame
-        The table after.
-    imputed : DataFrame of bool
-        True where a cell was filled.
-    n_filled : Series
-        By column, how many.
+        The table with its missing values and its roles, as they were.
+    imputed_frame : DataFrame
+        The table with its imputed values.
+    was_imputed : DataFrame of bool
+        True where a cell was imputed.
+    n_imputed : Series
+        How many cells were imputed, by column.
     """
 
     record: JobRecord
     frame: pd.DataFrame
     schema: Schema
-    filled: pd.DataFrame
-    imputed: pd.DataFrame
-    n_filled: pd.Series
+    imputed_frame: pd.DataFrame
+    was_imputed: pd.DataFrame
+    n_imputed: pd.Series
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What a result that depends on the filling is known by: a resumed job may give another."""
+        """What names a result of this table in caches: a resumed job may give another one."""
         return _key(self.record)
 
     @property
-    def filled_columns(self) -> list[str]:
-        """The columns with filled cells."""
-        return [str(name) for name in self.n_filled.index[self.n_filled > 0]]
+    def imputed_columns(self) -> list[str]:
+        """The columns with imputed cells."""
+        return [str(name) for name in self.n_imputed.index[self.n_imputed > 0]]
 
     @property
-    def n_draws(self) -> int:
-        """How many draws there are besides."""
+    def n_imputations(self) -> int:
+        """How many imputations there are besides the best one."""
         return int((self.record.result or {}).get("n_imputations", 0))
 
     @property
@@ -125,13 +125,13 @@ class CompletedTable:
         path = result_folder(self.record) / MODEL_FILE
         return path if path.is_file() else None
 
-    def draws(self, columns: Sequence[str], most: int | None = None) -> list[pd.DataFrame]:
-        """Return some columns of the draws."""
-        n_read = self.n_draws if most is None else min(most, self.n_draws)
-        return [self.draw(number, columns) for number in range(n_read)]
+    def imputations(self, columns: Sequence[str], most: int | None = None) -> list[pd.DataFrame]:
+        """Return some columns of the imputations."""
+        n_read = self.n_imputations if most is None else min(most, self.n_imputations)
+        return [self.imputation(number, columns) for number in range(n_read)]
 
-    def draw(self, number: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return a draw by its number, the first is 0; all of its columns or some."""
+    def imputation(self, number: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return an imputation by its number, from 0; all of its columns or some."""
         path = result_folder(self.record) / imputation_file(number + 1)
         return read_frame(path, columns)
 
@@ -148,7 +148,7 @@ def _key(record: JobRecord) -> tuple[Any, ...]:
 
 
 def load(record: JobRecord, table: OpenTable) -> CompletedTable:
-    """Return a finished filling, or an answer; its table is not read again if it is open.
+    """Return the table of a finished run, or of an answer; an open table is not read again.
 
     Raises
     ------
@@ -158,25 +158,25 @@ def load(record: JobRecord, table: OpenTable) -> CompletedTable:
     return _load(_key(record), record, table)
 
 
-@st.cache_resource(max_entries=2, show_spinner="Opening the filled table …")
+@st.cache_resource(max_entries=2, show_spinner="Opening the imputed table …")
 def _load(key: tuple[Any, ...], _record: JobRecord, _table: OpenTable) -> CompletedTable:
     digest = _record.spec.table or ""
     is_open = digest == digest_of(_table)
     own = session.workspace().id
     frame = _table.frame if is_open else runs.store().get_table(digest, own)
-    imputed = read_frame(result_folder(_record) / WAS_IMPUTED_FILE)
+    was_imputed = read_frame(result_folder(_record) / WAS_IMPUTED_FILE)
     return CompletedTable(
         record=_record,
         frame=frame,
         schema=schema_of(_record),
-        filled=read_frame(result_folder(_record) / IMPUTED_FILE),
-        imputed=imputed,
-        n_filled=imputed.sum(),
+        imputed_frame=read_frame(result_folder(_record) / IMPUTED_FILE),
+        was_imputed=was_imputed,
+        n_imputed=was_imputed.sum(),
     )
 
 
 def by_method(completed: CompletedTable) -> dict[str, JobRecord]:
-    """Return all finished fillings of the same cells by a name of their own, this one first.
+    """Return all finished runs on the same cells by a name of their own, this one first.
 
     Of two that the same method made, the later has its seed, and if need be its number, in
     the name.
@@ -202,13 +202,13 @@ def by_method(completed: CompletedTable) -> dict[str, JobRecord]:
 
 
 def comparison_of(record: JobRecord) -> Comparison | None:
-    """Return the newest finished comparison of methods on the table of a filling."""
+    """Return the newest finished comparison of methods on the table of a run."""
     run = _comparison_run(record)
     return None if run is None else _comparison((run.id, run.finished_at), run)
 
 
 def column_remarks(completed: CompletedTable) -> dict[Hashable, str]:
-    """Return why not to trust some of the columns with holes, in words."""
+    """Return why to read some of the incomplete columns with care, in words."""
     run = _comparison_run(completed.record)
     key = None if run is None else (run.id, run.finished_at)
     return _remarks(completed.key, key, completed)
@@ -218,9 +218,9 @@ def column_remarks(completed: CompletedTable) -> dict[Hashable, str]:
 def _remarks(
     key: tuple[Any, ...], comparison_key: tuple[Any, ...] | None, _completed: CompletedTable
 ) -> dict[Hashable, str]:
-    with_holes = [name for name, cells in _completed.frame.items() if cells.isna().any()]
-    notes = column_notes(comparison_of(_completed.record), _completed.frame[with_holes])
-    return {name: note for name in with_holes if (note := notes.get(name)) is not None}
+    incomplete = [name for name, cells in _completed.frame.items() if cells.isna().any()]
+    notes = column_notes(comparison_of(_completed.record), _completed.frame[incomplete])
+    return {name: note for name in incomplete if (note := notes.get(name)) is not None}
 
 
 def _comparison_run(record: JobRecord) -> JobRecord | None:

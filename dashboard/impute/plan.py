@@ -1,4 +1,4 @@
-"""From the controls of the page to a job: with what to fill, how often, and what to leave."""
+"""From the controls of the page to a job: method, number of imputations, what to leave missing."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from dashboard.widgets.methods import known_methods
 from pmae_core.explain import StructuralMissingness, find_structural_missingness
 from pmae_core.jobs import JobRecord
 from pmae_core.table import Schema
+from pmae_core.words import count
 
 FIRST_METHOD = "pmae"
 MODEL = "model:"
@@ -25,7 +26,7 @@ STRUCTURAL_ROWS = 100_000
 
 @dataclass(frozen=True)
 class Source:
-    """What fills the table: a method, or a model that a training left.
+    """What imputes the table: a method, or a trained model.
 
     Attributes
     ----------
@@ -49,13 +50,13 @@ class Source:
         return f"Trained: {self.model.name or self.model.id[:8]}"
 
     @property
-    def draws_samples(self) -> bool:
-        """Whether it can fill a table in several plausible ways."""
+    def makes_imputations(self) -> bool:
+        """Whether it can make several plausible imputations."""
         return known_methods()[self.method].draws_samples
 
 
 def sources(models: Sequence[JobRecord]) -> dict[str, Source]:
-    """Return all that can fill a table, trained models first."""
+    """Return all that can impute a table, trained models first."""
     methods = known_methods()
     trained = [
         Source(f"{MODEL}{one.id}", one.spec.params["method"], one)
@@ -69,10 +70,10 @@ def sources(models: Sequence[JobRecord]) -> dict[str, Source]:
 
 @dataclass(frozen=True)
 class ImputationPlan:
-    """A filling as it is set on the page."""
+    """An imputation as it is set on the page."""
 
     source: Source
-    draws: int = 0
+    n_imputations: int = 0
     seed: int = 0
     leave_alone: tuple[StructuralMissingness, ...] = ()
 
@@ -84,37 +85,37 @@ class ImputationPlan:
             if self.source.model is None
             else {"model": self.source.model.id}
         )
-        left = [hole.to_dict() for hole in self.leave_alone]
-        return {**by, "imputations": self.draws, "left_alone": left}
+        left = [finding.to_dict() for finding in self.leave_alone]
+        return {**by, "imputations": self.n_imputations, "left_alone": left}
 
     def name(self, table: str) -> str:
         """Return what to call the job."""
-        trained = "" if self.source.model is None else ", trained before"
-        draws = f", {self.draws} draws" if self.draws else ""
-        return f"{title_of(self.source.method)} on {table}{trained}{draws}, seed {self.seed}"
+        trained = "" if self.source.model is None else ", already trained"
+        several = f", {count(self.n_imputations, 'imputation')}" if self.n_imputations else ""
+        return f"{title_of(self.source.method)} on {table}{trained}{several}, seed {self.seed}"
 
 
-# Holes
+# What stays missing
 
 
-def structural_holes(table: OpenTable) -> list[StructuralMissingness]:
-    """Return the holes of the open table that may be none."""
+def structural_missingness(table: OpenTable) -> list[StructuralMissingness]:
+    """Return the missing values of the open table that another column explains."""
     return _structural(table.digest, table)
 
 
-@st.cache_data(max_entries=8, show_spinner="Looking for holes that are none …")
+@st.cache_data(max_entries=8, show_spinner="Checking for values that are missing by design …")
 def _structural(digest: str, _table: OpenTable) -> list[StructuralMissingness]:
     return find_structural_missingness(_table.frame, _table.schema, max_rows=STRUCTURAL_ROWS)
 
 
-def hole_name(hole: StructuralMissingness) -> str:
+def finding_name(finding: StructuralMissingness) -> str:
     """Return a short name that the same finding always has."""
-    text = json.dumps(hole.to_dict(), sort_keys=True)
+    text = json.dumps(finding.to_dict(), sort_keys=True)
     return f"leave_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
-def stays_empty(schema: Schema) -> dict[str, str]:
-    """Return the columns with holes that no method fills, and why, in words."""
+def stays_missing(schema: Schema) -> dict[str, str]:
+    """Return the incomplete columns that no method imputes, and why, in words."""
     return {
         str(name): reason.clause
         for name, reason in schema.not_imputed().items()

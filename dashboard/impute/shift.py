@@ -1,4 +1,4 @@
-"""What if the missing ones are different: the delta curve of a filling."""
+"""What if missing values differ from the imputed ones: the delta curve of an imputed table."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from dashboard.impute.completed_tables import CompletedTable
 from pmae_core.inference import DeltaCurve, tipping_point
 from pmae_core.inference.delta import DEFAULT_DELTAS
 
-# Draws of a large table are many cells: so many are pooled at most, but two if there are two.
+# Imputations of a large table are many cells: at most this many are pooled, but at least two.
 MOST_CELLS = 2_000_000
 
 Conclusion = tuple[str, ...]
 
 
-def pooled_draws(completed: CompletedTable) -> int:
-    """Return how many draws the estimate is pooled from; 0 if it rests on the filled table."""
-    if completed.n_draws < 2:
+def n_pooled_imputations(completed: CompletedTable) -> int:
+    """Return how many imputations are pooled; 0 if the estimate rests on the imputed table."""
+    if completed.n_imputations < 2:
         return 0
-    return min(completed.n_draws, max(2, MOST_CELLS // len(completed.frame)))
+    return min(completed.n_imputations, max(2, MOST_CELLS // len(completed.frame)))
 
 
 def delta_curve(
     completed: CompletedTable, column: str, conclusion: Conclusion, null: float
 ) -> DeltaCurve:
-    """Return how a conclusion moves with the filled cells of a column.
+    """Return how a conclusion moves with the imputed cells of a column.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def delta_curve(
     return _curve(completed.key, column, conclusion, null, completed)
 
 
-@st.cache_resource(max_entries=32, show_spinner="Moving the filled cells …")
+@st.cache_resource(max_entries=32, show_spinner="Shifting the imputed cells …")
 def _curve(
     key: tuple[Any, ...],
     column: str,
@@ -46,10 +46,12 @@ def _curve(
     _completed: CompletedTable,
 ) -> DeltaCurve:
     columns = list(conclusion[1:])
-    draws = _completed.draws(columns, pooled_draws(_completed))
-    frame, filled = _completed.frame[columns], draws or _completed.filled[columns]
+    several = _completed.imputations(columns, n_pooled_imputations(_completed))
+    imputed = several or _completed.imputed_frame[columns]
     schema = _completed.schema.only(columns)
-    return tipping_point(frame, filled, column, conclusion, null=null, schema=schema)
+    return tipping_point(
+        _completed.frame[columns], imputed, column, conclusion, null=null, schema=schema
+    )
 
 
 def at_delta(curve: DeltaCurve, delta: float) -> pd.Series:

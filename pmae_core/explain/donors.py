@@ -152,7 +152,7 @@ class Neighborhood:
             )
         nearer = self._share_of_nearer(row, candidates, observed, k)
         if nearer > FAR:
-            reasons.append(f"{percent(nearer)} of the rows have closer donors")
+            reasons.append(f"few similar rows ({percent(nearer)} of rows have closer matches)")
         if reasons:
             return Support("thin", f"Little information here: {listed(reasons)}.")
         return Support(

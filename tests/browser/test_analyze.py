@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.paths import ROOT
-from tests.support.screenshots import finish
+from tests.support.screenshots import impute
 
 FORMULA = "log(wages) ~ education + age + sex"
 FOREST = "What goes with wages?"
@@ -36,8 +36,7 @@ def test_from_a_file_to_a_pooled_regression(new_visitor, slid):
     visitor.page.get_by_role("main").get_by_role("link", name="Go to Impute").click()
     visitor.heading("Impute", level=1).wait_for()
     visitor.settle()
-    visitor.choose("Fill with", "Expectation maximization")
-    finish(visitor, "Start filling")
+    impute(visitor, "Expectation maximization")
 
     visitor.go_to("Analyze")
     visitor.settle()

@@ -1,4 +1,4 @@
-"""The way of an analyst to a filled table, in a real browser: train, compare, crash, go on."""
+"""The way of an analyst to an imputed table, in a real browser: train, compare, crash, go on."""
 
 import re
 
@@ -18,7 +18,7 @@ METHODS = ("Mean / mode", "Expectation maximization", "MissForest")
 
 @pytest.fixture(scope="module")
 def patients(tmp_path_factory):
-    """A small file with holes in columns of every kind; its format keeps the types."""
+    """A small file with missing values in columns of every kind; its format keeps the types."""
     rng = np.random.default_rng(0)
     n_rows = 80
     age = rng.integers(20, 80, n_rows)
@@ -41,7 +41,7 @@ def patients(tmp_path_factory):
 
 # Four jobs one after the other, each of which may wait for a busy machine.
 @pytest.mark.timeout(900)
-def test_from_a_file_to_a_filled_table(visitor, server, patients):
+def test_from_a_file_to_an_imputed_table(visitor, server, patients):
     visitor.open()
     visitor.upload(patients)
     expect(visitor.page.get_by_text("patients.parquet is open.")).to_be_visible()
@@ -61,9 +61,9 @@ def test_from_a_file_to_a_filled_table(visitor, server, patients):
     find_what_was_known(visitor, known)
     resume_to_the_end(visitor, known)
 
-    holes = pd.read_parquet(patients)
-    read_the_story_of_a_cell(visitor, holes)
-    check_the_filled_table(holes, download_the_filled_table(visitor))
+    incomplete = pd.read_parquet(patients)
+    read_the_details_of_a_cell(visitor, incomplete)
+    check_the_imputed_table(incomplete, download_the_imputed_table(visitor))
 
 
 # Training
@@ -198,40 +198,42 @@ def scores_of_runs(visitor) -> list[float]:
     return [float(cell) for cell in cells if re.fullmatch(r"-?\d\.\d+", cell)]
 
 
-# Filling
+# Imputing
 
 
-def read_the_story_of_a_cell(visitor, holes: pd.DataFrame) -> None:
-    """Click into the filled table, then ask for one hole: the training filled them all."""
+def read_the_details_of_a_cell(visitor, incomplete: pd.DataFrame) -> None:
+    """Click into the imputed table, then ask for one missing cell: the training imputed them."""
     visitor.go_to("Impute")
-    expect(visitor.page.get_by_text("60 holes in 5 columns filled by PMAE")).to_be_visible()
+    expect(visitor.page.get_by_text("60 cells imputed by PMAE")).to_be_visible()
     table = visitor.grid("age", "pressure")
     third_row = table.rows()[2][0]
     table.select(row=2, x=150)
     row = visitor.page.get_by_role("spinbutton", name="Row", exact=True)
     expect(row).to_have_value(third_row)
 
-    hole = int(holes["pressure"].isna().argmax())
-    row.fill(str(hole))
+    missing = int(incomplete["pressure"].isna().argmax())
+    row.fill(str(missing))
     row.press("Enter")
     visitor.settle()
     visitor.choose("Column", "pressure")
-    story = f"Who says what about pressure of row {hole}?"
-    expect(visitor.heading(story)).to_be_visible()
-    assert visitor.figure_data(story)
+    expect(visitor.page.get_by_text(f"pressure in row {missing} is missing")).to_be_visible()
+    assert visitor.figure_data("Which values are plausible?")
 
 
-def download_the_filled_table(visitor) -> pd.DataFrame:
+def download_the_imputed_table(visitor) -> pd.DataFrame:
     visitor.go_to("Export")
+    visitor.pick("Format: Imputed table", "Parquet")
     with visitor.page.expect_download() as download:
-        visitor.press_button("Table as Parquet")
-    assert download.value.suggested_filename == "patients-filled.parquet"
+        visitor.press_button("Download table")
+    assert download.value.suggested_filename == "patients-imputed.parquet"
     return pd.read_parquet(download.value.path())
 
 
-def check_the_filled_table(holes: pd.DataFrame, filled: pd.DataFrame) -> None:
-    assert filled.notna().all(axis=None)
-    assert filled.dtypes.equals(holes.dtypes)
-    for column in holes:
-        observed = holes[column].notna()
-        pd.testing.assert_series_equal(filled.loc[observed, column], holes.loc[observed, column])
+def check_the_imputed_table(incomplete: pd.DataFrame, imputed: pd.DataFrame) -> None:
+    assert imputed.notna().all(axis=None)
+    assert imputed.dtypes.equals(incomplete.dtypes)
+    for column in incomplete:
+        observed = incomplete[column].notna()
+        pd.testing.assert_series_equal(
+            imputed.loc[observed, column], incomplete.loc[observed, column]
+        )

@@ -2,7 +2,7 @@
 
 from dashboard.amputation.scenario import content_columns
 from dashboard.compare.plan import target_columns
-from dashboard.impute.plan import stays_empty
+from dashboard.impute.plan import stays_missing
 from dashboard.masking.lab import masking_table
 from dashboard.train.curves import column_names
 from dashboard.widgets.conclusions import number_columns
@@ -18,7 +18,7 @@ def test_pages_agree_with_the_schema():
     assert number_columns(frame, schema) == ["age", "infinite_once"]
     assert target_columns(frame, schema) == LEARNED
     assert sorted(content_columns(schema)) == sorted(IMPUTABLE)
-    assert stays_empty(schema) == {
+    assert stays_missing(schema) == {
         name: why.clause
         for name, why in NOT_LEARNED.items()
         if name not in IMPUTABLE and name != "patient_id"

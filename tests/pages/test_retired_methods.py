@@ -51,11 +51,11 @@ def test_settings_that_name_it_are_forgotten(fill, table, open_page, retire_em):
 
     (methods,) = [one for one in compared.multiselect if one.label == "Methods"]
     assert methods.value == ["naive"]
-    (source,) = [one for one in imputed.selectbox if one.label == "Fill with"]
+    (source,) = [one for one in imputed.selectbox if one.label == "Method"]
     assert source.value == "pmae"
 
 
-def test_its_imputation_can_be_seen_and_taken(fill, table, open_page, add_imputation, retire_em):
+def test_its_imputation_can_be_seen_and_exported(fill, table, open_page, add_imputation, retire_em):
     fill(table)
     add_imputation({"method": "em", "imputations": 2})
     retire_em()
@@ -66,8 +66,8 @@ def test_its_imputation_can_be_seen_and_taken(fill, table, open_page, add_imputa
     assert not exported.exception
     assert SENTENCE in words(exported)
     labels = {button.proto.label for button in exported.get("download_button")}
-    assert "Table as CSV" in labels
-    assert not labels & {"Everything as zip", "Script"}
+    assert "Download table" in labels
+    assert not labels & {"Download zip", "Download script"}
 
 
 @pytest.mark.parametrize("state", [JobState.QUEUED, JobState.RUNNING, JobState.FAILED])

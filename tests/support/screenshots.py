@@ -35,7 +35,11 @@ MISSINGNESS_VIEWS = {
     "complete-cases": "Complete cases",
     "pictures": "Pictures",
 }
-IMPUTE_VIEWS = {"table": "The table", "columns": "Columns to trust", "what-if": "What if"}
+IMPUTE_VIEWS = {
+    "table": "Columns to trust",
+    "distribution": "Distribution",
+    "what-if": "What-if shift",
+}
 LONGEST_JOB_SECONDS = 600
 
 
@@ -78,7 +82,7 @@ def views() -> Iterator[tuple[str, Callable[[Visitor], None]]]:
     for page in ("Masking lab", "Amputation lab", "Train", "Compare"):
         yield page.lower().replace(" ", "-"), page_view(page)
     for name, choice in IMPUTE_VIEWS.items():
-        yield f"impute-{name}", choice_view("Impute", "What do you want to see?", choice)
+        yield f"impute-{name}", choice_view("Impute", "Details", choice)
     for page in ("Analyze", "Export", "Learn", "Paper"):
         yield page.lower(), page_view(page)
 
@@ -89,7 +93,9 @@ def prepared_workspace(browser: Browser, url: str) -> str:
     open_sample(visitor)
     train(visitor)
     compare(visitor)
-    fill(visitor)
+    visitor.go_to("Impute")
+    for method in ("Nearest neighbors", "Expectation maximization"):
+        impute(visitor, method)
     address = f"{url}/?w={visitor.workspace_key()}"
     visitor.close()
     return address
@@ -122,20 +128,22 @@ def compare(visitor: Visitor) -> None:
     visitor.settle()
 
 
-def fill(visitor: Visitor) -> None:
-    """Fill the sample by two methods."""
-    visitor.go_to("Impute")
-    for method in ("Nearest neighbors", "Expectation maximization"):
-        visitor.choose("Fill with", method)
-        finish(visitor, "Start filling")
+def impute(visitor: Visitor, method: str) -> None:
+    """Impute the open table by a method, on the page Impute."""
+    again = visitor.page.get_by_role("button", name="Impute again")
+    if again.is_visible():
+        again.click()
+        visitor.settle()
+    visitor.choose("Method", method)
+    finish(visitor, "Start imputation", done=f"cells imputed by {method}")
 
 
-def finish(visitor: Visitor, button: str) -> None:
-    """Start a job and wait for its end."""
+def finish(visitor: Visitor, button: str, *, done: str = "^Done in") -> None:
+    """Start a job and wait for its end, which the page announces by the text `done`."""
     visitor.press_button(button)
     visitor.page.get_by_role("button", name="Cancel").first.wait_for()
-    done = visitor.page.get_by_text(re.compile("^Done in")).first
-    done.wait_for(timeout=1000 * LONGEST_JOB_SECONDS)
+    announced = visitor.page.get_by_text(re.compile(done)).first
+    announced.wait_for(timeout=1000 * LONGEST_JOB_SECONDS)
     visitor.settle()
 
 

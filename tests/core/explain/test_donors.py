@@ -130,7 +130,7 @@ def test_a_row_off_the_line_has_far_donors(line):
     found = support(odd, 0, "x4")
 
     assert found.level == "thin"
-    assert "100% of the rows have closer donors" in found.sentence
+    assert "few similar rows (100% of rows have closer matches)" in found.sentence
 
 
 def test_few_rows_are_called_thin_without_a_reason(line):

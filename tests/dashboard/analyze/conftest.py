@@ -38,19 +38,19 @@ def make_completed(wages) -> Callable[..., Any]:
     def make(n_imputations: int = 5, method: str = "em", roles: Any = None) -> Any:
         schema = Schema.infer(wages, roles)
         imputer = make_imputer("em", random_state=0, schema=schema).fit(wages)
-        filled = imputer.transform(wages)
+        imputed_frame = imputer.transform(wages)
         several = imputer.sample(wages, n_imputations, random_state=0) if n_imputations else []
-        imputed = wages.isna() & filled.notna()
+        was_imputed = wages.isna() & imputed_frame.notna()
         return SimpleNamespace(
             key=("run", n_imputations, method),
             record=SimpleNamespace(spec=SimpleNamespace(params={"method": method}), result={}),
             frame=wages,
             schema=schema,
-            filled=filled,
-            imputed=imputed,
-            n_filled=imputed.sum(),
-            n_draws=n_imputations,
-            draws=lambda columns: [one[list(columns)] for one in several],
+            imputed_frame=imputed_frame,
+            was_imputed=was_imputed,
+            n_imputed=was_imputed.sum(),
+            n_imputations=n_imputations,
+            imputations=lambda columns: [one[list(columns)] for one in several],
         )
 
     return make

@@ -13,7 +13,7 @@ REQUEST = ModelRequest("log(pay) ~ school + sex + town")
 def test_the_result_is_that_of_the_library(completed, wages):
     fitted = fit_model(completed, REQUEST)
 
-    expected = analyze(completed.draws(wages.columns), REQUEST.formula, original=wages)
+    expected = analyze(completed.imputations(wages.columns), REQUEST.formula, original=wages)
     assert fitted.analysis.table.equals(expected.table)
     assert fitted.analysis.complete_cases.equals(expected.complete_cases)
 

@@ -142,6 +142,6 @@ def test_where_the_sliders_are_is_told(completed):
 def test_constant_columns_have_no_shift(make_completed, wages):
     wages["same"] = np.where(wages["pay"].isna(), np.nan, 1.0)
     run = make_completed()
-    run.n_filled["same"] = 1
+    run.n_imputed["same"] = 1
 
     assert whatif.column_shifts(run, parse_formula("school ~ same")) == []

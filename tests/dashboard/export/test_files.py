@@ -1,4 +1,4 @@
-"""Files to take away: what they hold, that they are made once, and that the script repeats them."""
+"""Files to export: what they hold, that they are made once, and that the script repeats them."""
 
 import io
 import os
@@ -43,12 +43,12 @@ def table() -> pd.DataFrame:
 
 @pytest.fixture
 def make(table, tmp_path, monkeypatch):
-    """Return a function that fills the table, and gives the filling as pages have it."""
+    """Return a function that imputes the table, and gives it as pages have it."""
     store = JobStore(tmp_path)
     origin = runs.Origin("my visits.csv", (-999,))
     monkeypatch.setattr(runs, "origin", lambda digest: origin)
 
-    def fill(kind="impute", *, seed=3, **params):
+    def impute(kind="impute", *, seed=3, **params):
         schema = Schema.infer(table, {"zip": "categorical"})
         digest = store.put_table(table)
         spec = JobSpec.make(kind, params=params, table=digest, schema=schema, seed=seed)
@@ -65,14 +65,14 @@ def make(table, tmp_path, monkeypatch):
         store.finish(record.id, token, JobState.SUCCEEDED, result=run_job(spec, context))
         return opened(store.job(record.id), table, schema)
 
-    return fill
+    return impute
 
 
 def opened(record, table, schema) -> CompletedTable:
     result = record.folder / "result"
-    imputed = read_frame(result / "was_imputed.parquet")
-    filled = read_frame(result / "imputed.parquet")
-    return CompletedTable(record, table, schema, filled, imputed, imputed.sum())
+    was_imputed = read_frame(result / "was_imputed.parquet")
+    imputed = read_frame(result / "imputed.parquet")
+    return CompletedTable(record, table, schema, imputed, was_imputed, was_imputed.sum())
 
 
 def unpacked(content: bytes, folder: Path) -> Path:
@@ -92,9 +92,9 @@ def run(command: list[str], folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_script_fills_the_same_table(make, tmp_path):
-    (hole,) = find_structural_missingness(make(method="naive").frame)
-    completed = make(method="em", imputations=2, left_alone=[hole.to_dict()])
+def test_the_script_imputes_the_same_table(make, tmp_path):
+    (finding,) = find_structural_missingness(make(method="naive").frame)
+    completed = make(method="em", imputations=2, left_alone=[finding.to_dict()])
     folder = unpacked(
         exports.everything(completed, exports.recipe(completed), None, escaped=True),
         tmp_path / "bundle",
@@ -103,13 +103,15 @@ def test_the_script_fills_the_same_table(make, tmp_path):
     run([sys.executable, "reproduce.py"], folder)
 
     again = read_table(folder / "imputed-again.parquet")
-    pd.testing.assert_frame_equal(again, completed.filled, check_exact=True)
+    pd.testing.assert_frame_equal(again, completed.imputed_frame, check_exact=True)
     assert again["packs"].isna().any()
     mask = read_table(folder / "was-imputed-again.parquet")
-    pd.testing.assert_frame_equal(mask, completed.imputed)
-    for number, draw in enumerate(completed.draws(list(completed.filled.columns)), start=1):
-        drawn = read_table(folder / f"imputed-again-{number}.parquet")
-        pd.testing.assert_frame_equal(drawn, draw, check_exact=True)
+    pd.testing.assert_frame_equal(mask, completed.was_imputed)
+    for number, one in enumerate(
+        completed.imputations(list(completed.imputed_frame.columns)), start=1
+    ):
+        again = read_table(folder / f"imputed-again-{number}.parquet")
+        pd.testing.assert_frame_equal(again, one, check_exact=True)
 
 
 def test_script_and_command_repeat_a_trained_model(make, tmp_path):
@@ -123,14 +125,14 @@ def test_script_and_command_repeat_a_trained_model(make, tmp_path):
 
     run([sys.executable, "reproduce.py"], folder)
     again = read_table(folder / "imputed-again.parquet")
-    pd.testing.assert_frame_equal(again, completed.filled, check_exact=True)
+    pd.testing.assert_frame_equal(again, completed.imputed_frame, check_exact=True)
 
     for made in folder.glob("*-again*.parquet"):
         made.unlink()
     command = (folder / "command.txt").read_text().split("pmae ", 1)[1].split()
     run([sys.executable, "-m", "pmae_core", *command], folder)
     again = read_table(folder / "imputed-again.parquet")
-    pd.testing.assert_frame_equal(again, completed.filled, check_exact=True)
+    pd.testing.assert_frame_equal(again, completed.imputed_frame, check_exact=True)
 
 
 def test_the_zip_holds_everything(make, tmp_path):
@@ -161,17 +163,19 @@ def test_tables_are_safe_for_spreadsheets(make):
 
     assert "\n=" not in safe and ",=" not in safe
     assert ",'=Ulm()," in safe and ",'=y," in safe
-    pd.testing.assert_frame_equal(read_table(io.BytesIO(exact), format="csv"), completed.filled)
+    pd.testing.assert_frame_equal(
+        read_table(io.BytesIO(exact), format="csv"), completed.imputed_frame
+    )
     book = openpyxl.load_workbook(
         io.BytesIO(exports.excel_file(completed, exports.recipe(completed)))
     )
-    cell = book.worksheets[0]["B2"]  # "=y" of row 0, which was filled
+    cell = book.worksheets[0]["B2"]  # "=y" of row 0, which was imputed
     assert cell.fill.fgColor.rgb.endswith("009E73")
     assert book.worksheets[0]["A2"].fill.fgColor.rgb == "00000000"
     assert all(c.data_type != "f" for row in book.worksheets[0] for c in row)
 
 
-def test_masks_are_true_where_a_cell_was_filled(make):
+def test_masks_are_true_where_a_cell_was_imputed(make):
     completed = make(method="naive")
 
     for ending in ("csv", "parquet"):
@@ -193,7 +197,7 @@ def test_imputations_for_other_programs(make, tmp_path):
     assert pd.read_csv(tmp_path / "i.csv")[".imp"].tolist() == [0] * 90 + [1] * 90 + [2] * 90
     assert len(pd.read_stata(tmp_path / "i.dta")) == 270
     saved = read_imputations(tmp_path / "i.zip")
-    pd.testing.assert_frame_equal(saved.imputations[1], completed.draw(1))
+    pd.testing.assert_frame_equal(saved.imputations[1], completed.imputation(1))
     assert saved.manifest.read_recipe() == how
     assert saved.schema.role("zip") == "categorical"
 
@@ -218,7 +222,8 @@ def test_what_breaks_leaves_no_half_file(make, monkeypatch):
     monkeypatch.undo()
 
     pd.testing.assert_frame_equal(
-        read_table(io.BytesIO(exports.parquet_file(completed)), format="parquet"), completed.filled
+        read_table(io.BytesIO(exports.parquet_file(completed)), format="parquet"),
+        completed.imputed_frame,
     )
 
 
@@ -243,7 +248,7 @@ def test_files_are_made_without_a_session(make, monkeypatch):
         exports.excel_file(completed, how),
         exports.parquet_file(completed),
         exports.mask_file(completed, "csv"),
-        exports.holes_file(completed),
+        exports.incomplete_file(completed),
     ]
 
     assert all(made)

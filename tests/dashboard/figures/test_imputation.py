@@ -1,4 +1,4 @@
-"""Figures of a filling."""
+"""Figures of an imputed table."""
 
 import numpy as np
 import pandas as pd
@@ -6,10 +6,10 @@ import pytest
 
 from dashboard.figures.imputation import (
     COLUMN,
-    DRAWS,
+    IMPUTATIONS,
     SIMILAR,
-    biography_data,
-    biography_figure,
+    cell_data,
+    cell_figure,
     delta_figure,
 )
 from dashboard.shell.theme import IMPUTED, OBSERVED
@@ -28,12 +28,14 @@ def table():
     return frame
 
 
-def told(table, column, draws=()):
+def details_of(table, column, imputations=()):
     values = {"y": 1.0, "kind": "a", "day": pd.Timestamp("2024-01-09")}
     values["took"] = pd.Timedelta("9h")
-    filled = table.fillna(values)
-    drawn = [table.fillna({**values, "y": float(i), "kind": "<b>" if i else "a"}) for i in draws]
-    return cell_details(table, 5, column, {"Mean": filled, "<i>EM</i>": filled}, drawn)
+    imputed = table.fillna(values)
+    several = [
+        table.fillna({**values, "y": float(i), "kind": "<b>" if i else "a"}) for i in imputations
+    ]
+    return cell_details(table, 5, column, {"Mean": imputed, "<i>EM</i>": imputed}, several)
 
 
 def trace(figure, name):
@@ -41,56 +43,68 @@ def trace(figure, name):
     return found
 
 
-def test_all_that_is_said_about_a_number(table):
-    data = biography_data(told(table, "y", draws=range(5)))
+def test_every_value_known_about_a_number(table):
+    data = cell_data(details_of(table, "y", imputations=range(5)))
 
-    assert list(dict.fromkeys(data["who"])) == ["Mean", "<i>EM</i>", DRAWS, SIMILAR, COLUMN]
-    assert data.loc[data["what"] == "method", "value"].tolist() == [1.0, 1.0]
-    assert data.loc[data["who"] == DRAWS, "share"].tolist() == [0.05, 0.25, 0.5, 0.75, 0.95]
+    assert list(dict.fromkeys(data["source"])) == [
+        "Mean",
+        "<i>EM</i>",
+        IMPUTATIONS,
+        SIMILAR,
+        COLUMN,
+    ]
+    assert data.loc[data["kind"] == "method", "value"].tolist() == [1.0, 1.0]
+    assert data.loc[data["source"] == IMPUTATIONS, "share"].tolist() == [
+        0.05,
+        0.25,
+        0.5,
+        0.75,
+        0.95,
+    ]
 
-    figure = biography_figure(data, "y")
+    figure = cell_figure(data, "y")
 
     assert trace(figure, "a method").marker.color == IMPUTED
     assert trace(figure, "a similar row").marker.color == OBSERVED
-    assert list(trace(figure, "nine in ten draws").x) == [0.0, 4.0]
-    assert list(trace(figure, "half of the draws").x) == [1.0, 3.0]
+    assert list(trace(figure, "90% of the imputations").x) == [0.0, 4.0]
+    assert list(trace(figure, "50% of the imputations").x) == [1.0, 3.0]
     ends = trace(figure, "lowest to highest observed").x
     assert list(ends) == [table["y"].min(), table["y"].max()]
     assert figure.layout.yaxis.ticktext[1] == "&lt;i&gt;EM&lt;/i&gt;"
 
 
 def test_categories_have_places_of_their_own(table):
-    data = biography_data(told(table, "kind", draws=range(4)))
+    data = cell_data(details_of(table, "kind", imputations=range(4)))
 
-    figure = biography_figure(data, "kind")
+    figure = cell_figure(data, "kind")
 
     assert list(figure.layout.xaxis.ticktext) == ["a", "&lt;b&gt;"]
-    draws = trace(figure, "share of the draws")
-    assert list(draws.x) == [1, 0]
-    assert draws.marker.size[0] > draws.marker.size[1]
-    assert list(draws.customdata) == ["75% of the draws", "25% of the draws"]
+    shares = trace(figure, "share of the imputations")
+    assert list(shares.x) == [1, 0]
+    assert shares.marker.size[0] > shares.marker.size[1]
+    assert list(shares.customdata) == ["75% of the imputations", "25% of the imputations"]
 
 
 @pytest.mark.parametrize(("column", "words"), [("day", "day"), ("took", "took, in seconds")])
 def test_dates_and_spans_are_on_an_axis(table, column, words):
-    figure = biography_figure(biography_data(told(table, column)), column)
+    figure = cell_figure(cell_data(details_of(table, column)), column)
 
     assert figure.layout.xaxis.title.text == words
     (value,) = set(trace(figure, "a method").x)
     assert value == (pd.Timestamp("2024-01-09") if column == "day" else 9 * 3600)
 
 
-def test_without_draws_there_is_no_spread(table):
-    figure = biography_figure(biography_data(told(table, "y")), "y")
+def test_without_imputations_there_is_no_spread(table):
+    figure = cell_figure(cell_data(details_of(table, "y")), "y")
 
-    assert "nine in ten draws" not in {trace.name for trace in figure.data}
+    assert "90% of the imputations" not in {trace.name for trace in figure.data}
 
 
 def test_a_cell_of_which_nothing_is_known(table):
     table["empty"] = np.nan
-    biography = cell_details(table, 5, "empty", {"Mean": table})
+    details = cell_details(table, 5, "empty", {"Mean": table})
 
-    assert biography_data(biography).empty
+    assert cell_data(details).empty
 
 
 # What if
@@ -98,8 +112,8 @@ def test_a_cell_of_which_nothing_is_known(table):
 
 @pytest.fixture
 def curve(table):
-    filled = table.fillna({"y": 1.0})
-    return tipping_point(table, filled, "y", ("mean", "y"), null=0.5)
+    imputed = table.fillna({"y": 1.0})
+    return tipping_point(table, imputed, "y", ("mean", "y"), null=0.5)
 
 
 def test_the_curve_with_its_tipping_points(curve):

@@ -1,4 +1,4 @@
-"""The rows of a filling, and what is known about one of its cells."""
+"""The rows of an imputed table, and what is known about one of its cells."""
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,9 @@ class Record:
 
 
 def make_completed(frame: pd.DataFrame, value: float = 0.5) -> CompletedTable:
-    filled = frame.fillna(value)
-    imputed = frame.isna()
-    return CompletedTable(Record(), frame, Schema.infer(frame), filled, imputed, imputed.sum())
+    imputed = frame.fillna(value)
+    missing = frame.isna()
+    return CompletedTable(Record(), frame, Schema.infer(frame), imputed, missing, missing.sum())
 
 
 @pytest.fixture
@@ -31,16 +31,16 @@ def frame():
 
 @pytest.fixture(autouse=True)
 def forget():
-    cells._filled_rows.clear()
+    cells._imputed_rows.clear()
     cells._neighborhood.clear()
 
 
-def test_rows_with_filled_cells_and_all_rows(frame):
+def test_rows_with_imputed_cells_and_all_rows(frame):
     completed = make_completed(frame)
 
-    assert list(cells.rows_to_show(completed, only_filled=True)) == list(range(3, 130, 2))
-    assert list(cells.rows_to_show(completed, only_filled=False)) == list(range(130))
-    assert cells.first_filled(completed) == (3, "b")
+    assert list(cells.rows_to_show(completed, only_imputed=True)) == list(range(3, 130, 2))
+    assert list(cells.rows_to_show(completed, only_imputed=False)) == list(range(130))
+    assert cells.first_imputed(completed) == (3, "b")
 
 
 @pytest.mark.parametrize(("n_rows", "pages"), [(0, 1), (1, 1), (50, 1), (51, 2), (130, 3)])
@@ -48,10 +48,10 @@ def test_pages(n_rows, pages):
     assert cells.n_pages(np.arange(n_rows)) == pages
 
 
-def test_filled_cells_are_green_and_empty_ones_orange(frame):
+def test_imputed_cells_are_green_and_missing_ones_orange(frame):
     completed = make_completed(frame)
-    completed.filled.loc[7, "c"] = np.nan
-    completed.imputed.loc[7, "c"] = False
+    completed.imputed_frame.loc[7, "c"] = np.nan
+    completed.was_imputed.loc[7, "c"] = False
 
     styler = cells.marked(completed, np.array([6, 7]), ["a", "b", "c"])
     styler._compute()
@@ -69,10 +69,10 @@ def test_numbers_are_written_short():
     styler._translate(False, False)
 
     shown = [[styler._display_funcs[i, j](frame.iloc[i, j]) for j in (0, 1)] for i in (0, 1)]
-    assert shown == [["0.3", "2024-02-29"], ["1234567.0", "2024-02-29"]]
+    assert shown == [["0.3", "2024-02-29"], ["1234567", "2024-02-29"]]
 
 
-def test_of_many_columns_those_with_most_filled_cells_are_shown():
+def test_of_many_columns_those_with_most_imputed_cells_are_shown():
     frame = pd.DataFrame(0.0, index=range(20), columns=[f"c{j}" for j in range(80)])
     frame.iloc[:9, 70:] = np.nan
     frame.iloc[:3, 5] = np.nan
@@ -82,7 +82,12 @@ def test_of_many_columns_those_with_most_filled_cells_are_shown():
 
     assert len(shown) <= cells.MOST_COLUMNS
     assert {"c5", "c60", *(f"c{j}" for j in range(70, 80))} <= set(shown)
-    assert shown == sorted(shown, key=lambda name: int(name[1:]))
+    assert shown[:11] == [*(f"c{j}" for j in range(70, 80)), "c5"]
+    assert shown[-1] == "c60"
+
+
+def test_columns_with_imputed_cells_come_first(frame):
+    assert cells.columns_to_show(make_completed(frame), "a") == ["b", "c", "a"]
 
 
 def test_donors_of_a_large_table_are_looked_for_among_some(frame, monkeypatch):
@@ -97,15 +102,17 @@ def test_donors_of_a_large_table_are_looked_for_among_some(frame, monkeypatch):
     assert frame["b"].iloc[donors].notna().all()
 
 
-def test_observed_and_filled_values_are_counted_apart(frame):
+def test_observed_and_imputed_values_are_counted_apart(frame):
     cells._distribution.clear()
     frame["town"] = ["Ulm", "Bonn"] * 65
     frame.loc[3::2, "town"] = None
-    filled = frame.fillna({"town": "Ulm", "b": 0.0, "c": 0.0})
-    imputed = frame.isna()
-    completed = CompletedTable(Record(), frame, Schema.infer(frame), filled, imputed, imputed.sum())
+    imputed = frame.fillna({"town": "Ulm", "b": 0.0, "c": 0.0})
+    missing = frame.isna()
+    completed = CompletedTable(
+        Record(), frame, Schema.infer(frame), imputed, missing, missing.sum()
+    )
 
-    compared = cells.observed_and_filled(completed, "town")
+    compared = cells.observed_and_imputed(completed, "town")
 
     assert (compared.n_observed, compared.n_missing) == (66, 64)
     assert dict(zip(compared.labels, compared.share_missing, strict=True)) == {"Ulm": 1, "Bonn": 0}

@@ -1,4 +1,4 @@
-"""Which fillings there are, and what they are called."""
+"""Which imputed tables there are, and what they are called."""
 
 from types import SimpleNamespace
 
@@ -13,7 +13,7 @@ TABLE = "0" * 64
 def completed(
     job_id, method, *, seed=0, table=TABLE, state=JobState.SUCCEEDED, kind=JobKind.IMPUTE
 ):
-    """As much of a job as the list of fillings asks for."""
+    """As much of a job as the list of imputations asks for."""
     spec = SimpleNamespace(params={"method": method}, seed=seed, table=table)
     result = {"method": method, "n_imputed": 3} if state is JobState.SUCCEEDED else None
     return SimpleNamespace(id=job_id, spec=spec, state=state, result=result, kind=kind)
@@ -27,7 +27,7 @@ def listed(monkeypatch):
     return be
 
 
-def test_every_filling_of_the_same_cells_has_a_name_of_its_own(listed):
+def test_every_imputation_of_the_same_cells_has_a_name_of_its_own(listed):
     one, two, three = (
         completed(job_id, "em", seed=seed) for job_id, seed in zip("abc", (0, 0, 7), strict=True)
     )
@@ -57,12 +57,12 @@ def test_many_of_one_kind_are_numbered(listed):
     ]
 
 
-def test_a_training_is_a_filling_once_it_has_filled(listed):
+def test_a_training_is_listed_once_it_has_imputed(listed):
     running = completed("a", "pmae-mix", kind=JobKind.TRAIN, state=JobState.RUNNING)
     trained = completed("b", "pmae-mix", kind=JobKind.TRAIN)
-    unfilled = completed("c", "pmae-mix", kind=JobKind.TRAIN)
-    unfilled.result = {"method": "pmae-mix"}
+    unimputed = completed("c", "pmae-mix", kind=JobKind.TRAIN)
+    unimputed.result = {"method": "pmae-mix"}
     waiting = completed("d", "em", state=JobState.QUEUED)
-    listed(running, trained, unfilled, waiting)
+    listed(running, trained, unimputed, waiting)
 
     assert [one.id for one in completed_tables.imputation_runs()] == ["b", "d"]

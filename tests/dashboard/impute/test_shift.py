@@ -1,4 +1,4 @@
-"""What if the missing ones are different, of a filling."""
+"""What if missing values differ from the imputed ones."""
 
 from types import SimpleNamespace
 
@@ -10,22 +10,22 @@ from dashboard.impute import shift
 from pmae_core.inference import tipping_point
 
 
-def completed(n_draws, n_rows=100):
+def completed(n_imputations, n_rows=100):
     frame = pd.DataFrame({"x": np.append(np.arange(n_rows - 1.0), np.nan)})
-    return SimpleNamespace(n_draws=n_draws, frame=frame)
+    return SimpleNamespace(n_imputations=n_imputations, frame=frame)
 
 
-@pytest.mark.parametrize(("n_draws", "pooled"), [(0, 0), (1, 0), (2, 2), (20, 20)])
-def test_draws_are_pooled_where_there_are_several(n_draws, pooled):
-    assert shift.pooled_draws(completed(n_draws)) == pooled
+@pytest.mark.parametrize(("n_imputations", "pooled"), [(0, 0), (1, 0), (2, 2), (20, 20)])
+def test_imputations_are_pooled_where_there_are_several(n_imputations, pooled):
+    assert shift.n_pooled_imputations(completed(n_imputations)) == pooled
 
 
-def test_of_a_large_table_some_draws_are_pooled_but_two_at_least(monkeypatch):
+def test_of_a_large_table_some_imputations_are_pooled_but_two_at_least(monkeypatch):
     monkeypatch.setattr(shift, "MOST_CELLS", 500)
-    assert shift.pooled_draws(completed(20)) == 5
+    assert shift.n_pooled_imputations(completed(20)) == 5
 
     monkeypatch.setattr(shift, "MOST_CELLS", 50)
-    assert shift.pooled_draws(completed(20)) == 2
+    assert shift.n_pooled_imputations(completed(20)) == 2
 
 
 def test_a_mean_is_compared_with_that_of_the_observed_cells():

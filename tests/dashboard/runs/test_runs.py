@@ -138,6 +138,8 @@ def test_a_running_job_in_words(job):
 
     assert runs.sentence(running, now=112.0).startswith("Starting, running for 12 s.")
     assert "step 5 of 10, about 1 min 10 s left" in runs.sentence(learning, now=112.0)
+    ending = dataclasses.replace(running, progress=JobProgress(0.9, "step 9 of 10", 0.3))
+    assert "step 9 of 10, less than 1 s left" in runs.sentence(ending, now=112.0)
     assert "Stopping" in runs.sentence(stopping)
 
 
