@@ -1,4 +1,4 @@
-"""One training: whether it learns, its columns and held-out cells, its settings, other runs."""
+"""One training: whether it learns, its columns and held-out cells, its settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from dashboard.figures.training import (
     cells_figure,
     labels_figure,
     loss_figure,
-    overlay_figure,
     reduction_figure,
     skills_figure,
 )
@@ -23,8 +22,10 @@ from dashboard.runs import estimates
 from dashboard.state import memory
 from dashboard.text import code, plain
 from dashboard.train import learning
+from dashboard.train.caches import heard
 from dashboard.train.curves import GAUSSIAN, MEAN, Curves, column_names
-from dashboard.train.settings import chosen_params, differences, method_title, preset_title
+from dashboard.train.other_runs_view import show_all_runs, show_two_runs
+from dashboard.train.settings import chosen_params, method_title, preset_title
 from dashboard.train.settings_view import SECTION
 from dashboard.widgets import show_figure
 from pmae_core.jobs import JobRecord, JobState
@@ -48,7 +49,7 @@ def show_run(run: JobRecord, others: Sequence[JobRecord]) -> None:
     others
         All trainings of the workspace, the newest first.
     """
-    curves = _heard(run.id)
+    curves = heard(run.id)
     if sentence := learning.verdict(curves, is_running=run.state in runs.ACTIVE):
         st.markdown(sentence)
     _show_state(run)
@@ -70,8 +71,8 @@ def show_run(run: JobRecord, others: Sequence[JobRecord]) -> None:
         CELLS: lambda: _show_cells(run),
         MEMBERS: lambda: _show_members(run),
         SETTINGS: lambda: _show_settings(run, curves),
-        ALL_RUNS: lambda: _show_all_runs(others),
-        TWO_RUNS: lambda: _show_two_runs(run, curves, others),
+        ALL_RUNS: lambda: show_all_runs(others),
+        TWO_RUNS: lambda: show_two_runs(run, curves, others),
     }[view]()
 
 
@@ -79,18 +80,6 @@ def _views(run: JobRecord) -> list[str]:
     is_blend = bool((run.result or {}).get("shares"))
     members = [MEMBERS] if is_blend else []
     return [CURVE, COLUMNS, CELLS, *members, SETTINGS, ALL_RUNS, TWO_RUNS]
-
-
-def _heard(job_id: str) -> Curves:
-    """Return the curves of a run with all events so far."""
-    curves = _curves(job_id)
-    curves.hear(runs.store().events(job_id, after=curves.heard))
-    return curves
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _curves(job_id: str) -> Curves:
-    return Curves()
 
 
 # Where it stands
@@ -396,118 +385,3 @@ def _facts(run: JobRecord, curves: Curves) -> dict[str, str]:
     if curves.batch_size is not None:
         facts["Rows per step"] = f"reduced to {curves.batch_size:,} because memory ran out"
     return facts
-
-
-# All runs
-
-
-def _show_all_runs(found: Sequence[JobRecord]) -> None:
-    st.dataframe(
-        pd.DataFrame([_history_row(run) for run in found]),
-        hide_index=True,
-        width="stretch",
-        key=f"{SECTION}:history",
-        alt="All trainings of this workspace",
-        column_config={
-            "Held-out error": st.column_config.NumberColumn(format="%.4f"),
-            "Steps": st.column_config.NumberColumn(format="localized"),
-            "Imputed": st.column_config.NumberColumn(format="localized"),
-        },
-    )
-
-
-def _history_row(run: JobRecord) -> dict[str, Any]:
-    result = run.result or {}
-    training = result.get("training") or {}
-    taken = runs.seconds_taken(run)
-    return {
-        "Run": run.name,
-        "State": runs.STATE_WORDS[run.state].label,
-        "Held-out error": training.get("best_score"),
-        "Steps": training.get("step"),
-        "Imputed": result.get("n_imputed"),
-        "Took": None if taken is None else duration(taken),
-        "Started": runs.browser_moment(run.created_at),
-    }
-
-
-# Two runs in one figure
-
-
-def _show_two_runs(run: JobRecord, curves: Curves, found: Sequence[JobRecord]) -> None:
-    labels = runs.labels([one for one in found if one.id != run.id])
-    if not labels:
-        st.caption("There is only one run. Start another one to compare them.")
-        return
-    other_id = memory.remembered(
-        st.selectbox,
-        "Compare with",
-        section=SECTION,
-        name="other",
-        default=next(iter(labels)),
-        options=list(labels),
-        format_func=labels.get,
-    )
-    other = runs.record(other_id)
-    if other is None:
-        st.caption("This run was removed. Choose another one.")
-        return
-    both = (run, other)
-    tables, axis, is_share = _comparable_curves([curves, _heard(other.id)])
-    if tables is None:
-        st.caption("One of the two runs has no curve yet.")
-        return
-    names = [f"{number}. {one.name or one.id[:8]}" for number, one in enumerate(both, start=1)]
-    named = dict(zip(names, tables, strict=True))
-    show_figure(
-        overlay_figure(named, axis=axis, is_share=is_share),
-        question="Which of the two learns better?",
-        key="train-overlay",
-        data=lambda: pd.concat(named, names=["run"]).reset_index("run"),
-        caption=_differences_sentence(*both),
-    )
-
-
-def _comparable_curves(
-    curves: Sequence[Curves],
-) -> tuple[list[pd.DataFrame] | None, str, bool]:
-    """Return a curve of each run, all of the best kind that all have, and what it is."""
-    kinds = (
-        (lambda one: learning.reduction_curve(one, MEAN), "share"),
-        (Curves.validation, "score"),
-        (Curves.losses, "prediction"),
-    )
-    axes = {
-        "share": "held-out error below mean imputation",
-        "score": "error on held-out cells",
-        "prediction": "training error on masked cells",
-    }
-    for make, name in kinds:
-        tables = [make(one).rename(columns={name: "value"}) for one in curves]
-        if all(len(table) for table in tables):
-            return [table[["step", "value"]] for table in tables], axes[name], name == "share"
-    return None, "", False
-
-
-def _differences_sentence(first: JobRecord, second: JobRecord) -> str:
-    found = differences(first.spec, second.spec)
-    if not found:
-        return "Both have the same table, settings and seed."
-    if any(name == "table" for name, *_ in found):
-        beginning = "The tables differ, so compare the shapes, not the heights. "
-    elif any(name in ("loss", "numeric", "categorical", "validation_share") for name, *_ in found):
-        beginning = "The errors are measured differently: compare the shapes, not the heights. "
-    else:
-        beginning = ""
-    words = [
-        f"{code(name)} ({plain(one)} and {plain(other)})"
-        for name, one, other in (_with_words(row) for row in found)
-        if name != "table"
-    ]
-    return beginning + (f"The runs differ in {'; '.join(words)}." if words else "")
-
-
-def _with_words(row: tuple[str, Any, Any]) -> tuple[str, str, str]:
-    name, *values = row
-    first, second = ("as in the preset" if value is None else str(value) for value in values)
-    return name, first, second
