@@ -16,7 +16,7 @@ MOST_SINGLE = 2  # more questions of a kind are asked as one, with the single on
 
 
 @dataclass(frozen=True)
-class Question:
+class TableQuestion:
     """A question about some columns, and what a "yes" changes.
 
     Parameters
@@ -44,7 +44,7 @@ class Question:
     topics: tuple[str, ...]
     roles: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[tuple[str, Any], ...] = ()
-    parts: "tuple[Question, ...]" = ()
+    parts: "tuple[TableQuestion, ...]" = ()
 
 
 def find_role_suggestions(table: OpenTable) -> list[RoleSuggestion]:
@@ -58,7 +58,7 @@ def open_questions(
     sentinels: Iterable[SentinelSuggestion],
     roles: Iterable[RoleSuggestion],
     dismissed: Collection[str] = (),
-) -> list[Question]:
+) -> list[TableQuestion]:
     """Return the questions that a table raises and nobody answered yet, the plainest first.
 
     Parameters
@@ -70,7 +70,7 @@ def open_questions(
     dismissed
         Topics that were answered with "no".
     """
-    suggested: dict[Role, list[Question]] = {}
+    suggested: dict[Role, list[TableQuestion]] = {}
     for suggestion in roles:
         suggested.setdefault(suggestion.suggested, []).append(_ask_for_role(suggestion))
     decided = table.state.roles if table.state else {}
@@ -79,7 +79,7 @@ def open_questions(
         for c in table.schema
         if Flag.CODES in c.flags and c.role is Role.CATEGORICAL and c.name not in decided
     ]
-    groups: list[tuple[list[Question], Callable[[Sequence[Question]], Question]]] = [
+    groups: list[tuple[list[TableQuestion], Callable[[Sequence[TableQuestion]], TableQuestion]]] = [
         ([_ask_if_missing(s) for s in sentinels], _ask_if_all_missing),
         (suggested.get(Role.BOOLEAN, []), _ask_for_booleans),
         (suggested.get(Role.CATEGORICAL, []), _ask_for_categories),
@@ -114,10 +114,10 @@ def _prefix(state: TableState) -> str:
 # Values that may mean missing
 
 
-def _ask_if_missing(suggestion: SentinelSuggestion) -> Question:
+def _ask_if_missing(suggestion: SentinelSuggestion) -> TableQuestion:
     value, cells = spelling(suggestion.value), count(suggestion.count, "cell")
     topic = f"missing {suggestion.column} {value}"
-    return Question(
+    return TableQuestion(
         key=topic,
         text=f"{code(value)} appears in {cells} of {code(suggestion.column)}: missing?",
         yes="Yes",
@@ -127,7 +127,7 @@ def _ask_if_missing(suggestion: SentinelSuggestion) -> Question:
     )
 
 
-def _ask_if_all_missing(singles: Sequence[Question]) -> Question:
+def _ask_if_all_missing(singles: Sequence[TableQuestion]) -> TableQuestion:
     places = [place for single in singles for place in single.missing]
     names = list(dict.fromkeys(column for column, _ in places))
     column, value = places[0]
@@ -144,7 +144,7 @@ def _ask_if_all_missing(singles: Sequence[Question]) -> Question:
 # Roles
 
 
-def _ask_for_role(suggestion: RoleSuggestion) -> Question:
+def _ask_for_role(suggestion: RoleSuggestion) -> TableQuestion:
     name = str(suggestion.column)
     # The reason quotes the table, and it begins with the name of the column.
     facts = plain(suggestion.reason.removeprefix(f"`{name}`").strip().removesuffix("."))
@@ -153,7 +153,7 @@ def _ask_for_role(suggestion: RoleSuggestion) -> Question:
     return _about_role(name, suggestion.suggested, text, yes="Yes", no="No")
 
 
-def _ask_for_booleans(singles: Sequence[Question]) -> Question:
+def _ask_for_booleans(singles: Sequence[TableQuestion]) -> TableQuestion:
     return _together(
         "boolean",
         f"{count(len(singles), 'column')} hold only yes and no ({_names(singles)}): "
@@ -164,7 +164,7 @@ def _ask_for_booleans(singles: Sequence[Question]) -> Question:
     )
 
 
-def _ask_for_categories(singles: Sequence[Question]) -> Question:
+def _ask_for_categories(singles: Sequence[TableQuestion]) -> TableQuestion:
     return _together(
         "categorical",
         f"{count(len(singles), 'column')} look like codes ({_names(singles)}): "
@@ -175,12 +175,12 @@ def _ask_for_categories(singles: Sequence[Question]) -> Question:
     )
 
 
-def _ask_if_amounts(name: str) -> Question:
+def _ask_if_amounts(name: str) -> TableQuestion:
     text = f"{code(name)} holds few whole numbers: codes or amounts?"
     return _about_role(name, Role.NUMERICAL, text, yes="Amounts", no="Codes")
 
 
-def _ask_if_all_amounts(singles: Sequence[Question]) -> Question:
+def _ask_if_all_amounts(singles: Sequence[TableQuestion]) -> TableQuestion:
     return _together(
         "numerical",
         f"{count(len(singles), 'column')} hold few whole numbers ({_names(singles)}): "
@@ -191,17 +191,19 @@ def _ask_if_all_amounts(singles: Sequence[Question]) -> Question:
     )
 
 
-def _about_role(name: str, role: Role, text: str, *, yes: str, no: str) -> Question:
+def _about_role(name: str, role: Role, text: str, *, yes: str, no: str) -> TableQuestion:
     topic = f"role {name}"
-    return Question(topic, text, yes, no, topics=(topic,), roles={name: role.value})
+    return TableQuestion(topic, text, yes, no, topics=(topic,), roles={name: role.value})
 
 
-def _names(singles: Sequence[Question]) -> str:
+def _names(singles: Sequence[TableQuestion]) -> str:
     return listing((name for single in singles for name in single.roles), most=3)
 
 
-def _together(key: str, text: str, singles: Sequence[Question], *, yes: str, no: str) -> Question:
-    return Question(
+def _together(
+    key: str, text: str, singles: Sequence[TableQuestion], *, yes: str, no: str
+) -> TableQuestion:
+    return TableQuestion(
         key=f"all {key}",
         text=text,
         yes=yes,

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard.data.editors_view import declare_missing, draw_editors_anew
-from dashboard.data.questions import Question, dismiss
+from dashboard.data.questions import TableQuestion, dismiss
 from dashboard.state import session
 from dashboard.state.table_state import TableState
 from dashboard.widgets import calm
@@ -12,7 +12,7 @@ from pmae_core.words import count
 MOST_IN_SIGHT = 3
 
 
-def show_questions(questions: list[Question], state: TableState) -> None:
+def show_questions(questions: list[TableQuestion], state: TableState) -> None:
     """Draw the questions, the first ones in sight and the others folded."""
     if not questions:
         return
@@ -25,7 +25,7 @@ def show_questions(questions: list[Question], state: TableState) -> None:
                     _show_question(question, state)
 
 
-def _show_question(question: Question, state: TableState) -> None:
+def _show_question(question: TableQuestion, state: TableState) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":material/help: {question.text}", width="stretch")
         st.button(
@@ -48,7 +48,7 @@ def _show_question(question: Question, state: TableState) -> None:
 
 
 @calm
-def _accept(question: Question) -> None:
+def _accept(question: TableQuestion) -> None:
     if question.roles:
         session.workspace().set_roles(question.roles)
         draw_editors_anew()
@@ -57,5 +57,5 @@ def _accept(question: Question) -> None:
 
 
 @calm
-def _dismiss(question: Question, state: TableState) -> None:
+def _dismiss(question: TableQuestion, state: TableState) -> None:
     dismiss(session.workspace(), state, question.topics)

@@ -12,7 +12,7 @@ from dashboard.data import columns, samples, summary
 from dashboard.data.editors_view import height_of, show_roles, show_rules, show_sentinels
 from dashboard.data.opening_view import show_opening
 from dashboard.data.questions import (
-    Question,
+    TableQuestion,
     dismissed_topics,
     find_role_suggestions,
     open_questions,
@@ -105,7 +105,7 @@ def _suggested_roles(digest: str, _table: OpenTable) -> list[RoleSuggestion]:
     return find_role_suggestions(_table)
 
 
-def _questions(own: Workspace, table: OpenTable, state: TableState) -> list[Question]:
+def _questions(own: Workspace, table: OpenTable, state: TableState) -> list[TableQuestion]:
     return open_questions(
         table,
         _suggested_sentinels(state.cells_digest, table.frame),
