@@ -38,7 +38,7 @@ def pairs_in_words(correlation: np.ndarray, blocks: Sequence[MissingBlock]) -> s
     strong = pairs[pairs["correlation"].abs() >= NOTABLE_CORRELATION]
     if strong.empty:
         return (
-            "Among these columns, missingness is hardly related: the strongest correlation is "
+            "Among these columns, missingness is only weakly related: the strongest correlation is "
             f"{pairs['correlation'].iloc[0]:z.2f}."
         )
     return "\n".join(

@@ -21,7 +21,7 @@ def facts_of(cells, names="abcdef"):
         (0.5, "`a` and `b` are often missing together (0.50)"),
         (-0.5, "`a` and `b` are rarely missing in the same row (-0.50)"),
         (-1.0, "`a` and `b` are never missing in the same row, and one of them always is (-1.00)"),
-        (0.1, "hardly related: the strongest correlation is 0.10"),
+        (0.1, "only weakly related: the strongest correlation is 0.10"),
     ],
 )
 def test_pairs_in_words(correlation, words):
