@@ -19,7 +19,7 @@ from pmae_core.jobs.worker.consequences import Consequences
 
 
 @dataclass(frozen=True)
-class ExportFile:
+class ComparisonFile:
     """A file to download, whose content is made when it is asked for."""
 
     label: str
@@ -31,33 +31,33 @@ class ExportFile:
 
 def export_files(
     record: JobRecord, results: ComparisonResults, consequences: Consequences
-) -> list[ExportFile]:
+) -> list[ComparisonFile]:
     """Return the files of a comparison; pending runs are in them as not run."""
     whole = as_complete(results.comparison, results.pending)
     stem = file_stem(record.name or "", "comparison")
     return [
-        ExportFile(
+        ComparisonFile(
             "Report",
             f"{stem}.html",
             "text/html",
             "One HTML file with all figures; it needs no network.",
             lambda: report_html(record, whole, consequences),
         ),
-        ExportFile(
+        ComparisonFile(
             "Results as CSV",
             f"{stem}-results.csv",
             "text/csv",
             "One row per method and seed.",
             lambda: spreadsheet_csv(whole.table),
         ),
-        ExportFile(
+        ComparisonFile(
             "Columns as CSV",
             f"{stem}-columns.csv",
             "text/csv",
             "One row per method, seed and column.",
             lambda: spreadsheet_csv(whole.per_column),
         ),
-        ExportFile(
+        ComparisonFile(
             "Everything as JSON",
             f"{stem}.json",
             "application/json",

@@ -129,7 +129,7 @@ def _show_ranking(run: JobRecord, results: ComparisonResults) -> None:
             question="Which method is most accurate?",
             key="comparison-ranking",
             data=ranking,
-            caption="Methods in one band are tied: the 95% interval of their difference reaches "
+            caption="Tied methods share a band: the 95% interval of their difference reaches "
             f"the leader's dotted line. Scored on {plain(holdout_words(run.spec.params))}.",
         )
 

@@ -106,7 +106,7 @@ def all_items(
 
 
 def script_recipe(how: Recipe) -> Recipe:
-    """Return the recipe that the script follows: the table beside it has no sentinels any more."""
+    """Return the recipe that the script follows: its table no longer has sentinels."""
     return replace(how, sentinels=())
 
 

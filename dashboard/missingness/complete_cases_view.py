@@ -16,7 +16,7 @@ from dashboard.text import shorten
 from dashboard.widgets import fragment, show_figure
 from pmae_core.missingness import count_complete_rows
 
-ROWS, SHIFTS = "Rows given back", "Shifts of columns"
+ROWS, SHIFTS = "Rows gained", "Shifts of columns"
 STEPS_PER_PAGE = 12
 SHIFTS_PER_PAGE = 12
 
@@ -71,7 +71,7 @@ def _show_path(path: pd.DataFrame, n_rows: int, settings: DeltaGenerator) -> Non
         data=lambda: path.assign(
             left_out=["; ".join(map(str, names)) for names in path["left_out"]]
         ),
-        caption="From top to bottom, the columns whose absence gives back most rows are left out "
+        caption="From top to bottom, the columns that cost most rows are left out "
         "next. Columns that are missing in the same rows are left out together.",
     )
 
@@ -81,7 +81,7 @@ def _say_nothing_shifts(n_complete: int) -> None:
         "All rows are complete: nothing shifts."
         if n_complete
         else "No row is complete, so there is nothing to compare. Choose fewer columns: "
-        "**Rows given back** shows which cost most.",
+        "**Rows gained** shows which cost most.",
         icon=":material/info:",
     )
 

@@ -133,21 +133,21 @@ def complete_cases(n_complete: int, n_rows: int, n_needed: int, *, are_chosen: b
 
 
 def largest_gain(path: pd.DataFrame) -> str:
-    """Return what leaving out columns gives back, the largest gain of a single step first."""
+    """Return how many rows leaving out columns gains, the largest gain of a single step first."""
     steps = path.iloc[1:]
     if steps.empty:
         return ""
     first = steps.iloc[0]
     if first["n_gained"]:
         return (
-            f"Dropping {_left_out(first['left_out'])} from the analysis gives back "
-            f"{count(int(first['n_gained']), 'row')}."
+            f"Dropping {_left_out(first['left_out'])} from the analysis keeps "
+            f"{count(int(first['n_gained']), 'more row')}."
         )
     until = int((steps["n_gained"] > 0).to_numpy().argmax()) + 1
     names = [name for left_out in steps["left_out"].iloc[:until] for name in left_out]
     return (
-        f"No single group of columns gives back a row. Dropping {_left_out(names)} gives back "
-        f"{count(int(steps['n_gained'].iloc[until - 1]), 'row')}."
+        f"No single group of columns gains a row. Dropping {_left_out(names)} keeps "
+        f"{count(int(steps['n_gained'].iloc[until - 1]), 'more row')}."
     )
 
 

@@ -325,7 +325,7 @@ def test_a_waiting_comparison(fill, table, open_page, add_job):
 
     app = calm(open_page(PAGE))
 
-    assert "next in the queue" in words(app)
+    assert "Next in the queue" in words(app)
     assert "when the first method has finished" in words(app)
     assert "Cancel" in buttons(app)
 

@@ -121,7 +121,7 @@ def test_a_second_run_is_shown_instead_of_the_chosen_one(
 
     app = calm(press(app, "Start imputation"))
 
-    assert "It is the next in the queue" in words(app)
+    assert "Next in the queue" in words(app)
 
 
 def test_as_many_imputations_as_a_rule_may_ask_for(fill, table, open_page, store, workspace):

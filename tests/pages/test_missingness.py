@@ -18,7 +18,7 @@ PARTS = {
     "Together": ("together_view", ["Correlations", "Tree", "All pairs"]),
     "Patterns": ("patterns_view", ["Patterns of rows", "Helpful columns"]),
     "Clues": ("clues_view", ["Differences", "Prediction", "Little's test"]),
-    "Complete cases": ("complete_view", ["Rows given back", "Shifts of columns"]),
+    "Complete cases": ("complete_view", ["Rows gained", "Shifts of columns"]),
     "Pictures": ("picture", ["Matrix", "Bar chart", "Heatmap", "Dendrogram"]),
 }
 ALL_PARTS = [(view, part) for view in VIEWS for part in PARTS.get(view, ("", [None]))[1]]
@@ -271,7 +271,7 @@ def test_complete_cases_name_the_largest_loss_first(fill, open_page):
     app = look(open_page(PAGE), "Complete cases")
     complete, without = len(df.dropna()), len(df.drop(columns="y").dropna())
     assert f"**{complete} of 100 rows**" in texts(app)
-    gain = f"Dropping `y` from the analysis gives back {without - complete} rows."
+    gain = f"Dropping `y` from the analysis keeps {without - complete} more rows."
     assert gain in texts(app)
     assert labels(app)[:2] == ["all columns needed", "without y"]
     app.multiselect[0].set_value(["x", "z"]).run()

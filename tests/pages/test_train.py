@@ -506,7 +506,7 @@ def test_settings_fold_away_when_a_run_starts(fill, table, open_page, add_job, s
     app = calm(press(app, "Start training"))
 
     assert "Start training" not in buttons(app)
-    assert "It is the next in the queue" in words(app)
+    assert "Next in the queue" in words(app)
 
 
 # What can be done with a run

@@ -55,7 +55,7 @@ def _effects_figure(
     Parameters
     ----------
     effects : DataFrame
-        By column name: ``kind``, the effect, and its size ``by_chance`` (a grey area reaches to
+        By column name: ``kind``, the effect, and its size ``by_chance`` (a gray area reaches to
         it). Rows without an effect are left out.
     value : str
         Name of the effect.

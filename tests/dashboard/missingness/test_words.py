@@ -45,7 +45,7 @@ def test_differences_follow_the_bands_of_the_figure(beyond_chance, sentence):
 def test_the_largest_loss_is_named_first():
     df = table([[1, 0], [1, 0], [0, 1], [0, 0]])
     assert words.largest_gain(dropping_path(df)) == (
-        "Dropping `a` from the analysis gives back 2 rows."
+        "Dropping `a` from the analysis keeps 2 more rows."
     )
 
 
@@ -53,7 +53,7 @@ def test_if_no_single_column_gives_back_a_row_several_are_named():
     df = table([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
     gain = words.largest_gain(dropping_path(df))
     assert gain == (
-        "No single group of columns gives back a row. Dropping `a` and `b` gives back 1 row."
+        "No single group of columns gains a row. Dropping `a` and `b` keeps 1 more row."
     )
 
 
