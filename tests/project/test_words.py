@@ -40,15 +40,11 @@ ALLOWED = [
     ("dashboard/runs/announcing.py", r"^jobs$", "the name of a section in the workspace"),
     ("dashboard/figures/*.py", r"start, end, gap|a gap after each", "of a line"),
     ("dashboard/figures/missingness/*.py", r"line with gaps", "of a line"),
-    (
-        "dashboard/learn/*.py",
-        r"why it is missing",
-        "the lesson simulates it, so the reason is known",
-    ),
+    ("dashboard/learn/*.py", r"[Ww]hy values are missing", "known: the lesson simulates them"),
     (
         "dashboard/learn/exercises/*.py",
-        r"why it is missing",
-        "the lesson simulates it, so the reason is known",
+        r"[Ww]hy (it is|values are) missing",
+        "known: the lesson simulates them",
     ),
     ("pmae_core/imputers/neural/*.py", r"inputs, hidden\)", "the hidden layer of a network"),
     ("pmae_core/table/samples/*.py", r"why (it is|\w+ are) missing", "known: the data are made up"),
