@@ -16,6 +16,7 @@ FEW_ROWS = 20
 MEANING_OF_ROLE = {
     Role.NUMERICAL: "for amounts and measurements",
     Role.CATEGORICAL: "for labels such as towns",
+    Role.ORDINAL: "for levels in order, such as low, medium and high",
     Role.BOOLEAN: "for yes and no",
     Role.DATETIME: "for points in time",
     Role.IDENTIFIER: "for what only names its row",
