@@ -110,7 +110,7 @@ def _suggestions(series: pd.Series, column: ColumnSchema) -> Iterator[RoleSugges
     if _means_yes_or_no(series):
         yield RoleSuggestion(column.name, column.role, Role.BOOLEAN, _values_sentence(series))
     elif column.role is Role.CATEGORICAL and (scale := _scale_of(series)):
-        in_order = f"{_column(series)} has levels in order: {listed(scale, len(scale))}."
+        in_order = f"{_column(series)} has the ordered levels {listed(scale, len(scale))}."
         yield RoleSuggestion(column.name, column.role, Role.ORDINAL, in_order)
     elif column.role is Role.NUMERICAL and (reason := _reason_for_codes(series)):
         yield RoleSuggestion(column.name, column.role, Role.CATEGORICAL, reason)

@@ -152,7 +152,7 @@ def test_words_of_one_scale_are_suggested_to_be_ordinal():
     )
     (suggestion,) = suggest_roles(frame)
     assert (suggestion.column, suggestion.suggested) == ("pain", Role.ORDINAL)
-    assert suggestion.reason == "`pain` has levels in order: none, mild and severe."
+    assert suggestion.reason == "`pain` has the ordered levels none, mild and severe."
     assert suggest_roles(frame, Schema.infer(frame, {"pain": "ordinal"})) == []
 
 
