@@ -19,6 +19,7 @@ from pmae_core.inference.design import (
     NamedTable,
     TermColumns,
     categories_of,
+    column_of,
     make_design,
 )
 from pmae_core.inference.fitting import Family
@@ -128,7 +129,7 @@ def _fitted(
         request=_request,
         analysis=analysis,
         coefficients=_describe(analysis, tables, original, schema_for(_completed, columns)),
-        event=_event(analysis, [*tables, original]),
+        event=_event(analysis, [*tables, original], _completed.schema),
         seconds=seconds,
     )
 
@@ -235,10 +236,10 @@ def _coefficient(
     )
 
 
-def _event(analysis: Analysis, tables: Sequence[pd.DataFrame]) -> str | None:
+def _event(analysis: Analysis, tables: Sequence[pd.DataFrame], schema: Schema) -> str | None:
     outcome = analysis.formula.outcome
     if analysis.family != "logistic" or not isinstance(outcome, ColumnName):
         return None
     columns = [table[own] for table in tables for own in table.columns if str(own) == outcome.name]
     is_category = any(cell_kind(one) in (CellKind.LABEL, CellKind.BOOLEAN) for one in columns)
-    return categories_of(columns)[1] if is_category else None
+    return categories_of(columns, column_of(schema, outcome.name))[1] if is_category else None

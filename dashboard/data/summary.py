@@ -16,6 +16,7 @@ FEW_ROWS = 20
 MEANING_OF_ROLE = {
     Role.NUMERICAL: "amounts and measurements",
     Role.CATEGORICAL: "labels such as towns, and codes",
+    Role.ORDINAL: "levels in order, such as low, medium and high",
     Role.BOOLEAN: "yes and no",
     Role.DATETIME: "points in time",
     Role.IDENTIFIER: "names its row; not learned",

@@ -16,7 +16,6 @@ from dashboard.text import exact_text
 from pmae_core.explain import CellDetails, Neighborhood, cell_details
 from pmae_core.jobs.worker.results import IMPUTED_FILE, read_frame
 from pmae_core.missingness import ValueDistribution, compare_distributions
-from pmae_core.table import Schema
 
 ROWS_PER_PAGE = 50
 MOST_COLUMNS = 50
@@ -115,7 +114,7 @@ def _distribution(
     both = pd.DataFrame(
         {column: _completed.imputed_frame[column], before: _completed.frame[column]}
     )
-    schema = Schema.infer(both, {column: _completed.schema.role(column)})
+    schema = _completed.schema.only([column]).for_table(both)
     return compare_distributions(both, before, column, schema=schema)
 
 

@@ -27,7 +27,7 @@ def announce() -> None:
         return
     for one in ended[-MOST_TOASTS:]:
         words = STATE_WORDS[one.state]
-        st.toast(announcement(one), icon=words.icon, duration="long")
+        st.toast(announcement(one), icon=words.icon, duration="short")
     until = max(one.finished_at or 0.0 for one in ended)
     st.session_state[_HEARD_KEY] = until
     if session.workspace().get(_SECTION).get("heard_until", 0.0) < until:

@@ -74,7 +74,7 @@ class TableHistory:
                 "Open one that has at least one of each."
             )
         schema = Schema.infer(frame)  # refuses repeated names
-        _check_roles(frame, roles or {})
+        _check_roles(frame, roles or {}, rules={})
         storable = StorableTable.from_frame(frame)
         state = TableState(
             name=name,
@@ -111,7 +111,7 @@ class TableHistory:
             name=state.name,
             digest=state.digest,
             frame=frame,
-            schema=schema.with_roles(state.roles).with_rules(state.rules),
+            schema=schema.with_roles(state.roles).with_rules(state.rules).with_levels(frame),
             sentinels=state.declared(),
             source=state.source,
             state=state,
@@ -147,7 +147,7 @@ class TableHistory:
         with self._changing_steps() as steps:
             state = _last(steps)
             frame = self._derived(state)
-            _check_roles(frame, roles)
+            _check_roles(frame, roles, state.rules)
             chosen = {name: Role(role).value for name, role in roles.items()}
             words = ", ".join(f"{name} → {role}" for name, role in chosen.items())
             state = replace(state, roles={**state.roles, **chosen}, what=words)
@@ -156,7 +156,7 @@ class TableHistory:
         return steps[-1]
 
     def set_rules(self, rules: Mapping[str, Mapping[str, Any]]) -> TableState:
-        """Declare limits, whole numbers and expressions of some columns.
+        """Declare limits, whole numbers, expressions and levels of some columns.
 
         The former rules of these columns are gone. A SchemaError says why one does not fit.
         """
@@ -171,8 +171,7 @@ class TableHistory:
 
     def _check_rules(self, state: TableState, frame: pd.DataFrame) -> None:
         """Raise a SchemaError if the rules of a state do not fit its table."""
-        if state.rules:
-            self.load(state).schema.check_rules(frame)
+        self.load(state).schema.check_rules(frame)
 
     def set_sentinels(
         self, sentinels: Mapping[str, Sequence[Any]], *, what: str = "change what counts as missing"
@@ -189,7 +188,11 @@ class TableHistory:
         with self._changing_steps() as steps:
             state = replace(_last(steps), sentinels=as_json, what=what)
             frame = self._derived(state)
-            roles = {name: role for name, role in state.roles.items() if _fits(frame, name, role)}
+            roles = {
+                name: role
+                for name, role in state.roles.items()
+                if _fits(frame, name, role, state.rules)
+            }
             state = replace(state, roles=roles)
             steps.append(replace(state, rules=self._fitting_rules(state, frame)))
         return steps[-1]
@@ -198,8 +201,10 @@ class TableHistory:
         """Return those of the rules of a state that fit its table."""
         rules = dict(state.rules)
         for name in state.rules:
+            own_role = {column: role for column, role in state.roles.items() if column == name}
+            alone = replace(state, rules={name: state.rules[name]}, roles=own_role)
             try:
-                self._check_rules(replace(state, rules={name: state.rules[name]}), frame)
+                self._check_rules(alone, frame)
             except SchemaError:
                 del rules[name]
         return rules
@@ -329,14 +334,26 @@ def _last(steps: Sequence[TableState]) -> TableState:
     return steps[-1]
 
 
-def _check_roles(frame: pd.DataFrame, roles: Mapping[str, Role | str]) -> None:
-    """Raise a SchemaError if a role does not fit its column, or there is no such column."""
-    Schema.infer(frame[[name for name in roles if name in frame.columns]], roles)
+def _check_roles(
+    frame: pd.DataFrame,
+    roles: Mapping[str, Role | str],
+    rules: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """Raise a SchemaError if a role does not fit its column, or there is no such column.
+
+    Of the rules, only declared levels decide about a role.
+    """
+    levels = {
+        name: {"levels": rules[name]["levels"]} for name in roles if "levels" in rules.get(name, {})
+    }
+    Schema.infer(frame[[name for name in roles if name in frame.columns]], roles, levels)
 
 
-def _fits(frame: pd.DataFrame, name: str, role: str) -> bool:
+def _fits(
+    frame: pd.DataFrame, name: str, role: str, rules: Mapping[str, Mapping[str, Any]]
+) -> bool:
     try:
-        _check_roles(frame, {name: role})
+        _check_roles(frame, {name: role}, rules)
     except SchemaError:
         return False
     return True

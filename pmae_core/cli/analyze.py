@@ -16,6 +16,7 @@ from pmae_core.cli.options import (
     Params,
     QuietUntilEnd,
     Seed,
+    given,
     read_params,
     with_examples,
 )
@@ -186,7 +187,7 @@ def _check_source(
 def _roles(frame: pd.DataFrame, reading: InputOptions) -> Schema:
     from pmae_core.table import Schema
 
-    return Schema.infer(frame, roles=reading.roles())
+    return Schema.infer(frame, roles=reading.roles(), rules=reading.rules())
 
 
 def _declared(frame: pd.DataFrame, reading: InputOptions) -> Schema:
@@ -209,8 +210,7 @@ def _impute(
     from pmae_core.imputers import make_imputer
 
     settings: dict[str, Any] = {"random_state": imputed_by.seed, **read_params(imputed_by.param)}
-    if reading.roles():
-        settings["schema"] = reading.roles()
+    settings |= given(schema=reading.schema_for(frame))
     with fit_progress(quiet) as show, interruptible() as stop, explained(settings):
         imputer = make_imputer(str(imputed_by.method), **settings)
         _check_method(str(imputed_by.method))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 import typer
 
 from pmae_core.cli.options import (
+    ColumnLevels,
     ColumnLimits,
     CouplingName,
     DerivedColumns,
@@ -26,6 +27,7 @@ from pmae_core.cli.options import (
     given,
     read_roles,
     read_rules,
+    with_ordinal,
 )
 
 if TYPE_CHECKING:
@@ -94,6 +96,7 @@ class InputOptions(NamedTuple):
     limits: ColumnLimits = None
     whole: WholeColumns = None
     derive: DerivedColumns = None
+    levels: ColumnLevels = None
 
     def read(self, path: Path) -> pd.DataFrame:
         """Read a table, its sentinels as missing values."""
@@ -103,11 +106,11 @@ class InputOptions(NamedTuple):
 
     def roles(self) -> dict[str, str]:
         """Return the roles that the user gave."""
-        return read_roles(self.role)
+        return with_ordinal(read_roles(self.role), self.rules())
 
     def rules(self) -> dict[str, dict[str, Any]]:
         """Return the rules of columns that the user gave."""
-        return read_rules(self.limits, self.whole, self.derive)
+        return read_rules(self.limits, self.whole, self.derive, self.levels)
 
     def schema_for(self, frame: pd.DataFrame) -> Schema | dict[str, str] | None:
         """Return what the user said about the columns of a table; None for nothing."""

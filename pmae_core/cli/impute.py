@@ -250,6 +250,7 @@ def _recipe(
         params=params,
         sentinels=tuple(reading.sentinel or ()),
         roles=reading.roles(),
+        rules=reading.rules(),
         seed=seed,
         model=model.name if model else None,
         model_seed=trained_with if isinstance(trained_with, int) else None,
@@ -275,7 +276,7 @@ def _write_in_one_file(
         path,
         frame,
         imputations,
-        schema=Schema.infer(frame, recipe.roles),
+        schema=Schema.infer(frame, recipe.roles, recipe.rules),
         recipe=recipe,
         is_proper=infos[recipe.method].is_proper,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -58,6 +58,14 @@ DerivedColumns = Annotated[
         "--derive",
         metavar="COLUMN=EXPRESSION",
         help="A column that is computed from others, such as 'bmi = weight / height**2'.",
+    ),
+]
+ColumnLevels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--levels",
+        metavar="COLUMN=LOWEST<...<HIGHEST",
+        help="The levels of an ordinal column, such as 'degree=BSc<MSc<PhD'.",
     ),
 ]
 Params = Annotated[
@@ -126,15 +134,20 @@ def read_roles(texts: Sequence[str] | None) -> dict[str, str]:
 
 
 def read_rules(
-    limits: Sequence[str] | None, whole: Sequence[str] | None, derived: Sequence[str] | None
+    limits: Sequence[str] | None = None,
+    whole: Sequence[str] | None = None,
+    derived: Sequence[str] | None = None,
+    levels: Sequence[str] | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Return the rules of columns that three options declare.
+    """Return the rules of columns that four options declare.
 
     Examples
     --------
     >>> read_rules(["age=0..120", "price=0.."], ["age"], ["bmi = weight / height**2"])
     {'age': {'lower': 0.0, 'upper': 120.0, 'whole': True}, 'price': {'lower': 0.0}, \
 'bmi': {'derived': 'weight / height**2'}}
+    >>> read_rules(levels=["degree=BSc < MSc < PhD"])
+    {'degree': {'levels': ['BSc', 'MSc', 'PhD']}}
     """
     rules: dict[str, dict[str, Any]] = {}
     for text in limits or ():
@@ -159,7 +172,22 @@ def read_rules(
                 f"{text!r} is not of the form COLUMN=EXPRESSION.", param_hint="--derive"
             )
         rules.setdefault(column, {})["derived"] = expression
+    for text in levels or ():
+        column, _, names = text.partition("=")
+        in_order = [name.strip() for name in names.split("<")]
+        if not (column and len(in_order) > 1 and all(in_order)):
+            raise typer.BadParameter(
+                f"{text!r} is not of the form COLUMN=LOWEST<...<HIGHEST.", param_hint="--levels"
+            )
+        rules.setdefault(column, {})["levels"] = in_order
     return rules
+
+
+def with_ordinal(
+    roles: Mapping[str, str], rules: Mapping[str, Mapping[str, Any]]
+) -> dict[str, str]:
+    """Return roles in which a column with levels is ordinal, unless it has another role."""
+    return {name: "ordinal" for name, rule in rules.items() if "levels" in rule} | dict(roles)
 
 
 def read_params(texts: Sequence[str] | None) -> dict[str, Any]:

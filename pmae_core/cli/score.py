@@ -9,7 +9,15 @@ import typer
 
 from pmae_core.cli.files import missing_cells
 from pmae_core.cli.groups import InputOptions
-from pmae_core.cli.options import AsJson, Roles, read_roles, with_examples
+from pmae_core.cli.options import (
+    AsJson,
+    ColumnLevels,
+    Roles,
+    read_roles,
+    read_rules,
+    with_examples,
+    with_ordinal,
+)
 from pmae_core.cli.terminal import figure, note, print_json, print_table, say
 from pmae_core.words import count
 
@@ -54,6 +62,7 @@ def score(
         ),
     ] = None,
     role: Roles = None,
+    levels: ColumnLevels = None,
     as_json: AsJson = False,
 ) -> None:
     """Score an imputed table against the truth."""
@@ -66,7 +75,8 @@ def score(
     else:
         cells = true_frame.notna()
         note("without --missing, all cells are scored, including those that were never missing.")
-    schema = Schema.infer(true_frame, roles=read_roles(role))
+    rules = read_rules(levels=levels)
+    schema = Schema.infer(true_frame, with_ordinal(read_roles(role), rules), rules)
     result = score_imputation(true_frame, imputed_frame, cells, schema)
     if as_json:
         print_json(result.to_dict())

@@ -45,7 +45,8 @@ def cell_gains(
     dict of str to dict
         For each column the ``row`` of each cell (its position) and the ``gain``: the error of the
         mean less that of the method, as a share of the mean's mean error, so that the mean of the
-        gains is the skill. Errors are squared for numbers and dates, 0 or 1 for categories.
+        gains is the skill. Errors are squared for numbers, dates and ranks of
+        levels, 0 or 1 for categories.
     """
     cells, _ = scored_cells(truth, missing, schema)
     most = max(MIN_CELLS_PER_COLUMN, MAX_CELLS // max(len(cells), 1))
@@ -53,9 +54,8 @@ def cell_gains(
     found: dict[str, dict[str, list[Any]]] = {}
     for name, scored in cells.items():
         rows = np.flatnonzero(scored)
-        is_number = schema.role(name) in NUMBERS
         of_mean, of_method = (
-            _errors(truth[name], table[name], is_number)[rows] for table in (by_mean, imputed)
+            _errors(truth[name], table[name], schema)[rows] for table in (by_mean, imputed)
         )
         gains = (of_mean - of_method) / (of_mean.mean() or 1.0)
         if len(rows) > most:
@@ -65,10 +65,10 @@ def cell_gains(
     return found
 
 
-def _errors(truth: pd.Series, imputed: pd.Series, is_number: bool) -> FloatArray:
+def _errors(truth: pd.Series, imputed: pd.Series, schema: Schema) -> FloatArray:
     """Return the squared error of each cell, or 1 where a category is wrong."""
-    if is_number:
-        true_numbers, imputed_numbers = comparable_numbers(truth, imputed)
+    if schema.role(truth.name) in NUMBERS:
+        true_numbers, imputed_numbers = comparable_numbers(truth, imputed, schema)
         return np.square(imputed_numbers - true_numbers)
     wrong = truth.to_numpy(dtype=object) != imputed.to_numpy(dtype=object)
     return np.asarray(wrong, dtype=np.float64)

@@ -8,8 +8,8 @@ import pandas as pd
 from scipy.spatial.distance import cdist
 
 from pmae_core.errors import ScoringError
-from pmae_core.evaluation.metrics import comparable_numbers
-from pmae_core.table.schema import Role, Schema
+from pmae_core.evaluation.metrics import NUMBERS, comparable_numbers
+from pmae_core.table.schema import Schema
 
 FloatArray = npt.NDArray[np.float64]
 MAX_ROWS = 1000
@@ -51,8 +51,8 @@ def energy_score(
 
     Notes
     -----
-    Rows are whole rows, cells that were observed included. Numbers and dates count as their rank
-    among the true values of the column, scaled to 0 and 1, so that neither units nor outliers
+    Rows are whole rows, cells that were observed included. Numbers, dates and levels count as their
+    rank among the true values of the column, scaled to 0 and 1, so that neither units nor outliers
     matter; categories are one-hot and scaled so that two different ones are at distance 1. A cell
     whose true value is unknown counts as the middle rank (no category for a categorical one) on
     both sides. Identifiers, ignored and empty columns do not count.
@@ -65,8 +65,8 @@ def energy_score(
         rows = np.random.default_rng(seed).choice(rows, size=max_rows, replace=False)
     imputable = set(schema.imputable(truth))
     blocks = [
-        _numbers(truth[name], imputed[name], rows)
-        if schema.role(name) in (Role.NUMERICAL, Role.DATETIME)
+        _numbers(truth[name], imputed[name], rows, schema)
+        if schema.role(name) in NUMBERS
         else _one_hot(truth[name], imputed[name], rows)
         for name in truth.columns
         if name in imputable
@@ -94,9 +94,9 @@ def energy_distance(x: FloatArray, y: FloatArray) -> float:
 
 
 def _numbers(
-    truth: pd.Series, imputed: pd.Series, rows: npt.NDArray[np.intp]
+    truth: pd.Series, imputed: pd.Series, rows: npt.NDArray[np.intp], schema: Schema
 ) -> tuple[FloatArray, FloatArray]:
-    true_numbers, imputed_numbers = comparable_numbers(truth, imputed)
+    true_numbers, imputed_numbers = comparable_numbers(truth, imputed, schema)
     known = np.isfinite(true_numbers)
     in_order = np.sort(true_numbers[known])
 

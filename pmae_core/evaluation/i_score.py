@@ -132,8 +132,7 @@ def energy_i_score(
         raise ScoringError("There is nothing to score: no value of the table is missing.")
 
     def impute(frame: pd.DataFrame, n: int) -> list[pd.DataFrame]:
-        roles = {name: schema.role(name) for name in frame.columns}
-        imputer = new_imputer(method, params or {}, Schema.infer(frame, roles=roles), seed)
+        imputer = new_imputer(method, params or {}, schema.for_table(frame), seed)
         imputer.fit(frame, cancel=cancel)
         if imputer.draws_samples():
             return list(imputer.sample(frame, n, random_state=seed))
@@ -174,11 +173,10 @@ def _score_column(
     artificial = truth.copy()
     artificial[name] = truth[name].mask(tested)
     cells = [one.loc[tested, name] for one in impute(artificial)]
-    is_number = schema.role(name) in NUMBERS
-    scores = cell_scores(truth.loc[tested, name], cells, is_number=is_number)
-    unit = (
-        spread_of(comparable_numbers(table[name], table[name])[0][~missing]) if is_number else 1.0
-    )
+    scores = cell_scores(truth.loc[tested, name], cells, schema)
+    unit = 1.0
+    if schema.role(name) in NUMBERS:
+        unit = spread_of(comparable_numbers(table[name], table[name], schema)[0][~missing])
     return {
         "score": float(scores.mean()) / unit,
         "weight": float(np.mean(missing) * np.mean(~missing)),

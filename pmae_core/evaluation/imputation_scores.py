@@ -68,10 +68,10 @@ def score_imputations(
     -----
     With imputations x₁ … xₘ of a cell and its true value y:
 
-    - ``crps`` (numbers and dates, lower is better): the continuous ranked probability score
-      ``mean |xᵢ − y| − ½ mean |xᵢ − xⱼ|`` over i ≠ j, the "fair" version whose expectation does not
-      depend on m, in units of the spread of the observed cells (the distance between their
-      quartiles over 1.349, or their standard deviation if that is 0).
+    - ``crps`` (numbers, dates and ranks of levels, lower is better): the continuous ranked
+      probability score ``mean |xᵢ − y| − ½ mean |xᵢ − xⱼ|`` over i ≠ j, the "fair" version whose
+      expectation does not depend on m, in units of the spread of the observed cells (the distance
+      between their quartiles over 1.349, or their standard deviation if that is 0).
     - ``brier`` (categories, lower is better): the same with distance 1 between two categories,
       which is half of Brier's sum of squared errors of the shares: 0 to 1, and for one imputation
       the share of wrong cells.
@@ -80,7 +80,7 @@ def score_imputations(
     - ``distribution_skill``: the share of the ``crps`` or ``brier`` of the column's observed
       distribution that a method avoids: 1 is perfect, 0 no better than imputing random observed
       cells, negative worse.
-    - ``coverage`` and ``width`` (numbers and dates, two or more imputations): how often the
+    - ``coverage`` and ``width`` (where there is ``crps``, two or more imputations): how often the
       interval of :func:`interval_ranks` includes the true value, and its mean width in the units of
       ``crps``. Compare the coverage with :func:`expected_coverage`: from 5 imputations, even
       perfect ones cover 67% and not 90%.
@@ -102,8 +102,11 @@ def score_imputations(
     for name, scored in cells.items():
         observed = has_true_value(truth[name]) & ~missing[name].to_numpy(dtype=bool)
         columns = [imputed[name] for imputed in imputations]
-        score_column = _score_numbers if schema.role(name) in NUMBERS else _score_categories
-        rows[name] = score_column(truth[name], columns, scored, observed)
+        rows[name] = (
+            _score_numbers(truth[name], columns, scored, observed, schema)
+            if schema.role(name) in NUMBERS
+            else _score_categories(truth[name], columns, scored, observed)
+        )
     return pd.DataFrame.from_dict(rows, orient="index", columns=list(IMPUTATION_METRICS))
 
 
@@ -192,9 +195,7 @@ def spread_of(numbers: FloatArray) -> float:
     return spread if spread > 0 else 1.0
 
 
-def cell_scores(
-    truth: pd.Series, imputations: Sequence[pd.Series], *, is_number: bool
-) -> FloatArray:
+def cell_scores(truth: pd.Series, imputations: Sequence[pd.Series], schema: Schema) -> FloatArray:
     """Return the score of each cell: CRPS in the column's own unit, or the Brier score.
 
     Parameters
@@ -203,20 +204,21 @@ def cell_scores(
         The true values.
     imputations : sequence of Series
         Several imputed values of the same cells.
-    is_number : bool
-        Whether they are numbers or dates, and not categories.
+    schema : Schema
+        Roles of the columns.
     """
-    if is_number:
-        return ensemble_crps(_values(truth, imputations), comparable_numbers(truth, truth)[0])
+    if schema.role(truth.name) in NUMBERS:
+        numbers = comparable_numbers(truth, truth, schema)[0]
+        return ensemble_crps(_values(truth, imputations, schema), numbers)
     codes, n_categories = _codes(truth, *imputations)
     return category_score(
         _counts(codes[1:], n_categories) / len(imputations), codes[0], len(codes) - 1
     )
 
 
-def _values(truth: pd.Series, imputations: Sequence[pd.Series]) -> FloatArray:
+def _values(truth: pd.Series, imputations: Sequence[pd.Series], schema: Schema) -> FloatArray:
     """Return the imputations as numbers on the scale of the truth: one row per imputation."""
-    return np.stack([comparable_numbers(truth, imputed)[1] for imputed in imputations])
+    return np.stack([comparable_numbers(truth, imputed, schema)[1] for imputed in imputations])
 
 
 def _codes(*columns: pd.Series) -> tuple[list[IntArray], int]:
@@ -238,11 +240,15 @@ def _counts(imputations: Sequence[IntArray], n_categories: int) -> FloatArray:
 
 
 def _score_numbers(
-    truth: pd.Series, imputations: Sequence[pd.Series], scored: BoolArray, observed: BoolArray
+    truth: pd.Series,
+    imputations: Sequence[pd.Series],
+    scored: BoolArray,
+    observed: BoolArray,
+    schema: Schema,
 ) -> dict[str, float]:
-    numbers = comparable_numbers(truth, truth)[0]
+    numbers = comparable_numbers(truth, truth, schema)[0]
     true, known = numbers[scored], numbers[observed]
-    values = _values(truth, imputations)[:, scored]
+    values = _values(truth, imputations, schema)[:, scored]
     spread = spread_of(known)
     crps = float(ensemble_crps(values, true).mean())
     scores = {

@@ -14,7 +14,9 @@ from pmae_core.errors import ScoringError
 from pmae_core.storage.json_values import without_nan
 from pmae_core.table.cells import CellKind, cell_kind
 from pmae_core.table.learned import NotLearned
-from pmae_core.table.schema import Role, Schema
+from pmae_core.table.ordinal_cells import OrdinalCells
+from pmae_core.table.roles import NUMBER_ROLES, Role
+from pmae_core.table.schema import Schema
 from pmae_core.words import listed
 
 METRICS = (
@@ -28,7 +30,8 @@ METRICS = (
     "wasserstein",
 )
 
-NUMBERS = (Role.NUMERICAL, Role.DATETIME)
+NUMBERS = (*NUMBER_ROLES, Role.ORDINAL)
+"""The roles whose errors have a size. Levels of ordinal columns count as their ranks."""
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -106,10 +109,11 @@ def score_imputation(
     - ``rmse``, ``mae`` and ``wasserstein`` (distance between the distributions of true and
       imputed values) are for the same columns, after scaling both by the minimum and maximum
       of the whole *true* column, so that columns can be averaged.
-    - Categorical and boolean columns have ``accuracy``, the share of cells imputed exactly, and
-      ``balanced_accuracy``, the mean of that share over the true categories: always imputing the
-      most frequent of k categories scores 1/k, however rare the others are.
-    - ``imputation_accuracy`` of a column is its ``r2`` or its ``accuracy``.
+    - Ordinal columns have the same scores, with the ranks 0, 1, 2, … of their levels as numbers.
+    - Categorical, boolean and ordinal columns have ``accuracy``, the share of cells imputed
+      exactly, and ``balanced_accuracy``, the mean of that share over the true categories: always
+      imputing the most frequent of k categories scores 1/k, however rare the others are.
+    - ``imputation_accuracy`` of a column is its ``r2`` or, if it has none, its ``accuracy``.
     - Missing cells whose true value is unknown (or infinite) are not scored. Columns without
       missing cells, identifiers and ignored columns are skipped.
 
@@ -132,9 +136,8 @@ def score_imputation(
     for name, scored in cells.items():
         role = schema.role(name)
         counts = {"n_missing": int(missing_frame[name].sum()), "n_scored": int(scored.sum())}
-        score_column = _score_numbers if role in NUMBERS else _score_categories
         try:
-            values = score_column(truth[name], imputed[name], scored)
+            values = _score_column(truth[name], imputed[name], scored, schema)
             rows[name] = {"role": str(role), **counts, **values}
         except _StillMissing:
             still_missing.append(str(name))
@@ -228,6 +231,14 @@ def _reason_to_skip(
     return None
 
 
+def _score_column(
+    truth: pd.Series, imputed: pd.Series, scored: BoolArray, schema: Schema
+) -> dict[str, float]:
+    role = schema.role(truth.name)
+    scores = {} if role in NUMBER_ROLES else _score_categories(truth, imputed, scored)
+    return scores | _score_numbers(truth, imputed, scored, schema) if role in NUMBERS else scores
+
+
 def _score_categories(truth: pd.Series, imputed: pd.Series, scored: BoolArray) -> dict[str, float]:
     if imputed[scored].isna().any():
         raise _StillMissing
@@ -244,8 +255,10 @@ def _score_categories(truth: pd.Series, imputed: pd.Series, scored: BoolArray) -
     }
 
 
-def _score_numbers(truth: pd.Series, imputed: pd.Series, scored: BoolArray) -> dict[str, float]:
-    true_numbers, imputed_numbers = comparable_numbers(truth, imputed)
+def _score_numbers(
+    truth: pd.Series, imputed: pd.Series, scored: BoolArray, schema: Schema
+) -> dict[str, float]:
+    true_numbers, imputed_numbers = comparable_numbers(truth, imputed, schema)
     true, imputed_values = true_numbers[scored], imputed_numbers[scored]
     if not np.isfinite(imputed_values).all():
         raise _StillMissing
@@ -273,8 +286,22 @@ def _r2(truth: FloatArray, imputed: FloatArray) -> float:
     return float(1.0 - residual / np.sum((truth - truth.mean()) ** 2))
 
 
-def comparable_numbers(truth: pd.Series, imputed: pd.Series) -> tuple[FloatArray, FloatArray]:
-    """Return both columns as floats on one scale, missing cells as nan."""
+def comparable_numbers(
+    truth: pd.Series, imputed: pd.Series, schema: Schema
+) -> tuple[FloatArray, FloatArray]:
+    """Return both columns as floats on one scale, missing cells as nan.
+
+    Parameters
+    ----------
+    truth, imputed : Series
+        The true and the imputed column.
+    schema : Schema
+        Its role, and its levels if it is ordinal: these become their ranks.
+    """
+    column = schema[truth.name]
+    if column.role is Role.ORDINAL:
+        cells = OrdinalCells.fit(truth, column.rules.levels)
+        return cells.read(truth), cells.read(imputed)
     kind = cell_kind(truth)
     try:
         if kind is CellKind.DATETIME:

@@ -67,10 +67,10 @@ def _with_exact_mean(series: pd.Series) -> pd.Series:
 def skill_over_mean(score: ImputationScore, mean_score: ImputationScore) -> pd.Series:
     """Return for each column the share of the mean's error that a method avoids.
 
-    ``1 − error / error of the mean``, with the squared error of numbers and dates and the share of
-    wrong categories: 1 is perfect, 0 no better than the mean (or mode), negative worse. If
-    the mean itself is perfect, the skill of a perfect method is 0 and any other is undefined
-    (nan).
+    ``1 − error / error of the mean``, with the squared error of numbers, dates and ranks of levels,
+    and the share of wrong categories: 1 is perfect, 0 no better than the mean (the mode of
+    categories, the level nearest to the mean rank), negative worse. If the mean itself is perfect,
+    the skill of a perfect method is 0 and any other is undefined (nan).
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def skill_over_mean(score: ImputationScore, mean_score: ImputationScore) -> pd.S
 
 def _errors(per_column: pd.DataFrame) -> pd.Series:
     squared = per_column["rmse"].astype(float) ** 2
-    return squared.where(per_column["accuracy"].isna(), 1 - per_column["accuracy"].astype(float))
+    return squared.where(squared.notna(), 1 - per_column["accuracy"].astype(float))
 
 
 def share_avoided(error: float, reference: float) -> float:

@@ -34,7 +34,8 @@ from pmae_core.evaluation.sources import reason_of
 from pmae_core.events import Callback, Event
 from pmae_core.imputers import BaseImputer, make_imputer
 from pmae_core.storage.json_values import without_nan
-from pmae_core.table import Role, Schema
+from pmae_core.table import Schema
+from pmae_core.table.roles import NUMBER_ROLES
 
 Status = Literal["done", "failed", "stopped", "not run"]
 # Scores of whole tables; all others are means over columns.
@@ -443,18 +444,19 @@ def _points(
         rows = np.flatnonzero(missing[name].to_numpy() & has_true_value(truth[name]))
         if len(rows) > most:
             rows = np.sort(rng.choice(rows, size=most, replace=False))
-        is_number = task.schema.role(name) in (Role.NUMERICAL, Role.DATETIME)
-        pair = _number_points if is_number else _label_points
-        points[str(name)] = dict(
-            zip(("truth", "imputed"), pair(truth[name], imputed[name], rows), strict=True)
+        cells = (
+            _number_points(truth[name], imputed[name], rows, task.schema)
+            if task.schema.role(name) in NUMBER_ROLES
+            else _label_points(truth[name], imputed[name], rows)
         )
+        points[str(name)] = dict(zip(("truth", "imputed"), cells, strict=True))
     return points
 
 
 def _number_points(
-    truth: pd.Series, imputed: pd.Series, rows: npt.NDArray[np.intp]
+    truth: pd.Series, imputed: pd.Series, rows: npt.NDArray[np.intp], schema: Schema
 ) -> tuple[list[Any], list[Any]]:
-    true_numbers, imputed_numbers = comparable_numbers(truth, imputed)
+    true_numbers, imputed_numbers = comparable_numbers(truth, imputed, schema)
     return true_numbers[rows].tolist(), imputed_numbers[rows].tolist()
 
 

@@ -11,9 +11,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from pmae_core.errors import SchemaError
-from pmae_core.table import Role, Schema
+from pmae_core.table import ColumnSchema, Role, Schema
 from pmae_core.table.cells import CellKind, cell_kind
 from pmae_core.table.number_cells import NumberCells
+from pmae_core.table.ordinal_cells import OrdinalCells
+from pmae_core.table.roles import NUMBER_ROLES
 from pmae_core.table.time_cells import TimeCells
 from pmae_core.words import count, listed, percent
 
@@ -93,7 +95,7 @@ class Neighborhood:
         self._n_rows = len(frame)
         imputable = self.schema.imputable(self.frame)
         self._coordinates: dict[Hashable, _Coordinate] = {
-            name: _Coordinate.of(self.frame[name], self.schema.role(name))
+            name: _Coordinate.of(self.frame[name], self.schema[name])
             for name in self.schema.learned()
             if name in imputable
         }
@@ -260,7 +262,9 @@ def support(
 
 @dataclass(frozen=True)
 class _Coordinate:
-    """Where the cells of one column lie: numbers by their rank from 0 to 1, categories by a code.
+    """Where the cells of one column lie.
+
+    Numbers and levels are placed by their rank from 0 to 1, categories by a code.
 
     ``typical`` is the mean distance of two random rows.
     """
@@ -270,11 +274,9 @@ class _Coordinate:
     typical: float
 
     @classmethod
-    def of(cls, cells: pd.Series, role: Role) -> _Coordinate:
-        kind = cell_kind(cells)
-        if role in (Role.NUMERICAL, Role.DATETIME) and kind is not CellKind.BOOLEAN:
-            is_time = kind in (CellKind.DATETIME, CellKind.DURATION)
-            numbers = (TimeCells if is_time else NumberCells).fit(cells).read(cells)
+    def of(cls, cells: pd.Series, column: ColumnSchema) -> _Coordinate:
+        numbers = _ordered_numbers(cells, column)
+        if numbers is not None:
             ranks = pd.Series(numbers).rank().to_numpy()
             n_observed = int(np.isfinite(numbers).sum())
             places = (ranks - 1) / max(n_observed - 1, 1)
@@ -294,3 +296,14 @@ class _Coordinate:
         if self.is_kind:
             apart = np.where(np.isnan(apart), apart, apart > 0)
         return np.nan_to_num(apart, nan=self.typical)
+
+
+def _ordered_numbers(cells: pd.Series, column: ColumnSchema) -> FloatArray | None:
+    """Return the cells as numbers in their order, or None where they have no order."""
+    kind = cell_kind(cells)
+    if column.role is Role.ORDINAL:
+        return OrdinalCells.fit(cells, column.rules.levels).read(cells)
+    if column.role not in NUMBER_ROLES or kind is CellKind.BOOLEAN:
+        return None
+    is_time = kind in (CellKind.DATETIME, CellKind.DURATION)
+    return (TimeCells if is_time else NumberCells).fit(cells).read(cells)

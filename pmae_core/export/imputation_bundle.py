@@ -23,7 +23,7 @@ from pmae_core.errors import ImputationError, PMAEError, TableError, UnreadableF
 from pmae_core.export.checks import check_imputation
 from pmae_core.export.recipe import Recipe
 from pmae_core.storage.json_values import from_json_value, to_json_value
-from pmae_core.table import ReadingLimits, Role, Schema, read_table, write_table
+from pmae_core.table import ColumnRules, ReadingLimits, Role, Schema, read_table, write_table
 from pmae_core.table.io.limits import DEFAULT_LIMITS
 
 MANIFEST_FILE = "manifest.json"
@@ -67,6 +67,9 @@ class ImputationManifest(Document):
     n_imputations: Annotated[int, whole_number(1, MOST_IMPUTATIONS)]
     recipe: Annotated[dict[str, Any] | None, Field(description="an object")] = None
     roles: Annotated[list[list[Any]], Field(description="pairs of a column and its role")]
+    rules: Annotated[
+        list[list[Any]], Field(description="pairs of a column and its rules", default_factory=list)
+    ]
     is_proper: Annotated[bool | None, Field(description="true, false")] = None
     pmae: Annotated[str, Field(description="a version")]
     digests: Annotated[dict[str, str], Field(description="an object of digests")]
@@ -74,6 +77,11 @@ class ImputationManifest(Document):
     def read_roles(self) -> dict[Any, Role]:
         """Return the role of each column."""
         return {from_json_value(name): Role(role) for name, role in self.roles}
+
+    def read_rules(self) -> dict[Any, ColumnRules]:
+        """Return the rules of the columns that have some."""
+        pairs = ((from_json_value(name), rules) for name, rules in self.rules)
+        return {name: ColumnRules.read(rules, name) for name, rules in pairs}
 
     def read_recipe(self) -> Recipe | None:
         """Return how the table was imputed, if that was written down."""
@@ -103,8 +111,8 @@ class ImputationSet:
 
     @property
     def schema(self) -> Schema:
-        """The roles with which the table was imputed."""
-        return Schema.infer(self.original, self.manifest.read_roles())
+        """The roles and rules with which the table was imputed."""
+        return Schema.infer(self.original, self.manifest.read_roles(), self.manifest.read_rules())
 
 
 def imputation_file(number: int, n_imputations: int) -> str:
@@ -142,6 +150,7 @@ def write_imputation_bundle(
             n_imputations=n_imputations,
             recipe=None if recipe is None else recipe.to_dict(),
             roles=[[to_json_value(column.name), column.role.value] for column in schema],
+            rules=[[to_json_value(name), rules] for name, rules in schema.rules.items()],
             is_proper=is_proper,
             pmae=_library_version(),
             digests=digests,
@@ -246,9 +255,10 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> ImputationManifest:
     manifest = ImputationManifest.read(data)
     try:
         manifest.read_roles()
+        manifest.read_rules()
         manifest.read_recipe()
     except (PMAEError, ValueError, TypeError, KeyError) as error:
-        raise _refused(path, "has roles or a recipe that cannot be read") from error
+        raise _refused(path, "has roles, rules or a recipe that cannot be read") from error
     return manifest
 
 

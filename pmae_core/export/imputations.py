@@ -220,7 +220,7 @@ def _columns(
     original: pd.DataFrame, schema: Schema | None, format: ImputationFormat
 ) -> list[PortableColumn]:
     """Return how each column is written; names are text, as in all files."""
-    roles = {str(column.name): column.role for column in known_schema(original, schema)}
+    known = {str(column.name): column for column in known_schema(original, schema)}
     table = with_index_as_columns(original)
     names = {"mice": r_names, "stata": stata_names}[format](table.columns)
-    return portable_columns(table, roles, names)
+    return portable_columns(table, known, names)

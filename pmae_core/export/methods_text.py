@@ -12,8 +12,8 @@ import pandas as pd
 from pmae_core.evaluation import Comparison
 from pmae_core.export.recipe import Recipe
 from pmae_core.imputers import ImputerInfo, imputer_info
-from pmae_core.table import ColumnRules
-from pmae_core.words import count, listed, percent
+from pmae_core.table import ColumnRules, Role
+from pmae_core.words import cell_text, count, listed, percent
 
 RUBIN = "Rubin: Multiple Imputation for Nonresponse in Surveys. Wiley, 1987."
 _MOST_COLUMNS = 8
@@ -167,6 +167,17 @@ def _rules(recipe: Recipe, write: Writer) -> Iterator[str]:
     derived = [f"{name} = {write(one.derived)}" for name, one in rules.items() if one.derived]
     if derived:
         yield f"Missing values of derived columns were computed: {'; '.join(derived)}."
+
+    ordinal = [
+        f"{write(name)} ({' < '.join(write(cell_text(level)) for level in levels)})"
+        for name, one in recipe.rules.items()
+        if recipe.roles.get(name) == Role.ORDINAL and (levels := ColumnRules.read(one, name).levels)
+    ]
+    if ordinal:
+        yield (
+            "Ordinal columns were imputed by the ranks of their levels: "
+            f"{listed(ordinal, _MOST_COLUMNS)}."
+        )
 
 
 def _cite(number: int) -> str:

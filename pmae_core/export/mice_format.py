@@ -91,6 +91,9 @@ def _reading(columns: Sequence[PortableColumn], file_name: str) -> list[str]:
 
 def _conversion(column: PortableColumn) -> list[str]:
     cells = f"long${column.name}"
+    if column.is_coded and column.is_ordered:
+        numbers = ", ".join(column.labels)
+        return [f"{cells} <- factor({cells}, levels = c({numbers}), ordered = TRUE)"]
     if column.is_coded:
         return [f"{cells} <- factor({cells})"]
     if column.kind is PortableKind.TIME:

@@ -13,9 +13,11 @@ import numpy as np
 import pandas as pd
 
 from pmae_core.errors import ImputationError, TableError
-from pmae_core.table import Role, Schema
+from pmae_core.table import ColumnSchema, Role, Schema
 from pmae_core.table.cells import CellKind, cell_kind
 from pmae_core.table.labels import in_order
+from pmae_core.table.levels import levels_of
+from pmae_core.table.roles import CODED_ROLES
 from pmae_core.words import listed
 
 # Larger whole numbers, such as long identifiers, are not exact as the decimals of R and Stata.
@@ -45,7 +47,7 @@ class PortableColumn:
     kind : PortableKind
         What it is there. Durations are numbers, in seconds; times have no zone (UTC).
     labels : tuple of str
-        The texts of its categories, in order.
+        The texts of its categories, in order; of numbers only if they are levels.
     is_ordered : bool
         Whether the order of the categories means something.
     is_coded : bool
@@ -63,14 +65,21 @@ class PortableColumn:
     values: tuple[Any, ...] = ()
 
     @classmethod
-    def fit(cls, cells: pd.Series, name: str, role: Role) -> PortableColumn:
-        """Choose how to write a column, from its cells and its role."""
+    def fit(cls, cells: pd.Series, name: str, known: ColumnSchema | None) -> PortableColumn:
+        """Choose how to write a column, from its cells, its role and its levels.
+
+        A column of which nothing is known, which was an index, is an identifier.
+        """
+        role = Role.IDENTIFIER if known is None else known.role
         kind = _portable_kind(cells, role)
-        is_coded = kind is PortableKind.NUMBER and role is Role.CATEGORICAL
-        if kind is not PortableKind.CATEGORY:
+        is_coded = kind is PortableKind.NUMBER and role in CODED_ROLES
+        is_ordered = role is Role.ORDINAL and (is_coded or kind is PortableKind.CATEGORY)
+        if kind is not PortableKind.CATEGORY and not is_ordered:
             return cls(cells.name, name, kind, is_coded=is_coded)
-        is_ordered = False
-        if isinstance(cells.dtype, pd.CategoricalDtype):
+        values: Sequence[Any]
+        if known is not None and is_ordered:
+            values = levels_of(cells, known.rules.levels)
+        elif isinstance(cells.dtype, pd.CategoricalDtype):
             values, is_ordered = cells.dtype.categories.tolist(), bool(cells.dtype.ordered)
         else:
             values = in_order(cells.dropna().unique().tolist(), None)
@@ -80,7 +89,7 @@ class PortableColumn:
                 f"Column {str(cells.name)!r} has different categories that are written alike. "
                 "Rename one of them."
             )
-        return cls(cells.name, name, kind, labels, is_ordered, values=tuple(values))
+        return cls(cells.name, name, kind, labels, is_ordered, is_coded, tuple(values))
 
     def write(self, cells: pd.Series) -> pd.Series:
         """Return cells as float64 or Int64, boolean, datetime64, category or str.
@@ -117,13 +126,12 @@ class PortableColumn:
 
 
 def known_schema(table: pd.DataFrame, schema: Schema | None) -> Schema:
-    """Return the roles of all columns: the given ones, and the others inferred."""
-    known = {} if schema is None else {c.name: c.role for c in schema if c.name in table}
-    return Schema.infer(table, known)
+    """Return the roles and rules of all columns: the given ones, and the others inferred."""
+    return Schema.infer(table) if schema is None else schema.for_table(table)
 
 
 def portable_columns(
-    table: pd.DataFrame, roles: Mapping[str, Role], names: Sequence[str]
+    table: pd.DataFrame, known: Mapping[str, ColumnSchema], names: Sequence[str]
 ) -> list[PortableColumn]:
     """Return how the columns of a table are written.
 
@@ -131,13 +139,13 @@ def portable_columns(
     ----------
     table : DataFrame
         The table with its missing values.
-    roles : mapping of column to role
-        The roles; a column without one, which was an index, is an identifier.
+    known : mapping of column to ColumnSchema
+        The roles and levels; a column without one, which was an index, is an identifier.
     names : sequence of str
         The names of the columns in the other program.
     """
     return [
-        PortableColumn.fit(table[source], name, roles.get(source, Role.IDENTIFIER))
+        PortableColumn.fit(table[source], name, known.get(source))
         for source, name in zip(table.columns, names, strict=True)
     ]
 

@@ -36,7 +36,7 @@ class Recipe:
     roles : mapping of column to role
         Roles that the user chose; see :func:`changed_roles`.
     rules : mapping of column to mapping
-        Limits, whole numbers and expressions; see :meth:`Schema.with_rules`.
+        Limits, whole numbers, expressions and levels; see :meth:`Schema.with_rules`.
     method, params, seed
         The method, those of its settings that are not its defaults, and its seed.
     model : str, optional

@@ -224,8 +224,14 @@ def _check_command(recipe: Recipe) -> None:
         "numbers that need not be whole": any(
             rules.get("whole") is False for rules in recipe.rules.values()
         ),
-        "derived columns with = in their names": any(
-            "derived" in rules and "=" in str(name) for name, rules in recipe.rules.items()
+        "derived or ordinal columns with = in their names": any(
+            {"derived", "levels"} & set(rules) and "=" in str(name)
+            for name, rules in recipe.rules.items()
+        ),
+        "these levels": not all(
+            _is_command_level(level)
+            for rules in recipe.rules.values()
+            for level in rules.get("levels", ())
         ),
     }
     for what, is_so in objections.items():
@@ -240,11 +246,24 @@ def _rule_words(rules: Mapping[Any, Mapping[str, Any]]) -> list[str]:
         if {"lower", "upper"} & set(one)
     )
     derived = (f"{name} = {one['derived']}" for name, one in rules.items() if "derived" in one)
+    levels = (
+        f"{name}={'<'.join(map(str, one['levels']))}"
+        for name, one in rules.items()
+        if "levels" in one
+    )
     return [
         *_repeated("--limits", limits),
         *_repeated("--whole", (name for name, one in rules.items() if "whole" in one)),
         *_repeated("--derive", derived),
+        *_repeated("--levels", levels),
     ]
+
+
+def _is_command_level(level: Any) -> bool:
+    """Say whether the command reads a level as it is."""
+    if isinstance(level, str):
+        return bool(level) and level == level.strip() and "<" not in level
+    return isinstance(level, int | float) and not isinstance(level, bool)
 
 
 def _limit(rules: Mapping[str, Any], which: str) -> str:

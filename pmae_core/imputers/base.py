@@ -107,6 +107,7 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Return the table imputed; it may have rows that ``fit`` did not learn from."""
         check_is_fitted(self, "encoder_")
         frame = self._read_input(X, reset=False)
+        self._warn_of_unknown_levels(frame)
         return self._like_input(self.encoder_.decode(self._imputed_values(frame), frame), X)
 
     def _imputed_values(self, frame: pd.DataFrame) -> np.ndarray:
@@ -148,6 +149,7 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if n < 1:
             raise ImputationError(f"n must be at least 1, not {n}.")
         frame = self._read_input(X, reset=False)
+        self._warn_of_unknown_levels(frame)
         encoded = self.encoder_.transform(frame)
         state = self.random_state if random_state is None else random_state
         rng = np.random.default_rng(int(check_random_state(state).randint(2**31 - 1)))
@@ -232,6 +234,12 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _warn_of_broken_rules(self, frame: pd.DataFrame) -> None:
         """Warn of observed cells that break the rules of their column."""
         for sentence in self.encoder_.schema_.rule_findings(frame):
+            warnings.warn(sentence, ImputationWarning, stacklevel=3)
+
+    def _warn_of_unknown_levels(self, frame: pd.DataFrame) -> None:
+        """Warn of ordinal cells that have no place in the order that was learned."""
+        schema = self.encoder_.schema_.only(frame.columns)
+        for sentence in schema.level_findings(frame):
             warnings.warn(sentence, ImputationWarning, stacklevel=3)
 
     def _like_input(self, imputed: pd.DataFrame, X: Any) -> Any:

@@ -16,7 +16,7 @@ from pmae_core.expressions import (
     check_names,
     quote_name,
 )
-from pmae_core.inference.design import Design, NamedTable, categories_of, make_design
+from pmae_core.inference.design import Design, NamedTable, categories_of, column_of, make_design
 from pmae_core.inference.fitting import (
     FAMILIES,
     ROBUST_ERRORS,
@@ -91,7 +91,9 @@ class AnalysisModel:
             weights=weights,
             clusters=clusters,
             errors="cluster" if clusters else errors,
-            event_category=_event_category(formula, tables) if family == "logistic" else None,
+            event_category=_event_category(formula, tables, schema)
+            if family == "logistic"
+            else None,
         )
 
     @property
@@ -204,7 +206,9 @@ def _check_family(formula: Formula, family: str, clusters: str | None, errors: s
         raise AnalysisError("The formula has no terms.", advice="Add a column right of ~.")
 
 
-def _event_category(formula: Formula, tables: Sequence[NamedTable]) -> str | None:
+def _event_category(
+    formula: Formula, tables: Sequence[NamedTable], schema: Schema | None
+) -> str | None:
     """Return the second of the two categories of an outcome, None if the outcome is a number."""
     outcome = formula.outcome
     if not isinstance(outcome, ColumnName):
@@ -212,7 +216,7 @@ def _event_category(formula: Formula, tables: Sequence[NamedTable]) -> str | Non
     columns = [table.frame[table.columns[outcome.name]] for table in tables]
     if not any(cell_kind(column) in (CellKind.LABEL, CellKind.BOOLEAN) for column in columns):
         return None
-    labels = categories_of(columns)
+    labels = categories_of(columns, column_of(schema, outcome.name))
     if len(labels) != 2:
         example = f'{outcome} == "{labels[0]}"' if labels else f"{outcome} == 1"
         raise AnalysisError(

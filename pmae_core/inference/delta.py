@@ -18,8 +18,9 @@ from pmae_core.inference.odds import OddsShift
 from pmae_core.inference.shift import Scale, imputed_cells, shift_numbers
 from pmae_core.inference.stability import conclusion_stability
 from pmae_core.names import make_unique
-from pmae_core.table import Role, Schema
+from pmae_core.table import Schema
 from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.roles import CODED_ROLES
 from pmae_core.words import cell_text, count, percent
 
 DEFAULT_DELTAS = tuple(np.linspace(-2, 2, 21).round(2).tolist())
@@ -131,7 +132,6 @@ def tipping_point(
     odds = _odds(frame, tables, column, category, probabilities, schema, seed)
     schema = Schema.infer(frame[list(asked.columns)]) if schema is None else schema
     spec, (own, *tables) = _with_indicators(asked, column, [frame, *tables], schema)
-    roles = {name: schema.role(name) for name in asked.columns if name in own}
     probe = _Probe(
         frame=own,
         tables=tables,
@@ -142,7 +142,7 @@ def tipping_point(
         scale=scale,
         category=category,
         odds=odds,
-        schema=Schema.infer(own, roles),
+        schema=schema.for_table(own),
         confidence=confidence,
     )
     grid = sorted({0.0, *map(float, deltas)})
@@ -294,7 +294,7 @@ def _with_indicators(
     taken = [str(name) for name in estimand.columns]
     columns: list[Any] = []
     for place, name in enumerate(estimand.columns):
-        is_kind = schema.role(name) is Role.CATEGORICAL or cell_kind(frame[name]) is CellKind.LABEL
+        is_kind = schema.role(name) in CODED_ROLES or cell_kind(frame[name]) is CellKind.LABEL
         if place < 2 or name == column or not is_kind:
             columns.append(name)
             continue

@@ -22,8 +22,10 @@ from pmae_core.expressions import (
     check_names,
     quote_name,
 )
-from pmae_core.table import Role, Schema
+from pmae_core.table import ColumnSchema, Role, Schema
 from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.levels import levels_of
+from pmae_core.table.roles import CODED_ROLES
 from pmae_core.words import count, listed
 
 FloatArray = npt.NDArray[np.float64]
@@ -226,7 +228,8 @@ def make_design(
     tables : sequence of NamedTable
         Tables whose categories count.
     schema : Schema, optional
-        Columns with the role categorical are categories even if their cells are numbers.
+        Columns with the role categorical or ordinal are categories even if their cells are numbers.
+        The lowest level of an ordinal column is its reference.
     drop_intercept : bool, default False
         Whether to leave the intercept out after coding categories as if there were one, as a Cox
         regression needs.
@@ -238,7 +241,7 @@ def make_design(
     """
     factors = dict.fromkeys(factor for term in formula.terms for factor in term.factors)
     codings = {
-        factor: _coding(factor, tables)
+        factor: _coding(factor, tables, schema)
         for factor in factors
         if _is_category(factor, tables, schema)
     }
@@ -308,11 +311,13 @@ def _is_category(factor: Factor, tables: Sequence[NamedTable], schema: Schema | 
     cells = [_existing(table, factor.name) for table in tables]
     if any(cell_kind(one) in (CellKind.LABEL, CellKind.BOOLEAN) for one in cells):
         return True
-    return schema is not None and Role.CATEGORICAL in _roles(schema, factor.name)
+    column = column_of(schema, factor.name)
+    return column is not None and column.role in CODED_ROLES
 
 
-def _roles(schema: Schema, name: str) -> set[Role]:
-    return {column.role for column in schema if str(column.name) == name}
+def column_of(schema: Schema | None, name: str) -> ColumnSchema | None:
+    """Return what is known about a column by its name in a formula."""
+    return next((column for column in schema or () if str(column.name) == name), None)
 
 
 def _existing(table: NamedTable, name: str) -> pd.Series:
@@ -320,9 +325,9 @@ def _existing(table: NamedTable, name: str) -> pd.Series:
     return table.frame[table.columns[name]]
 
 
-def _coding(factor: Factor, tables: Sequence[NamedTable]) -> CategoryCoding:
+def _coding(factor: Factor, tables: Sequence[NamedTable], schema: Schema | None) -> CategoryCoding:
     (name,) = factor.columns
-    labels = categories_of([_existing(table, name) for table in tables])
+    labels = categories_of([_existing(table, name) for table in tables], column_of(schema, name))
     shown = quote_name(name)
     if len(labels) > MAX_CATEGORIES:
         raise AnalysisError(
@@ -346,10 +351,18 @@ def _coding(factor: Factor, tables: Sequence[NamedTable]) -> CategoryCoding:
     return CategoryCoding(name, tuple(labels))
 
 
-def categories_of(columns: Sequence[pd.Series]) -> list[str]:
+def categories_of(columns: Sequence[pd.Series], known: ColumnSchema | None = None) -> list[str]:
     """Return the categories of a column in several tables together, in their order.
 
-    Declared categories keep their order; numbers, booleans and text are sorted.
+    The levels of an ordinal column and declared categories keep their order; numbers, booleans and
+    text are sorted.
+
+    Parameters
+    ----------
+    columns
+        The column in each table.
+    known
+        Its role, and its levels if it is ordinal.
 
     Examples
     --------
@@ -357,6 +370,10 @@ def categories_of(columns: Sequence[pd.Series]) -> list[str]:
     ['2', '3', '10']
     """
     present = {label for column in columns for label in _labels(column.dropna())}
+    if known is not None and known.role is Role.ORDINAL:
+        everywhere = pd.concat([column.dropna().astype(object) for column in columns])
+        levels = known.rules.levels or levels_of(everywhere)
+        return [label for level in levels if (label := _label(level)) in present]
     if all(isinstance(column.dtype, pd.CategoricalDtype) for column in columns):
         declared = (_label(value) for column in columns for value in column.cat.categories)
         return [label for label in dict.fromkeys(declared) if label in present]

@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from pmae_core.errors import ScoringError
-from pmae_core.table import Role, Schema
+from pmae_core.table import Schema
 from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.roles import CODED_ROLES
 from pmae_core.words import count, listed
 
 FloatArray = npt.NDArray[np.float64]
@@ -148,7 +149,7 @@ class NumberReader:
     def controls(self, table: pd.DataFrame, name: Any) -> FloatArray:
         """Return a column as features: itself, or 0/1 columns for all categories but the first."""
         is_label = cell_kind(table[name]) is CellKind.LABEL
-        if not is_label and self.schema.role(name) is not Role.CATEGORICAL:
+        if not is_label and self.schema.role(name) not in CODED_ROLES:
             return self.numbers(table, name)[:, None]
         if table[name].isna().any():
             raise ScoringError(f"Column {name!r} has missing values.")

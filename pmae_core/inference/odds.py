@@ -281,9 +281,8 @@ class _Features:
 
     @classmethod
     def fit(cls, others: pd.DataFrame, schema: Schema | None) -> _Features:
-        roles = {} if schema is None else {c.name: c.role for c in schema if c.name in others}
         rare = max(1, len(others) // MOST_LEVELS)
-        used = Schema.infer(others, roles)
+        used = Schema.infer(others) if schema is None else schema.for_table(others)
         encoder = TableEncoder(schema=used, numeric="standard", min_category_count=rare)
         return cls(encoder.fit(others))
 

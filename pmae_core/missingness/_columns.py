@@ -12,11 +12,9 @@ from pmae_core.errors import TableError
 from pmae_core.missingness.patterns import BoolArray, FloatArray, IntArray
 from pmae_core.table.cells import CellKind, cell_kind
 from pmae_core.table.number_cells import NumberCells
-from pmae_core.table.schema import Role, Schema
+from pmae_core.table.roles import Role
+from pmae_core.table.schema import Schema
 from pmae_core.table.time_cells import TimeCells
-
-NUMBER_ROLES = (Role.NUMERICAL, Role.DATETIME)
-LABEL_ROLES = (Role.CATEGORICAL, Role.BOOLEAN)
 
 _ANY_NUMBERS = NumberCells(integer=False, written_as="float")
 

@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 
 from pmae_core.missingness._columns import (
-    LABEL_ROLES,
-    NUMBER_ROLES,
     number_words,
     read_labels,
     read_numbers,
 )
 from pmae_core.missingness.patterns import IntArray
+from pmae_core.table.roles import LABEL_ROLES, NUMBER_ROLES
 from pmae_core.table.schema import Schema
 
 _LABELS_PER_COLUMN = 8

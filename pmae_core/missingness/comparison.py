@@ -12,8 +12,6 @@ import pandas as pd
 
 from pmae_core.errors import TableError
 from pmae_core.missingness._columns import (
-    LABEL_ROLES,
-    NUMBER_ROLES,
     chi_squared_bound,
     has_meaningful_mean,
     missing_rows,
@@ -23,7 +21,9 @@ from pmae_core.missingness._columns import (
     schema_of,
 )
 from pmae_core.missingness.patterns import BoolArray, FloatArray
-from pmae_core.table.schema import Role, Schema
+from pmae_core.table.levels import levels_of
+from pmae_core.table.roles import LABEL_ROLES, NUMBER_ROLES, Role
+from pmae_core.table.schema import Schema
 
 Kind = Literal["numerical", "categorical"]
 
@@ -230,7 +230,8 @@ def compare_distributions(
     n_bins : int, default 30
         Bars of a numerical column at most, or one more; they end at round numbers.
     max_labels : int, default 12
-        Labels of a categorical column, the most frequent ones; the rest are counted together.
+        Labels of a categorical column, the most frequent ones; the rest are counted together. The
+        levels of an ordinal column are in their order.
 
     Examples
     --------
@@ -243,7 +244,7 @@ def compare_distributions(
     schema = schema_of(df, schema)
     role = schema.role(other)
     if role in LABEL_ROLES:
-        return _distribution_of_labels(df[other], missing, max_labels)
+        return _distribution_of_labels(df[other], schema, missing, max_labels)
     if role not in NUMBER_ROLES:
         raise TableError(f"Column {other!r} is {role}: its values are not compared.")
     return _distribution_of_numbers(df[other], schema, missing, n_bins)
@@ -302,7 +303,7 @@ def _round_step(at_least: float) -> float:
 
 
 def _distribution_of_labels(
-    series: pd.Series, missing: BoolArray, max_labels: int
+    series: pd.Series, schema: Schema, missing: BoolArray, max_labels: int
 ) -> ValueDistribution:
     codes, labels = read_labels(series)
     if not labels:
@@ -310,6 +311,9 @@ def _distribution_of_labels(
     counts = _counts_of_labels(codes, labels, missing)
     order = np.argsort(-counts.sum(axis=0), kind="stable")
     shown = order if len(order) <= max_labels else order[: max_labels - 1]
+    if schema.role(series.name) is Role.ORDINAL:
+        levels = levels_of(series, schema[series.name].rules.levels)
+        shown = np.array(sorted(shown, key=lambda code: levels.index(labels[code])))
     words = [str(labels[code]) for code in shown]
     kept = counts[:, shown]
     if len(shown) < len(order):

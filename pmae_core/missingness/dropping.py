@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 
 from pmae_core.missingness._columns import (
-    LABEL_ROLES,
-    NUMBER_ROLES,
     chi_squared_bound,
     has_meaningful_mean,
     places_of,
@@ -20,7 +18,8 @@ from pmae_core.missingness._columns import (
 )
 from pmae_core.missingness.blocks import find_blocks
 from pmae_core.missingness.patterns import BoolArray, IntArray, MissingPatterns, find_patterns
-from pmae_core.table.schema import Role, Schema
+from pmae_core.table.roles import LABEL_ROLES, NUMBER_ROLES, Role
+from pmae_core.table.schema import Schema
 
 
 def count_complete_rows(

@@ -15,16 +15,17 @@ from pmae_core.table.cells import impute_cells, observed_cells
 from pmae_core.table.encoded_table import EncodedColumn
 from pmae_core.table.labels import LabelCells
 from pmae_core.table.number_cells import NumberCells
+from pmae_core.table.ordinal_cells import OrdinalCells
 from pmae_core.table.scaling import Scaler, scaler_from_dict
 from pmae_core.table.time_cells import TimeCells
 
 
 @dataclass(frozen=True, eq=False)
 class NumericalColumn:
-    """A learned column of numbers or times."""
+    """A learned column of numbers, times or the ranks of levels."""
 
     name: Hashable
-    cells: NumberCells | TimeCells
+    cells: NumberCells | TimeCells | OrdinalCells
     scaler: Scaler
 
     @property
@@ -53,6 +54,10 @@ class NumericalColumn:
         if reflect and isinstance(self.cells, NumberCells):
             values = self._reflected(values, self.cells)
         return self.cells.write(self.scaler.unscale(values), like)
+
+    def ready(self, series: pd.Series) -> pd.Series:
+        """Return the column able to hold everything that `write` returns."""
+        return self.cells.ready(series) if isinstance(self.cells, OrdinalCells) else series
 
     def _reflected(self, scores: np.ndarray, cells: NumberCells) -> np.ndarray:
         """Return scores reflected at the limits that lie inside the observed range.
@@ -100,6 +105,10 @@ class CategoricalColumn:
         codes = np.clip(np.rint(values), 0, self.labels.n_classes - 1).astype(np.intp)
         return self.labels.write(codes, like)
 
+    def ready(self, series: pd.Series) -> pd.Series:
+        """Return the column able to hold everything that `write` returns."""
+        return self.labels.ready(series)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the column as JSON-able data."""
         return {
@@ -121,8 +130,10 @@ def column_from_dict(data: Mapping[str, Any]) -> LearnedColumn:
     return NumericalColumn(name, cells_from_dict(content), scaler_from_dict(data["scaling"]))
 
 
-def cells_from_dict(data: dict[str, Any]) -> NumberCells | TimeCells:
+def cells_from_dict(data: dict[str, Any]) -> NumberCells | TimeCells | OrdinalCells:
     """Return the translator of cells that `to_dict` wrote."""
+    if data["cells"] == "ordinal":
+        return OrdinalCells.from_dict(data)
     content = {key: value for key, value in data.items() if key != "cells"}
     return NumberCells(**content) if data["cells"] == "number" else TimeCells(**content)
 
@@ -136,8 +147,7 @@ def impute_column(
         return series
     if np.isnan(values[missing]).any():
         raise ImputationError(f"The values for column {column.name!r} hold NaN in missing cells.")
-    if isinstance(column, CategoricalColumn):
-        series = column.labels.ready(series)
+    series = column.ready(series)
     try:
         return impute_cells(series, missing, column.write(values[missing], series, reflect=reflect))
     except (TypeError, ValueError, OverflowError) as error:

@@ -24,8 +24,8 @@ from pmae_core.table.encoded_table import EncodedColumn, EncodedTable
 from pmae_core.table.labels import LabelCells
 from pmae_core.table.learned import NotLearned
 from pmae_core.table.number_cells import NumberCells
-from pmae_core.table.roles import Role, check_role
-from pmae_core.table.rules import ColumnRules
+from pmae_core.table.ordinal_cells import OrdinalCells
+from pmae_core.table.roles import NUMBER_ROLES, Role, check_role
 from pmae_core.table.scaling import NUMERIC_SCALINGS, Scaler, fit_scaler
 from pmae_core.table.schema import ColumnSchema, Schema, check_unique_names
 from pmae_core.table.time_cells import TimeCells
@@ -41,8 +41,10 @@ MOST_CLASSES = 100
 class TableEncoder:
     """Turn a table into numbers for a model, and a model's numbers into cells again.
 
-    Fitted on observed cells only. A column that is always the same is not learned: its missing
-    cells get that value. Identifiers, ignored and empty columns stay as they are.
+    Fitted on observed cells only. The levels of an ordinal column are numbers for a model: their
+    ranks; an imputed cell gets the level nearest to the model's number. A column that is always the
+    same is not learned: its missing cells get that value. Identifiers, ignored and empty columns
+    stay as they are.
 
     Parameters
     ----------
@@ -106,6 +108,7 @@ class TableEncoder:
         schema = Schema.infer(df) if self.schema is None else self.schema
         _check_has_columns(df, schema.names())
         schema.check_rules(df)
+        schema = schema.with_levels(df)
         self.schema_ = schema
         self._derived = [
             DerivedColumn.fit(df, name, expression) for name, expression in schema.derived.items()
@@ -273,8 +276,8 @@ class TableEncoder:
         check_role(series, column.role)
         if reason is not None:
             self._constant.append(_constant_column(series, column))
-        elif column.role in (Role.NUMERICAL, Role.DATETIME):
-            cells = _cells_of(series, column.rules)
+        elif column.role is Role.ORDINAL or column.role in NUMBER_ROLES:
+            cells = _cells_of(series, column)
             numbers = cells.read(series)
             scaler = fit_scaler(numbers[~np.isnan(numbers)], self.numeric)
             self._learned.append(NumericalColumn(series.name, cells, scaler))
@@ -291,15 +294,17 @@ class TableEncoder:
         return int(self.min_category_count)
 
 
-def _cells_of(series: pd.Series, rules: ColumnRules) -> NumberCells | TimeCells:
+def _cells_of(series: pd.Series, column: ColumnSchema) -> NumberCells | TimeCells | OrdinalCells:
+    if column.role is Role.ORDINAL:
+        return OrdinalCells.fit(series, column.rules.levels)
     is_time = cell_kind(series) in (CellKind.DATETIME, CellKind.DURATION)
-    return TimeCells.fit(series) if is_time else rules.applied_to(NumberCells.fit(series))
+    return TimeCells.fit(series) if is_time else column.rules.applied_to(NumberCells.fit(series))
 
 
 def _constant_column(series: pd.Series, column: ColumnSchema) -> CategoricalColumn:
     """Return a column with one value; infinite numbers beside it are no value."""
-    if column.role in (Role.NUMERICAL, Role.DATETIME):
-        cells = _cells_of(series, column.rules)
+    if column.role in NUMBER_ROLES:
+        cells = _cells_of(series, column)
         numbers = cells.read(series)
         series = series[~np.isnan(numbers)]
         if column.rules.restricts:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from pmae_core.table.cells import CellKind, cell_kind, observed_cells
 from pmae_core.table.number_cells import NumberCells
-from pmae_core.table.roles import Role
+from pmae_core.table.roles import NUMBER_ROLES, Role
 from pmae_core.table.time_cells import TimeCells
 
 
@@ -93,7 +93,7 @@ def why_column_not_learned(series: pd.Series, role: Role) -> NotLearned | None:
         return why_not_learned(role, 0, 0)
     if not observed_cells(series).any():
         return why_not_learned(role, 0, 0)
-    if role in (Role.NUMERICAL, Role.DATETIME):
+    if role in NUMBER_ROLES:
         is_time = role is Role.DATETIME or cell_kind(series) is CellKind.DURATION
         numbers = _finite_numbers(series, is_time=is_time)
         # One, two or none decides; counting all of them would take long.

@@ -1,4 +1,4 @@
-"""Suggesting another role for a column whose numbers or words look like codes."""
+"""Suggesting another role for a column whose numbers or words look like codes or levels."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pmae_core.table.cells import CellKind, cell_kind, observed_cells
+from pmae_core.table.levels import MOST_LEVELS, Levels, known_scale
 from pmae_core.table.number_cells import NumberCells
 from pmae_core.table.roles import MOST_CODES, Role, looks_like_codes, looks_like_gapped_codes
 from pmae_core.table.schema import ColumnSchema, Schema
@@ -28,6 +29,8 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _CELLS_PER_NAMED_CODE = 3
 # So many cells show that only two values occur.
 _FEWEST_CELLS_OF_TWO = 6
+# Two words of a scale, such as low and high, may be categories as well.
+_FEWEST_LEVELS = 3
 _YES_NO = (
     *({"yes", "no"}, {"y", "n"}, {"true", "false"}, {"t", "f"}, {"on", "off"}),
     *({"1", "0"}, {"1.0", "0.0"}, {"ja", "nein"}, {"oui", "non"}, {"si", "no"}),
@@ -57,7 +60,7 @@ class RoleSuggestion:
 def suggest_roles(
     df: pd.DataFrame, schema: Schema | None = None, decided: Container[Hashable] = ()
 ) -> list[RoleSuggestion]:
-    """Suggest roles for columns that look like codes or like yes and no; nothing is changed.
+    """Suggest roles for columns of codes, of levels, or of yes and no; nothing is changed.
 
     Parameters
     ----------
@@ -78,6 +81,8 @@ def suggest_roles(
     Suggested are, with the first rule that applies:
 
     - boolean for two values that mean yes and no, such as 0 and 1;
+    - ordinal for three or more words that all are levels of one known scale, such as low, medium
+      and high;
     - categorical for a numerical column that holds
 
       - two different whole numbers,
@@ -104,6 +109,9 @@ def _suggestions(series: pd.Series, column: ColumnSchema) -> Iterator[RoleSugges
         return
     if _means_yes_or_no(series):
         yield RoleSuggestion(column.name, column.role, Role.BOOLEAN, _values_sentence(series))
+    elif column.role is Role.CATEGORICAL and (scale := _scale_of(series)):
+        in_order = f"{_column(series)} has the ordered levels {listed(scale, len(scale))}."
+        yield RoleSuggestion(column.name, column.role, Role.ORDINAL, in_order)
     elif column.role is Role.NUMERICAL and (reason := _reason_for_codes(series)):
         yield RoleSuggestion(column.name, column.role, Role.CATEGORICAL, reason)
 
@@ -114,6 +122,15 @@ def _means_yes_or_no(series: pd.Series) -> bool:
     if int(observed_cells(series).sum()) < _FEWEST_CELLS_OF_TWO or series.nunique() != 2:
         return False
     return {str(value).strip().casefold() for value in series.dropna().unique()} in _YES_NO
+
+
+def _scale_of(series: pd.Series) -> Levels | None:
+    """Return the values of a column in order if all of them are words of one known scale."""
+    if cell_kind(series) is not CellKind.LABEL or series.nunique() < _FEWEST_LEVELS:
+        return None
+    if series.nunique() > MOST_LEVELS:
+        return None
+    return known_scale(series.dropna().unique().tolist())
 
 
 def _reason_for_codes(series: pd.Series) -> str | None:

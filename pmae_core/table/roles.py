@@ -11,6 +11,7 @@ import pandas as pd
 
 from pmae_core.errors import SchemaError
 from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.levels import check_can_have_levels
 from pmae_core.table.number_cells import NumberCells
 from pmae_core.table.time_cells import TimeCells
 from pmae_core.words import listed
@@ -38,11 +39,21 @@ class Role(enum.StrEnum):
 
     NUMERICAL = "numerical"
     CATEGORICAL = "categorical"
+    ORDINAL = "ordinal"
     BOOLEAN = "boolean"
     DATETIME = "datetime"
     IDENTIFIER = "identifier"
     IGNORED = "ignored"
 
+
+NUMBER_ROLES = (Role.NUMERICAL, Role.DATETIME)
+"""The roles of amounts and points in time."""
+
+LABEL_ROLES = (Role.CATEGORICAL, Role.ORDINAL, Role.BOOLEAN)
+"""The roles of values that are shown, counted and coded one by one."""
+
+CODED_ROLES = (Role.CATEGORICAL, Role.ORDINAL)
+"""The roles in which numbers are codes: a model has a coefficient for each."""
 
 _ROLE_OF_KIND = {
     CellKind.NUMBER: Role.NUMERICAL,
@@ -183,7 +194,11 @@ def as_role(role: Role | str) -> Role:
 
 
 def check_role(series: pd.Series, role: Role) -> None:
-    """Raise a SchemaError if a column cannot have a role."""
+    """Raise a SchemaError if a column cannot have a role.
+
+    Whether the order of the values of an ordinal column is known depends on its rules, too: see
+    `check_rules`.
+    """
     kind = cell_kind(series)
     if role is Role.NUMERICAL and kind is not CellKind.DURATION:
         NumberCells.fit(series)
@@ -194,6 +209,8 @@ def check_role(series: pd.Series, role: Role) -> None:
                 advice="Give it the role numerical.",
             )
         TimeCells.fit(series)
+    elif role is Role.ORDINAL:
+        check_can_have_levels(series)
     elif role in (Role.CATEGORICAL, Role.BOOLEAN) and kind is CellKind.OTHER:
         raise SchemaError(
             f"Column {series.name!r} ({series.dtype}) holds values that cannot be categories.",

@@ -1,4 +1,4 @@
-"""What imputed values of a column may be: limits, whole numbers, a formula."""
+"""What the values of a column may be: limits, whole numbers, a formula, levels in order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 
 from pmae_core.errors import SchemaError
+from pmae_core.storage.json_values import from_json_value, is_json_value, to_json_value
 from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.table.levels import Levels, levels_of, unknown_levels
 from pmae_core.table.number_cells import NumberCells
 from pmae_core.table.roles import Role
 from pmae_core.words import cell_text, count, listed
@@ -34,6 +36,9 @@ class ColumnRules:
         True rounds imputed numbers to whole ones, False does not, even if all observed are whole.
     derived
         The column is computed from others by this expression, such as ``weight / height**2``.
+    levels
+        The values of an ordinal column, from the lowest to the highest; other roles do not use
+        them.
 
     Examples
     --------
@@ -46,6 +51,7 @@ class ColumnRules:
     upper: float | None = None
     whole: bool | None = None
     derived: str | None = None
+    levels: Levels | None = None
 
     @classmethod
     def read(cls, data: ColumnRules | Mapping[str, Any], name: Hashable) -> ColumnRules:
@@ -62,6 +68,7 @@ class ColumnRules:
             upper=_read_limit(content.get("upper"), "upper", name),
             whole=_read_whole(content.get("whole"), name),
             derived=_read_text(content.get("derived"), name),
+            levels=_read_levels(content.get("levels"), name),
         )
         if rules.lower is not None and rules.upper is not None and rules.lower > rules.upper:
             raise SchemaError(
@@ -98,14 +105,27 @@ class ColumnRules:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is declared as JSON-able data."""
-        return {key: value for key, value in asdict(self).items() if value is not None}
+        declared = {key: value for key, value in asdict(self).items() if value is not None}
+        if self.levels is not None:
+            declared["levels"] = [to_json_value(level) for level in self.levels]
+        return declared
 
 
 NO_RULES = ColumnRules()
 
 
 def check_rules(series: pd.Series, role: Role, rules: ColumnRules) -> None:
-    """Raise a SchemaError if limits or whole numbers cannot hold in a column."""
+    """Raise a SchemaError if the rules of a column cannot hold in it.
+
+    Those of an ordinal column without declared levels hold if its cells show their order.
+    """
+    if role is Role.ORDINAL or rules.levels is not None:
+        levels_of(series, rules.levels)
+    if role is Role.ORDINAL and rules.derived is not None:
+        raise SchemaError(
+            f"Column {series.name!r} is computed from others: its values are numbers, not levels.",
+            advice="Remove its expression, or give it the role numerical.",
+        )
     if not rules.restricts:
         return
     if role is not Role.NUMERICAL or cell_kind(series) not in (CellKind.NUMBER, CellKind.LABEL):
@@ -127,6 +147,27 @@ def check_rules(series: pd.Series, role: Role, rules: ColumnRules) -> None:
             f"({rules.limits_text}).",
             advice="Widen them, or allow numbers that are not whole.",
         )
+
+
+def level_findings(series: pd.Series, rules: ColumnRules) -> list[str]:
+    """Return a sentence if a column holds values that are not among its declared levels.
+
+    Examples
+    --------
+    >>> stages = pd.Series([1, 3, 7, 7], name="stage")
+    >>> print(*level_findings(stages, ColumnRules(levels=(1, 2, 3))))
+    2 values of 'stage' are not among its levels (1, 2 and 3), for example 7. They stay as they \
+are, but nothing is learned or imputed from them.
+    """
+    if rules.levels is None or not (unknown := unknown_levels(series, rules.levels)):
+        return []
+    n = int(series.isin(unknown).sum())
+    return [
+        f"{count(n, 'value')} of {series.name!r} {'is' if n == 1 else 'are'} not among its levels "
+        f"({listed(map(cell_text, rules.levels), most=10)}), for example {cell_text(unknown[0])}. "
+        f"{'It stays as it is' if n == 1 else 'They stay as they are'}, but nothing is learned or "
+        f"imputed from {'it' if n == 1 else 'them'}."
+    ]
 
 
 def rule_findings(series: pd.Series, rules: ColumnRules) -> list[str]:
@@ -192,3 +233,35 @@ def _read_text(value: Any, name: Hashable) -> str | None:
             f"not {value!r}."
         )
     return value.strip()
+
+
+def _read_levels(value: Any, name: Hashable) -> Levels | None:
+    if value is None:
+        return None
+    refused = SchemaError(
+        f"The levels of column {name!r} must be a list of labels or numbers, not {value!r}."
+    )
+    if not isinstance(value, list | tuple):
+        raise refused
+    try:
+        levels = tuple(from_json_value(level) for level in value)
+    except (KeyError, TypeError, ValueError):
+        raise refused from None
+    if not all(map(_is_level, levels)):
+        raise refused
+    repeated = [level for place, level in enumerate(levels) if level in levels[:place]]
+    if repeated:
+        raise SchemaError(
+            f"The levels of column {name!r} name {cell_text(repeated[0])} more than once.",
+            advice="Name each level once, from the lowest to the highest.",
+        )
+    if len(levels) < 2:
+        raise SchemaError(
+            f"Column {name!r} needs at least two levels, not {len(levels)}.",
+            advice="Name its levels from the lowest to the highest.",
+        )
+    return levels
+
+
+def _is_level(value: Any) -> bool:
+    return is_json_value(value) and not isinstance(value, tuple) and not pd.isna(value)

@@ -23,9 +23,10 @@ from pmae_core.table.learned import (
     why_column_not_learned,
     why_not_learned,
 )
+from pmae_core.table.levels import levels_of
 from pmae_core.table.number_cells import NumberCells
-from pmae_core.table.roles import Role, as_role, check_role, infer_role
-from pmae_core.table.rules import NO_RULES, ColumnRules, check_rules, rule_findings
+from pmae_core.table.roles import NUMBER_ROLES, Role, as_role, check_role, infer_role
+from pmae_core.table.rules import NO_RULES, ColumnRules, check_rules, level_findings, rule_findings
 from pmae_core.words import listed
 
 Rules = Mapping[Any, ColumnRules | Mapping[str, Any]]
@@ -64,7 +65,8 @@ class ColumnSchema:
     flags
         What is remarkable about the cells.
     rules
-        Declared limits, whole numbers, and the expression of a derived column.
+        Declared limits, whole numbers, the expression of a derived column, and the levels of an
+        ordinal one.
     """
 
     name: Hashable
@@ -81,7 +83,7 @@ class ColumnSchema:
     @property
     def not_learned(self) -> NotLearned | None:
         """Why the column is not learned; None if it is."""
-        is_number = self.role in (Role.NUMERICAL, Role.DATETIME)
+        is_number = self.role in NUMBER_ROLES
         return why_not_learned(
             self.role, self.n_observed, self.n_numbers if is_number else self.n_unique
         )
@@ -159,12 +161,12 @@ class Schema:
         roles
             Roles that you know better, by column name.
         rules
-            Limits, whole numbers and expressions by column name; see `with_rules`.
+            Limits, whole numbers, expressions and levels by column name; see `with_rules`.
 
         Returns
         -------
         Schema
-            One entry for each column.
+            One entry for each column. Ordinal columns name their levels.
 
         Raises
         ------
@@ -178,7 +180,7 @@ class Schema:
             check_role(df[name], schema.role(name))
         schema = schema.with_rules(rules or {})
         schema.check_rules(df)
-        return schema
+        return schema.with_levels(df)
 
     def with_roles(self, roles: Mapping[Any, Role | str]) -> Schema:
         """Return the schema with other roles for some columns.
@@ -198,8 +200,8 @@ class Schema:
         Parameters
         ----------
         rules
-            By column name, a mapping with some of ``lower``, ``upper``, ``whole`` and ``derived``
-            (see :class:`ColumnRules`). An empty mapping removes the rules of a column.
+            By column name, a mapping with some of ``lower``, ``upper``, ``whole``, ``derived`` and
+            ``levels`` (see :class:`ColumnRules`). An empty mapping removes the rules of a column.
 
         Examples
         --------
@@ -215,6 +217,24 @@ class Schema:
         )
         order_expressions(schema._expression_texts(), schema.names())
         return schema
+
+    def with_levels(self, df: pd.DataFrame) -> Schema:
+        """Return the schema in which every ordinal column of a table names its levels.
+
+        Levels that nobody declared are in the order that the cells show.
+
+        Raises
+        ------
+        SchemaError
+            If they show none, or hold values that are not among the declared levels.
+
+        Examples
+        --------
+        >>> df = pd.DataFrame({"pain": ["mild", None, "none", "severe"]})
+        >>> Schema.infer(df).with_roles({"pain": "ordinal"}).with_levels(df)["pain"].rules.levels
+        ('none', 'mild', 'severe')
+        """
+        return Schema(tuple(_with_levels(column, df) for column in self))
 
     @property
     def rules(self) -> dict[Any, dict[str, Any]]:
@@ -236,6 +256,22 @@ class Schema:
 
     def _expression_texts(self) -> dict[Any, str]:
         return {c.name: c.rules.derived for c in self if c.rules.derived is not None}
+
+    def for_table(self, df: pd.DataFrame) -> Schema:
+        """Return the schema of another table: its own counts, with the roles and rules of this one.
+
+        Columns that this schema does not know are inferred; those that the table lacks are gone.
+
+        Examples
+        --------
+        >>> df = pd.DataFrame({"age": [31, 45, 52], "zip": [1, 2, 2]})
+        >>> schema = Schema.infer(df, {"zip": "categorical"}, {"age": {"lower": 0}})
+        >>> other = schema.for_table(df.iloc[:2].assign(x=0.5))
+        >>> other.role("zip").value, other.rules, other["age"].n_rows
+        ('categorical', {'age': {'lower': 0.0}}, 2)
+        """
+        known = self.only(df.columns)
+        return Schema.infer(df, {column.name: column.role for column in known}, known.rules)
 
     def only(self, names: Container[Hashable]) -> Schema:
         """Return the schema of some of the columns.
@@ -260,7 +296,7 @@ class Schema:
     def check_rules(self, df: pd.DataFrame) -> None:
         """Raise a SchemaError if rules cannot hold in the columns of a table."""
         for column in self:
-            if column.rules:
+            if column.rules or column.role is Role.ORDINAL:
                 check_rules(df[column.name], column.role, column.rules)
         for name, expression in self.derived.items():
             DerivedColumn.fit(df, name, expression)
@@ -269,6 +305,11 @@ class Schema:
         """Return a sentence for each rule that observed cells of a table break."""
         broken = (rule_findings(df[column.name], column.rules) for column in self)
         return [*chain.from_iterable(broken), *derived_findings(df, self.derived)]
+
+    def level_findings(self, df: pd.DataFrame) -> list[str]:
+        """Return a sentence for each ordinal column that holds values not among its levels."""
+        ordinal = (column for column in self if column.role is Role.ORDINAL)
+        return [s for column in ordinal for s in level_findings(df[column.name], column.rules)]
 
     def _check_known(self, named: Mapping[Any, Any], what: str) -> None:
         known = {column.name for column in self.columns}
@@ -400,6 +441,14 @@ def check_unique_names(df: pd.DataFrame) -> None:
 
 def _names(names: list[Any]) -> str:
     return listed(map(repr, names), most=10) or "no columns"
+
+
+def _with_levels(column: ColumnSchema, df: pd.DataFrame) -> ColumnSchema:
+    if column.role is not Role.ORDINAL:
+        return column
+    levels = levels_of(df[column.name], column.rules.levels)
+    # A single value has no order that could be named.
+    return replace(column, rules=replace(column.rules, levels=levels if len(levels) > 1 else None))
 
 
 def _infer_column(series: pd.Series) -> ColumnSchema:

@@ -41,7 +41,9 @@ _YES_NO = ("ascites", "hepatomegaly", "spiders")
 _EDEMA_LEVELS = ["no edema", "untreated or resolved", "despite diuretics"]
 _WHOLE_NUMBERS = ("cholesterol", "copper", "triglycerides", "platelets", "stage")
 
-CIRRHOSIS_ROLES = dict.fromkeys(_YES_NO, Role.BOOLEAN)
+_IN_ORDER = ("edema", "stage")
+
+CIRRHOSIS_ROLES = dict.fromkeys(_YES_NO, Role.BOOLEAN) | dict.fromkeys(_IN_ORDER, Role.ORDINAL)
 """Roles that the cells alone do not show."""
 
 

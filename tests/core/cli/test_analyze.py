@@ -5,6 +5,7 @@ import json
 import pytest
 
 from pmae_core.imputers import list_imputers
+from pmae_core.imputers.classic.em import EMImputer
 from pmae_core.inference import analyze
 from pmae_core.table import read_table
 from tests.support.shell import one_line, run
@@ -117,3 +118,14 @@ def test_missing_values_without_a_method_are_named(survey_csv):
 
 def test_the_help_shows_examples():
     assert "pmae analyze 'log(wage) ~ education" in run("analyze", "--help").output
+
+
+def test_limits_hold_while_a_table_is_imputed_for_the_analysis(survey_csv, monkeypatch):
+    schemas = []
+    fit = EMImputer.fit
+    monkeypatch.setattr(
+        EMImputer, "fit", lambda self, *a, **k: schemas.append(self.schema) or fit(self, *a, **k)
+    )
+    options = ("--method", "em", "--imputations", 2, "--limits", "height=1.6..", "--quiet")
+    run("analyze", "height ~ age", survey_csv, *options, "--levels", "town=Ulm<Bonn")
+    assert schemas[0].rules == {"height": {"lower": 1.6}, "town": {"levels": ["Ulm", "Bonn"]}}

@@ -284,3 +284,16 @@ def test_limits_whole_numbers_and_derived_columns(tmp_path):
     assert "2 observed values of 'x' lie outside its limits" in one_line(result.stderr)
     imputed = read_table(output)
     assert imputed.loc[3].tolist() == [4, 8]
+
+
+def test_levels_make_a_column_ordinal_and_are_kept_with_the_imputations(survey_csv, tmp_path):
+    out = tmp_path / "all.zip"
+    run(
+        *("impute", survey_csv, "-o", tmp_path / "o.csv", "--method", "em", "--imputations", 2),
+        *("--levels", "town=Ulm < Bonn", "--limits", "height=1.6..", "--imputations-out", out),
+    )
+    saved = read_imputations(out)
+    assert saved.schema.role("town") == "ordinal"
+    assert saved.schema.rules == {"height": {"lower": 1.6}, "town": {"levels": ["Ulm", "Bonn"]}}
+    assert saved.manifest.read_recipe().rules["height"] == {"lower": 1.6}
+    assert set(read_table(tmp_path / "o.csv")["town"]) == {"Ulm", "Bonn"}

@@ -96,3 +96,15 @@ def test_rules_of_one_column_are_put_together():
         "n": {"upper": 3, "whole": True},
         "c": {"derived": "a == 1"},
     }
+
+
+@pytest.mark.parametrize("text", ["grade", "grade=", "grade=a", "grade=a<<b", "=a<b"])
+def test_levels_of_another_form_are_refused(text):
+    with pytest.raises(typer.BadParameter, match=r"is not of the form COLUMN=LOWEST<"):
+        options.read_rules(levels=[text])
+
+
+def test_columns_with_levels_are_ordinal_unless_they_have_a_role():
+    rules = options.read_rules(levels=["a=x < y=1", "b=x<y"], whole=["c"])
+    assert rules["a"] == {"levels": ["x", "y=1"]}
+    assert options.with_ordinal({"b": "categorical"}, rules) == {"a": "ordinal", "b": "categorical"}

@@ -51,3 +51,10 @@ def test_score_without_missing_scores_all_cells_and_says_so(scored):
 
 def test_score_of_tables_that_do_not_fit_is_refused(scored, complete_csv):
     run("score", scored / "truth.csv", complete_csv, code=1)
+
+
+def test_levels_are_scored_by_their_ranks(scored):
+    files = (scored / "truth.csv", scored / "imputed.csv", "--missing", scored / "missing.csv")
+    score = json.loads(run("score", *files, "--levels", "y=b<a", "--json").stdout)
+    assert score["per_column"]["y"]["role"] == "ordinal"
+    assert score["per_column"]["y"]["mae"] == score["per_column"]["y"]["accuracy"] == 0.5

@@ -7,6 +7,7 @@ from scipy import stats
 
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation.distribution import energy_distance, energy_score
+from pmae_core.table import Schema
 
 
 def test_one_dimension_agrees_with_scipy():
@@ -103,3 +104,14 @@ def test_many_rows_are_sampled_with_a_seed():
 def test_nothing_missing_is_refused(complete):
     with pytest.raises(ScoringError):
         energy_score(complete, complete, complete.isna())
+
+
+def test_a_level_next_to_the_true_one_is_nearer_than_one_far_off():
+    truth = pd.DataFrame({"size": ["small", "medium", "large"] * 10})
+    missing = truth == "small"
+    schema = Schema.infer(truth, {"size": "ordinal"})
+    near, far = (
+        energy_score(truth, truth.mask(missing, level), missing, schema)
+        for level in ("medium", "large")
+    )
+    assert near < far

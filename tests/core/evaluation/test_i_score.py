@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,6 +7,7 @@ import pytest
 from pmae_core.errors import ScoringError
 from pmae_core.evaluation.i_score import FEW_MISSING, NO_PREDICTOR, energy_i_score
 from pmae_core.imputers.base import BaseImputer
+from pmae_core.table import Schema
 
 
 class ByRegression(BaseImputer):
@@ -114,3 +117,33 @@ def test_nothing_missing_is_refused():
         energy_i_score(pair().dropna(), "naive")
     with pytest.raises(ScoringError, match="at least 1"):
         energy_i_score(pair(), "naive", imputations=0)
+
+
+class KeepsLimits(ByRegression):
+    """Records the rules of every table that it is fitted to."""
+
+    seen: ClassVar[list] = []
+
+    def fit(self, X, y=None, **options):
+        self.seen.append(self.schema.rules)
+        return super().fit(X, y, **options)
+
+
+def test_rules_hold_in_every_fit():
+    table = pair()
+    rules = {"y": {"lower": -1.0}}
+    energy_i_score(table, KeepsLimits(), schema=Schema.infer(table, rules=rules))
+    assert KeepsLimits.seen == [rules, rules]
+
+
+def test_levels_are_scored_by_their_ranks():
+    table = pair()
+    levels = ["no", "hardly", "much"]
+    ranks = pd.cut(table["y"], [-9, -0.5, 0.5, 9], labels=False)
+    in_words = table.assign(y=ranks.map(dict(enumerate(levels))).astype(object))
+    schema = Schema.infer(in_words, {"y": "ordinal"}, {"y": {"levels": levels}})
+
+    found = energy_i_score(in_words, ByRegression(), schema=schema)
+
+    expected = energy_i_score(table.assign(y=ranks), ByRegression(), schema={"y": "numerical"})
+    assert found.overall == pytest.approx(expected.overall)

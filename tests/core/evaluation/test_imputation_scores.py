@@ -15,6 +15,7 @@ from pmae_core.evaluation.imputation_scores import (
     score_imputations,
     spread_of,
 )
+from pmae_core.table import Schema
 
 SEEDS = st.integers(0, 10_000)
 
@@ -80,8 +81,9 @@ def test_the_true_frequencies_score_best(shares, metric):
 
 
 def test_the_brier_score_of_one_imputation_is_the_share_of_errors():
-    truth = pd.Series(["a", "b", "b", "c"])
-    scores = cell_scores(truth, [pd.Series(["a", "b", "a", "a"])], is_number=False)
+    truth = pd.DataFrame({"x": ["a", "b", "b", "c"]})
+    imputed = pd.Series(["a", "b", "a", "a"], name="x")
+    scores = cell_scores(truth["x"], [imputed], Schema.infer(truth))
     assert scores.tolist() == [0, 0, 1, 1]
 
 
@@ -174,3 +176,19 @@ def test_no_imputation_is_refused():
     truth = pd.DataFrame({"x": [0.0, 1.0]})
     with pytest.raises(ScoringError, match="at least one"):
         score_imputations(truth, [], truth.notna())
+
+
+def test_levels_are_scored_by_their_ranks():
+    truth = pd.DataFrame({"size": ["small", "large", "medium", "small"]})
+    missing = pd.DataFrame({"size": [True, True, False, False]})
+    schema = Schema.infer(truth, {"size": "ordinal"})
+    near, far = (truth.mask(missing, level) for level in ("medium", "large"))
+
+    scores = score_imputations(truth, [near, far], missing, schema).loc["size"]
+
+    ranks = pd.DataFrame({"size": truth["size"].map({"small": 0.0, "medium": 1.0, "large": 2.0})})
+    as_numbers = score_imputations(
+        ranks, [ranks.mask(missing, 1.0), ranks.mask(missing, 2.0)], missing, Schema.infer(ranks)
+    ).loc["size"]
+    pd.testing.assert_series_equal(scores, as_numbers)
+    assert scores[["crps", "coverage"]].notna().all()

@@ -251,3 +251,17 @@ def test_balanced_accuracy_is_that_of_scikit_learn():
     imputed = pd.DataFrame({"kind": rng.choice(["a", "b", "c"], 200)})
     score = score_imputation(truth, imputed, truth.notna()).overall["balanced_accuracy"]
     assert score == pytest.approx(balanced_accuracy_score(truth["kind"], imputed["kind"]))
+
+
+def test_levels_have_the_errors_of_their_ranks_and_an_accuracy():
+    truth = pd.DataFrame({"size": ["small", "medium", "large", "medium"]})
+    imputed = pd.DataFrame({"size": ["medium", "medium", "large", "medium"]})
+    missing = pd.DataFrame({"size": [True, True, True, False]})
+    schema = Schema.infer(truth, {"size": "ordinal"})
+
+    found = score_imputation(truth, imputed, missing, schema).per_column.loc["size"]
+
+    assert found["role"] == "ordinal"
+    assert found["rmse"] == pytest.approx(math.sqrt(0.5**2 / 3))
+    assert found["r2"] == found["imputation_accuracy"] == pytest.approx(1 - 1 / 2)
+    assert found["accuracy"] == pytest.approx(2 / 3)

@@ -84,3 +84,17 @@ def test_an_empty_column_stays_empty():
     imputed = impute_with_mean(table, Schema.infer(table))
     assert imputed["nothing"].isna().all()
     assert imputed["x"].notna().all()
+
+
+def test_the_skill_of_levels_counts_how_far_off_they_are():
+    truth = pd.DataFrame({"size": ["small", "medium", "large", "large"] * 5})
+    missing = pd.DataFrame({"size": [True, False, False, True] * 5})
+    schema = Schema.infer(truth, {"size": "ordinal"})
+    by_mean = impute_with_mean(truth.mask(missing), schema)
+    assert set(by_mean["size"][missing["size"]]) == {"large"}  # the rank nearest to 1.5
+    of_mean = score_imputation(truth, by_mean, missing, schema)
+    near = truth.mask(missing & (truth == "small"), "medium")
+
+    skill = skill_over_mean(score_imputation(truth, near, missing, schema), of_mean)
+
+    assert skill["size"] == 1 - (1 / 2) / (4 / 2)

@@ -9,6 +9,7 @@ import pytest
 from pmae_core.errors import Cancelled, ScoringError
 from pmae_core.evaluation import (
     IMPUTATION_METRICS,
+    compare,
     energy_i_score,
     energy_score,
     score_imputation,
@@ -210,3 +211,17 @@ def test_without_missing_values_there_is_no_i_score(complete):
     assert result.status == "done"
     assert math.isnan(result.scores["i_score"])
     assert result.notes[0].startswith("No I-Score: There is nothing to score")
+
+
+def test_levels_are_shown_as_labels_and_scored_by_their_ranks(incomplete):
+    grades = np.resize(["pass", "merit", "distinction"], len(incomplete))
+    table = incomplete.assign(grade=pd.Series(grades).where(np.arange(len(grades)) % 5 > 0))
+    rules = {"grade": {"levels": ["pass", "merit", "distinction"]}}
+    schema = Schema.infer(table, {"grade": "ordinal"}, rules)
+
+    (result,) = compare(table, ["naive"], schema=schema, seeds=[0]).tasks
+
+    assert set(result.points["grade"]["truth"]) <= set(grades)
+    (row,) = [row for row in result.per_column if row["column"] == "grade"]
+    assert row["rmse"] > 0
+    assert 0 < row["accuracy"] < 1

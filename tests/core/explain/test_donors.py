@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pmae_core.errors import SchemaError
 from pmae_core.explain import Neighborhood, nearest_donors, support
-from pmae_core.table import load_dataset
+from pmae_core.table import Schema, load_dataset
 
 
 @pytest.fixture
@@ -191,3 +191,13 @@ def test_a_column_that_is_empty_in_these_rows_counts_for_nothing(people):
 
     assert donors["distance"].notna().all()
     assert donors["n_shared"].tolist() == [2]
+
+
+def test_levels_are_near_if_they_are_neighbors_in_order():
+    frame = pd.DataFrame({"pain": ["none", "mild", "severe"] * 4, "x": [1.0, 2.0, 3.0] * 4})
+    frame.loc[1, "x"] = np.nan
+    frame.loc[0, "x"] = np.nan
+    schema = Schema.infer(frame, {"pain": "ordinal", "x": "numerical"})
+    donors = nearest_donors(frame, 0, "x", k=11, schema=schema)
+    distances = donors.groupby(frame["pain"].loc[donors.index])["distance"].mean()
+    assert distances["none"] < distances["mild"] < distances["severe"]

@@ -221,3 +221,23 @@ def test_the_code_is_known_before_the_file_is_written(original, imputations, sch
         written = write_imputations(tmp_path / name, original, imputations, schema=schema)
         before = imputation_reading(original, imputed, name, format=format, schema=schema)
         assert before == written
+
+
+def test_levels_are_ordered_factors_in_r(original, imputations, tmp_path):
+    rules = {"town": {"levels": ["Ulm", 'Köln, "x"']}, "n": {"levels": [9, 1, 2, 3, 4]}}
+    schema = Schema.infer(original, {"town": "ordinal", "n": "ordinal"}, rules)
+
+    code = write_imputations(tmp_path / "l.csv", original, imputations, schema=schema).code
+
+    assert 'long$town, levels = c("Ulm", "K\\U{f6}ln, \\"x\\""), ordered = TRUE)' in code
+    assert "long$n <- factor(long$n, levels = c(9, 1, 2, 3, 4), ordered = TRUE)" in code
+
+
+def test_levels_are_value_labels_in_their_order_in_stata(original, imputations, tmp_path):
+    path = tmp_path / "l.dta"
+    rules = {"town": {"levels": ["Ulm", 'Köln, "x"']}}
+    schema = Schema.infer(original, {"town": "ordinal"}, rules)
+    write_imputations(path, original, imputations, schema=schema)
+    with pd.read_stata(path, iterator=True) as reader:
+        labels = reader.value_labels()["town"]
+    assert [labels[code] for code in sorted(labels)] == ["Ulm", 'Köln, "x"']

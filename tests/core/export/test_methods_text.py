@@ -155,3 +155,10 @@ def test_a_trained_model_is_reported_with_its_own_seed(frame):
     assert "using a previously trained model, with max_iter = 9, otherwise default settings" in text
     assert "and seed 5" in text
     assert "seed 7" not in text
+
+
+def test_levels_are_reported(frame):
+    rules = {"x": {"levels": [1.5, 2]}, "y_1": {"levels": [1, 2]}}
+    recipe = Recipe(table="t", method="em", roles={"x": "ordinal"}, rules=rules)
+    text = methods_paragraph(recipe, frame, frame.fillna(0.0)).plain
+    assert "Ordinal columns were imputed by the ranks of their levels: x (1.5 < 2)." in text

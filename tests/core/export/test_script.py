@@ -292,3 +292,30 @@ def test_long_settings_are_broken_into_lines():
 
     assert max(map(len, script.splitlines())) < 100
     compile(script, "script", "exec")
+
+
+def test_levels_are_kept_by_script_and_command(recipe, folder):
+    grades = ["pass", "merit", "with distinction"]
+    table = read_table(folder / recipe.table)
+    table["grade"] = np.array(grades)[np.digitize(table["packs"].fillna(0.0), [0.5, 2.0])]
+    table.loc[::6, "grade"] = None
+    table.to_csv(folder / recipe.table, index=False)
+    recipe = replace(
+        recipe,
+        roles={"grade": "ordinal", "zip": "ordinal"},
+        rules={"grade": {"levels": grades}, "zip": {"levels": [303, 101, 202]}},
+    )
+    frame, imputed, imputations = impute(recipe, folder)
+    assert set(imputed["grade"]) == set(grades)
+    assert set(imputed["zip"]) == {101, 202, 303}
+
+    for way in (run_script_here, run_command):
+        way(recipe, folder)
+        check_outputs(recipe, folder, imputed, frame.isna() & imputed.notna(), imputations)
+    assert Recipe.from_dict(json.loads(json.dumps(recipe.to_dict()))) == recipe
+
+
+@pytest.mark.parametrize("level", ["a<b", " a", True, {"date": "2024-02-29"}])
+def test_levels_that_only_the_script_can_express(recipe, level):
+    with pytest.raises(ImputationError, match="cannot express these levels"):
+        command_line(replace(recipe, rules={"zip": {"levels": [level, "z"]}}))

@@ -251,6 +251,51 @@ def test_rules_hold_in_every_imputation(name, table):
         assert (now["double"] - 2 * imputed["total"]).abs().max() < 1e-9
 
 
+GRADES = ["pass", "merit", "distinction"]  # in an order that no rule could find
+
+
+@pytest.fixture(scope="module")
+def ordinal_table(table) -> pd.DataFrame:
+    """Ordinal columns of every dtype that holds levels, beside others."""
+    rank = np.digitize(table["full"], [-0.8, 0.8])
+    frame = table[["size", "level", "town", "full"]].assign(
+        stage=pd.array(1 + rank, dtype="Int64"),
+        grade=np.array(GRADES)[rank],
+        dose=np.array([0.5, 1.0, 2.5])[rank],
+    )
+    frame.loc[frame.index[::4], ["stage", "grade", "dose"]] = pd.NA
+    return frame
+
+
+@EVERY_METHOD
+def test_ordinal_columns_hold_their_levels_in_every_imputation(name, ordinal_table):
+    table = ordinal_table
+    roles = dict.fromkeys(["level", "stage", "grade", "dose"], "ordinal")
+    schema = Schema.infer(table, roles, {"grade": {"levels": GRADES}})
+    imputer = make(name, schema=schema).fit(table)
+    draws = imputer.sample(table, 2, random_state=0) if INFOS[name].draws_samples else []
+    for imputed in (imputer.transform(table), *draws):
+        assert not imputed.isna().any(axis=None)
+        assert imputed.dtypes.equals(table.dtypes)
+        pd.testing.assert_frame_equal(imputed.mask(table.isna()), table, check_exact=True)
+        for column in roles:
+            assert set(imputed[column]) <= set(schema[column].rules.levels)
+
+
+@pytest.mark.parametrize("name", ["knn", "em"])
+def test_a_value_that_is_no_level_stays_with_a_warning(name, ordinal_table):
+    table = ordinal_table[["size", "stage", "full"]]
+    imputer = make(name, schema={"stage": "ordinal"}).fit(table)
+    other = table.copy()
+    other.loc[other.index[1], "stage"] = 9
+    with pytest.warns(
+        ImputationWarning, match=r"1 value of 'stage' is not among its levels \(1, 2"
+    ):
+        imputed = imputer.transform(other)
+    assert imputed["stage"].iloc[1] == 9
+    assert set(imputed["stage"][other["stage"].isna()]) <= {1, 2, 3}
+
+
 @EVERY_METHOD
 def test_methods_describe_themselves(name):
     info = INFOS[name]

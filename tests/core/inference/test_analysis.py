@@ -249,3 +249,16 @@ def test_the_advice_on_imputations_names_a_number(imputations):
     assert "imputations instead of 4" in sentences
     none_missing: Analysis = analyze([imputations[0]] * 2, "y ~ x")
     assert "2 imputations are enough" in " ".join(none_missing.sentences)
+
+
+def test_the_higher_of_two_levels_is_the_event():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=80)})
+    table["risk"] = np.where(table["x"] + rng.normal(size=80) > 0, "high", "low")
+    by_role = analyze(
+        [table], "risk ~ x", family="logistic", schema=Schema.infer(table, {"risk": "ordinal"})
+    )
+    plain = analyze([table], "risk ~ x", family="logistic")
+    estimate, opposite = (one.table.set_index("term")["estimate"]["x"] for one in (by_role, plain))
+    assert estimate == pytest.approx(-opposite)
+    assert estimate > 0

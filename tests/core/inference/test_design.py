@@ -136,3 +136,20 @@ def test_designs_that_would_take_all_memory_are_refused():
 
     with pytest.raises(AnalysisError, match="up to 22,801 coefficients, which is too many for 150"):
         design("a * b", many)
+
+
+@pytest.mark.parametrize(
+    ("column", "levels", "expected"),
+    [("kind", ["c", "a", "b"], ["kind[a]", "kind[b]"]), ("grade", None, ["grade[3]", "grade[10]"])],
+)
+def test_the_lowest_level_is_the_reference(table, column, levels, expected):
+    rules = {} if levels is None else {column: {"levels": levels}}
+    schema = Schema.infer(table, {column: "ordinal"}, rules)
+    assert names(column, table, schema=schema) == ["Intercept", *expected]
+    assert names(column, table, schema=Schema.infer(table).with_rules(rules)) != expected
+
+
+def test_levels_that_nobody_declared_are_in_their_order():
+    table = pd.DataFrame({"x": [1.0, 2.0, 3.0], "pain": ["severe", "none", "mild"]})
+    schema = Schema.infer(table).with_roles({"pain": "ordinal"})
+    assert names("pain", table, schema=schema) == ["Intercept", "pain[mild]", "pain[severe]"]

@@ -233,3 +233,15 @@ def test_a_shift_must_be_finite():
     table, _ = drawn_table(50)
     with pytest.raises(ScoringError, match="delta must be a finite number"):
         shifted(table, missing_kind(table), "kind", np.nan, category="b")
+
+
+def test_levels_of_other_columns_keep_their_declared_order():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"grade": rng.choice(["pass", "merit"], 40), "y": rng.choice(["a", "b"], 40)}
+    )
+    schema = Schema.infer(frame, {"grade": "ordinal"}, {"grade": {"levels": ["pass", "merit"]}})
+    was_imputed = pd.DataFrame(False, index=frame.index, columns=frame.columns)
+    was_imputed.loc[:9, "y"] = True
+    moved = shifted(frame, was_imputed, "y", 50.0, category="a", schema=schema)
+    assert set(moved["y"][:10]) == {"a"}

@@ -208,3 +208,12 @@ def test_chance_leaves_the_bounds_of_all_columns_in_few_tables():
         df["y"] = np.where(rng.random(80) < 0.4, np.nan, 1.0)
         n_wrong += compare_rows(df, "y")["beyond_chance"].any()
     assert n_wrong <= 11
+
+
+def test_levels_are_shown_in_their_order():
+    df = pd.DataFrame({"size": ["large", "large", "small", "medium"], "y": [1.0, None, 2.0, 3.0]})
+    schema = Schema.infer(df, {"size": "ordinal"})
+    assert compare_distributions(df, "y", "size", schema=schema).labels == [
+        *("small", "medium", "large")
+    ]
+    assert compare_rows(df, "y", schema=schema).loc["size", "kind"] == "categorical"

@@ -144,3 +144,17 @@ def test_following_a_suggestion_ends_it():
 def test_samples_raise_no_questions(name):
     dataset = load_dataset(name)
     assert suggest_roles(dataset.frame, dataset.schema) == []
+
+
+def test_words_of_one_scale_are_suggested_to_be_ordinal():
+    frame = pd.DataFrame(
+        {"pain": ["mild", "severe", "none", None] * 3, "town": ["a", "b", "c", "d"] * 3}
+    )
+    (suggestion,) = suggest_roles(frame)
+    assert (suggestion.column, suggestion.suggested) == ("pain", Role.ORDINAL)
+    assert suggestion.reason == "`pain` has the ordered levels none, mild and severe."
+    assert suggest_roles(frame, Schema.infer(frame, {"pain": "ordinal"})) == []
+
+
+def test_two_words_of_a_scale_may_be_categories():
+    assert suggest_roles(pd.DataFrame({"risk": ["low", "high"] * 6})) == []

@@ -20,7 +20,7 @@ def people() -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("rules", "sentence"),
     [
-        ({"lowest": 0}, "Give a mapping with lower, upper, whole or derived"),
+        ({"lowest": 0}, "Give a mapping with lower, upper, whole, derived or levels"),
         (7, "The rules of column 'age' are 7"),
         ({"lower": "0"}, "lower limit of column 'age' must be a finite number, not '0'"),
         ({"upper": math.nan}, "must be a finite number, not nan"),
@@ -28,6 +28,14 @@ def people() -> pd.DataFrame:
         ({"lower": 3, "upper": 2}, "The lower limit 3 of column 'age' is above its upper limit 2"),
         ({"whole": 1}, "whole must be true, false or empty for column 'age', not 1"),
         ({"derived": "  "}, "expression of column 'age' must be text"),
+        (
+            {"levels": "abc"},
+            "levels of column 'age' must be a list of labels or numbers, not 'abc'",
+        ),
+        ({"levels": [1, None]}, "must be a list of labels or numbers"),
+        ({"levels": [1, {"no type": 2}]}, "must be a list of labels or numbers"),
+        ({"levels": [1, 2, 1]}, "The levels of column 'age' name 1 more than once"),
+        ({"levels": [1]}, "Column 'age' needs at least two levels, not 1"),
     ],
 )
 def test_rules_that_say_nothing_are_refused(rules, sentence):
@@ -163,3 +171,27 @@ def test_columns_without_limits_are_imputed_as_ever():
 def test_bounds_of_whole_numbers_are_whole():
     assert NumberCells(True, "float", lower=0.5, upper=2.5).bounds == (1, 2)
     assert NumberCells(False, "float", lower=0.5).bounds == (0.5, math.inf)
+
+
+def test_levels_may_be_declared_before_a_column_is_ordinal():
+    frame = pd.DataFrame({"town": ["Ulm", None, "Bonn"]})
+    with pytest.raises(SchemaError, match=r"not known: Ulm and Bonn\. Declare its levels"):
+        Schema.infer(frame, {"town": "ordinal"})
+    schema = Schema.infer(frame, rules={"town": {"levels": ["Ulm", "Bonn"]}})
+    assert schema.with_roles({"town": "ordinal"}).with_levels(frame).rules == {
+        "town": {"levels": ["Ulm", "Bonn"]}
+    }
+
+
+@pytest.mark.parametrize(
+    ("rules", "sentence"),
+    [
+        ({"lower": 1}, "Limits and whole numbers are for numbers, .* role ordinal"),
+        ({"derived": "x * 2"}, "'stage' is computed from others: its values are numbers"),
+        ({"levels": [1, 2]}, "'stage' holds 1 value not among its levels: 3"),
+    ],
+)
+def test_rules_that_an_ordinal_column_cannot_have(rules, sentence):
+    frame = pd.DataFrame({"stage": [1, 2, 3], "x": [0.5, 1.0, 1.5]})
+    with pytest.raises(SchemaError, match=sentence):
+        Schema.infer(frame, {"stage": "ordinal"}, {"stage": rules})

@@ -478,3 +478,37 @@ def test_only_some_tables_stay_recent_and_their_files_with_them(tmp_path):
         assert own.load(state).frame["a"].tolist() == [int(state.name), int(state.name) + 1]
     with pytest.raises(WorkspaceError, match="This table no longer exists"):
         own.switch_to("0" * 32)
+
+
+def test_levels_are_found_kept_and_undone(own):
+    frame = pd.DataFrame({"pain": ["mild", "none", "severe"], "grade": ["b", "a", "c"]})
+    own.save_table(frame, name="t", source="a test")
+    own.set_roles({"pain": "ordinal"})
+    with pytest.raises(SchemaError, match=r"not known: b, a and c\. Declare its levels"):
+        own.set_roles({"grade": "ordinal"})
+    own.set_rules({"grade": {"levels": ["c", "b", "a"]}})
+    own.set_roles({"grade": "ordinal"})
+
+    schema = reopened(own).table().schema
+    assert schema["pain"].rules.levels == ("none", "mild", "severe")
+    assert schema["grade"].rules.levels == ("c", "b", "a")
+
+    with pytest.raises(SchemaError, match="'grade' is not known"):
+        own.set_rules({"grade": {}})
+    own.undo()
+    assert own.table().schema.role("grade") is Role.CATEGORICAL
+
+
+def test_levels_and_their_role_go_with_the_cells_that_they_were_for(own):
+    frame = pd.DataFrame({"pain": ["mild", "none", "severe", "?"], "grade": ["b", "a", "c", "?"]})
+    own.save_table(frame, name="t", source="a test")
+    own.set_sentinels({"pain": ["?"], "grade": ["?"]})
+    own.set_rules({"grade": {"levels": ["c", "b", "a"]}})
+    own.set_roles({"grade": "ordinal", "pain": "ordinal"})
+
+    own.set_sentinels({"grade": ["?", "a"], "pain": ["?"]})
+    assert own.table().schema["grade"].rules.levels == ("c", "b", "a")
+    own.set_sentinels({"pain": ["?"]})
+    assert own.table().schema.role("pain") is Role.ORDINAL
+    assert own.table().schema.role("grade") is Role.CATEGORICAL
+    assert own.table().schema["grade"].rules.levels is None

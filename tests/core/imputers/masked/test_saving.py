@@ -11,6 +11,8 @@ from pmae_core.errors import ImputationError
 from pmae_core.imputers import PMAEImputer, PMAENetworkImputer, load_imputer, make_imputer
 from pmae_core.imputers.masked.trees import MaskedTreesImputer
 from pmae_core.storage.arrays import FORMAT_VERSION, read_arrays, write_arrays
+from pmae_core.table import Schema
+from tests.support.fast_params import FAST_PARAMS
 from tests.support.mixed_tables import mixed_table
 
 
@@ -79,3 +81,17 @@ def test_an_imputer_that_is_not_fitted_is_not_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         MaskedTreesImputer().save(tmp_path / "model")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["masked-trees", "pmae", "pmae-mix"])
+def test_levels_are_saved_with_the_model(name, incomplete, tmp_path):
+    levels = ["much", "little", "none"]
+    frame = incomplete.assign(pain=np.resize([*levels, None], len(incomplete)))
+    schema = Schema.infer(frame, {"pain": "ordinal"}, {"pain": {"levels": levels}})
+    imputer = make_imputer(name, schema=schema, random_state=0, **FAST_PARAMS[name]).fit(frame)
+    imputer.save(tmp_path / "model")
+
+    loaded = load_imputer(tmp_path / "model")
+
+    assert loaded.encoder_.schema_["pain"].rules.levels == tuple(levels)
+    pd.testing.assert_frame_equal(loaded.transform(frame), imputer.transform(frame))

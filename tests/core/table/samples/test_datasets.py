@@ -240,3 +240,11 @@ def test_the_real_tables_are_as_registered(name):
 def test_diabetes_equals_the_benchmark_table():
     stored = pd.read_parquet(Path(os.environ["PMAE_DATA_DIR"]) / "diabetes.parquet")
     pd.testing.assert_frame_equal(load_dataset("diabetes").frame, stored, check_exact=True)
+
+
+def test_cirrhosis_knows_the_order_of_its_stages():
+    schema = load_dataset("cirrhosis").schema
+    assert schema["stage"].rules.levels == (1, 2, 3, 4)
+    assert schema["edema"].rules.levels == (
+        *("no edema", "untreated or resolved", "despite diuretics"),
+    )
