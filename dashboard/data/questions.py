@@ -83,6 +83,7 @@ def open_questions(
         ([_ask_if_missing(s) for s in sentinels], _ask_if_all_missing),
         (suggested.get(Role.BOOLEAN, []), _ask_for_booleans),
         (suggested.get(Role.CATEGORICAL, []), _ask_for_categories),
+        (suggested.get(Role.ORDINAL, []), _ask_for_ordinals),
         (codes, _ask_if_all_amounts),
     ]
     found = []
@@ -148,8 +149,8 @@ def _ask_for_role(suggestion: RoleSuggestion) -> TableQuestion:
     name = str(suggestion.column)
     # The reason quotes the table, and it begins with the name of the column.
     facts = plain(suggestion.reason.removeprefix(f"`{name}`").strip().removesuffix("."))
-    noun = {Role.BOOLEAN: "a boolean"}.get(suggestion.suggested, "a category")
-    text = f"{code(name)} {facts}: {noun}?"
+    nouns = {Role.BOOLEAN: "a boolean", Role.ORDINAL: "ordinal"}
+    text = f"{code(name)} {facts}: {nouns.get(suggestion.suggested, 'a category')}?"
     return _about_role(name, suggestion.suggested, text, yes="Yes", no="No")
 
 
@@ -169,6 +170,17 @@ def _ask_for_categories(singles: Sequence[TableQuestion]) -> TableQuestion:
         "categorical",
         f"{count(len(singles), 'column')} look like codes ({_names(singles)}): "
         "make them categories?",
+        singles,
+        yes="All at once",
+        no="Keep as they are",
+    )
+
+
+def _ask_for_ordinals(singles: Sequence[TableQuestion]) -> TableQuestion:
+    return _together(
+        "ordinal",
+        f"{count(len(singles), 'column')} hold levels in order ({_names(singles)}): "
+        "make them ordinal?",
         singles,
         yes="All at once",
         no="Keep as they are",

@@ -21,7 +21,7 @@ from dashboard.state import memory
 from dashboard.text import code, plain
 from dashboard.widgets import fragment, show_figure
 from dashboard.widgets.links import page_link
-from pmae_core.table import Role
+from pmae_core.table.roles import LABEL_ROLES
 from pmae_core.words import count
 
 # A list of so many columns is shown whole, a longer one scrolls at this height, in pixels.
@@ -87,7 +87,7 @@ def show_distribution(completed: CompletedTable) -> None:
         help="The columns with imputed cells.",
         width=320,
     )
-    if completed.schema.role(column) not in (Role.CATEGORICAL, Role.BOOLEAN):
+    if completed.schema.role(column) not in LABEL_ROLES:
         _show_values(completed, column)
         return
     values_place, confusion_place = st.columns(2, gap="medium")

@@ -73,6 +73,19 @@ def test_two_values_a_category(own):
     assert question.roles == {"trt": "categorical"}
 
 
+def test_words_of_a_scale_are_levels(own):
+    words = ["mild", "severe", "none", "none"] * 3
+
+    (question,) = questions(opened(own, pain=words))
+    assert question.text == "`pain` has the ordered levels none, mild and severe: ordinal?"
+    assert question.roles == {"pain": "ordinal"}
+
+    (together,) = questions(opened(own, a=words, b=words, c=words, d=words))
+    assert together.text == (
+        "4 columns hold levels in order (`a`, `b`, `c` and 1 more): make them ordinal?"
+    )
+
+
 def test_columns_that_look_like_codes(own):
     table = opened(own, zip=codes(11), region=codes(20), arm=codes(30), branch=codes(40))
 
