@@ -10,6 +10,7 @@ from streamlit.column_config import Column, DatetimeColumn
 
 from dashboard.data import columns, samples, summary
 from dashboard.data.editors_view import height_of, show_roles, show_rules, show_sentinels
+from dashboard.data.levels_view import show_levels
 from dashboard.data.opening_view import show_opening
 from dashboard.data.questions import (
     TableQuestion,
@@ -128,6 +129,7 @@ def _show_details(own: Workspace, table: OpenTable, state: TableState) -> None:
         _show_rows(table, meanings)
     with roles:
         show_roles(table, state, meanings)
+        show_levels(table)
     with sentinels:
         raw = own.raw_table(state)
         suggestions = [

@@ -169,6 +169,21 @@ class TableHistory:
             steps.append(state)
         return steps[-1]
 
+    def set_levels(self, column: str, levels: Sequence[Any]) -> TableState:
+        """Make a column ordinal, with these levels from the lowest to the highest.
+
+        A SchemaError says why they do not fit.
+        """
+        with self._changing_steps() as steps:
+            state = _last(steps)
+            frame = self._derived(state)
+            rules = {**state.rules, column: {**state.rules.get(column, {}), "levels": list(levels)}}
+            roles = {**state.roles, column: Role.ORDINAL.value}
+            state = replace(state, rules=rules, roles=roles, what=f"{column} → ordinal")
+            self._check_rules(state, frame)
+            steps.append(state)
+        return steps[-1]
+
     def _check_rules(self, state: TableState, frame: pd.DataFrame) -> None:
         """Raise a SchemaError if the rules of a state do not fit its table."""
         self.load(state).schema.check_rules(frame)

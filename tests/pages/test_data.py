@@ -715,3 +715,20 @@ def test_the_page_needs_neither_torch_nor_matplotlib():
         check=False,
     )
     assert run.returncode == 0, run.stderr
+
+
+def test_the_order_of_levels_is_declared_on_the_page(fill, open_page, workspace):
+    fill(pd.DataFrame({"size": ["S", "M", "L", None] * 10, "x": range(40)}))
+    app = open_page(PAGE)
+    assert "alphabetical order" in words(app)
+    (order,) = [box for box in app.text_input if box.label == "From the lowest to the highest"]
+
+    order.set_value("S < L").run()
+    app.button("data:levels:use").click().run()
+    assert any(kind == "error" and "M" in said for kind, said in notices(app))
+    (order,) = [box for box in app.text_input if box.label == "From the lowest to the highest"]
+    order.set_value("S < M < L").run()
+    app.button("data:levels:use").click().run()
+
+    assert not app.exception
+    assert workspace.table().schema.role("size") is Role.ORDINAL
