@@ -44,7 +44,7 @@ def show_columns(completed: CompletedTable) -> None:
         st.markdown(f"{needed} care, of {count(len(names), 'column')} with missing values.")
     elif comparison:
         columns = count(len(names), "column")
-        st.markdown(f"No reason for doubt in the {columns} with missing values.")
+        st.markdown(f"No problem found in the {columns} with missing values.")
     if comparison is None:
         _suggest_comparison()
     st.dataframe(

@@ -89,7 +89,7 @@ def column_table(
     is_judged : bool
         Whether a comparison has scored the columns.
     """
-    otherwise = "No reason for doubt." if is_judged else "Not scored yet."
+    otherwise = "No problem found." if is_judged else "Not scored yet."
     rows = [
         {
             "Column": str(name),

@@ -48,7 +48,7 @@ def test_the_sample_is_shown_with_five_figures(open_page):
     assert calm(app)
     assert app.title[0].value == "Masking lab"
     assert len(app.get("plotly_chart")) == 5
-    assert "Column `sex` is observed in 96.8% of rows" in text_of(app)
+    assert "Column `triglycerides` is observed in 67.5% of rows" in text_of(app)
 
 
 def test_the_sentence_of_the_column_follows_the_sliders(fill, open_page):

@@ -56,5 +56,5 @@ def test_columns_to_read_with_care_come_first():
     table = summary.column_table(completed(), ["x", "y"], {"y": "Unreliable."}, is_judged=True)
 
     assert table["Column"].tolist() == ["y", "x"]
-    assert table["Note"].tolist() == ["Unreliable.", "No reason for doubt."]
+    assert table["Note"].tolist() == ["Unreliable.", "No problem found."]
     assert table["Share of rows"].tolist() == [25.0, 50.0]
