@@ -109,7 +109,7 @@ def test_a_shared_view_brings_the_settings_and_not_the_table(visitor, new_visito
     friend = new_visitor()
     friend.open(link)
 
-    expect(friend.page.get_by_text("This view has the settings of the link")).to_be_visible()
+    expect(friend.page.get_by_text("This page has the settings of the link")).to_be_visible()
     expect(friend.slider("a: effect of missingness")).to_have_value("-0.1")
     expect(friend.open_table("cirrhosis")).to_be_visible()
     assert friend.workspace_key() != visitor.workspace_key()
@@ -190,6 +190,7 @@ def test_on_a_telephone_every_figure_has_a_menu_that_covers_no_legend(new_visito
 
 FIGURES_WITHOUT_A_CLEAR_MENU = """
 main => [...main.querySelectorAll('[class*="st-key-figure-"]')]
+    .filter(figure => figure.offsetParent !== null)  // not in a tab that is closed
     .filter(figure => {
         const menu = figure.querySelector('[data-testid="stBidiComponentIsolated"]')
             ?.shadowRoot.querySelector('.opener')?.getBoundingClientRect();

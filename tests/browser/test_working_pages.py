@@ -93,7 +93,7 @@ def start_two_trainings(visitor) -> None:
 def find_it_running_after_a_reload(visitor) -> None:
     visitor.page.reload()
     # One or two: a fast machine may be done with the small one by now.
-    expect(visitor.page.get_by_text(re.compile(r"\d jobs? running"))).to_be_visible()
+    expect(visitor.page.get_by_text(re.compile(r"^\d runs? (active|at \d)"))).to_be_visible()
     expect_training(visitor, ENDLESS, "Running")
     # It moves before our eyes: steps are counted, and a curve grows from them.
     expect(visitor.page.get_by_text(re.compile(r"[Ss]tep [\d,]+ of [\d,]+, about"))).to_be_visible()

@@ -41,7 +41,7 @@ def test_the_sample_is_shown_with_its_figures(open_page):
     assert app.title[0].value == "Amputation lab"
     assert len(app.get("plotly_chart")) == 5
     assert "cells were removed" in text_of(app)
-    assert "333 complete of 344 rows" in text_of(app)
+    assert "276 complete of 418 rows" in text_of(app)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
