@@ -55,7 +55,8 @@ def cell_gains(
     for name, scored in cells.items():
         rows = np.flatnonzero(scored)
         of_mean, of_method = (
-            _errors(truth[name], table[name], schema)[rows] for table in (by_mean, imputed)
+            _errors(truth[name].iloc[rows], table[name].iloc[rows], schema)
+            for table in (by_mean, imputed)
         )
         gains = (of_mean - of_method) / (of_mean.mean() or 1.0)
         if len(rows) > most:

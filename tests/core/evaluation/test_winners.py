@@ -132,3 +132,16 @@ def test_a_randomized_column_is_not_predictable():
     ).column_winners()
     assert found.loc["y", "best"] == "em"
     assert found.loc["trt", "best"] is None
+
+
+def test_nullable_booleans_with_missing_values_are_scored():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"smoker": pd.array(rng.random(80) < 0.4, dtype="boolean"), "x": rng.normal(size=80)}
+    )
+    frame.loc[::7, "smoker"] = None
+
+    compared = compare(frame, ["naive", "knn"], seeds=[0])
+
+    assert [(task.status, task.error) for task in compared.tasks] == [("done", None)] * 2
+    assert "smoker" in compared.tasks[0].gains
