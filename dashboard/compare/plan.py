@@ -50,6 +50,8 @@ class ComparisonPlan:
         Share of the observed cells to hold out.
     budget_seconds : float, optional
         Time limit of all runs together.
+    i_score_columns : int
+        For how many columns to compute the energy-I-Score, too; each costs a fit per run.
     target : str, optional
         The column to predict from the imputed tables.
     conclusions : tuple of tuples
@@ -64,6 +66,7 @@ class ComparisonPlan:
     scenario: Scenario | None = None
     share: float = 0.1
     budget_seconds: float | None = None
+    i_score_columns: int = 0
     target: str | None = None
     conclusions: tuple[tuple[str, ...], ...] = ()
     seed: int = 0
@@ -82,7 +85,7 @@ class ComparisonPlan:
     def n_fits(self) -> int:
         """How often each method is fitted, including predictions and conclusions."""
         after = (self.n_seeds if self.target is not None else 0) + bool(self.conclusions)
-        return self.n_seeds + after
+        return self.n_seeds * (1 + self.i_score_columns) + after
 
     def problem(self) -> str | None:
         """Say why it cannot start, as a sentence; None if it can."""
@@ -123,6 +126,7 @@ def prepare(plan: ComparisonPlan, frame: pd.DataFrame, schema: Schema) -> Prepar
         "method_params": plan.method_params,
         "seeds": list(range(first, first + plan.n_seeds)),
         "budget_seconds": plan.budget_seconds,
+        "i_score": plan.i_score_columns > 0,
         "target": plan.target,
         "downstream": plan.target is not None,
         "conclusions": [list(one) for one in plan.conclusions] or None,

@@ -250,6 +250,16 @@ def _choose_more(table: OpenTable) -> dict[str, Any]:
         help="For all runs together. Runs that have not ended by then are stopped and listed.",
     )
     chosen = {**held_out, "budget_seconds": float(budget) or None}
+    with_i_score = memory.remembered(
+        st.toggle,
+        "I-Score",
+        section=SECTION,
+        name="i_score",
+        default=False,
+        help="Scores random imputations on the table's own missing values, without held-out cells. "
+        "Each method is fitted once more per incomplete column, so runs take much longer.",
+    )
+    chosen["i_score_columns"] = sum(c.n_observed < c.n_rows for c in table.schema) * with_i_score
     if held_out["scenario"] is None:
         chosen["seed"] = choose_seed(
             "First seed", section=SECTION, help="The same seeds hold out the same cells again."

@@ -104,6 +104,7 @@ def test_start_hands_in_what_is_set(fill, table, open_page, store, workspace):
     app.multiselect(key="compare:methods").set_value(METHODS)
     app.number_input(key="compare:n_seeds").set_value(2)
     app.selectbox(key="compare:budget").select(300)
+    app.toggle(key="compare:i_score").set_value(True)
     app.slider(key="compare:share").set_value(0.2).run()
 
     app = calm(press(app, "Start comparison"))
@@ -112,7 +113,7 @@ def test_start_hands_in_what_is_set(fill, table, open_page, store, workspace):
     params = job.spec.params
     assert (params["methods"], params["seeds"]) == (METHODS, [0, 1])
     assert (params["holdout"], params["holdout_share"]) == ("like-mine", 0.2)
-    assert params["budget_seconds"] == 300
+    assert (params["budget_seconds"], params["i_score"]) == (300, True)
     assert "on visits.csv, 2 seeds" in job.name
     assert "Next in the queue" in words(app)
 

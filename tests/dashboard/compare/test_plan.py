@@ -88,6 +88,13 @@ def test_the_target_is_spared_and_conclusions_go_along(table):
     assert plan.n_fits == 3 + 3 + 1
 
 
+def test_an_i_score_costs_a_fit_per_column_and_run(table):
+    plan = ComparisonPlan(methods=("naive",), n_seeds=2, i_score_columns=3)
+
+    assert spec_of(prepare(plan, table, Schema.infer(table))).params["i_score"] is True
+    assert plan.n_fits == 2 * (1 + 3)
+
+
 def test_what_cannot_work_is_said_at_once(table):
     schema = Schema.infer(table)
     with pytest.raises(ScoringError, match="at least one method"):
