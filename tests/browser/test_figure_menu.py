@@ -194,6 +194,7 @@ def test_the_menu_works_by_keyboard(visitor):
     expect(opener).to_be_focused()
 
     visitor.page.keyboard.press("Enter")
+    expect(items.first).to_be_focused()
     with visitor.page.expect_download() as started:
         visitor.page.keyboard.press("Enter")
     assert started.value.suggested_filename == "bars.png"
