@@ -202,19 +202,19 @@ def columns_sentence(winners: pd.DataFrame) -> str:
         return "In every column, at least one method beats the mean or mode."
     if len(unpredictable) == len(winners):
         return (
-            "**No method clearly beats the mean or mode** in any column: the observed columns "
-            "say little about the missing values."
+            "**No method clearly beats the mean or mode** in any column: the held-out cells do "
+            "not show that the observed columns predict the missing values."
         )
     return (
-        f"**No method clearly beats the mean or mode** in {listing(unpredictable)}: imputed "
-        "values there are hardly better than the mean or the most frequent category."
+        f"**No method clearly beats the mean or mode** in {listing(unpredictable)}: the held-out "
+        "cells do not show that imputed values there are any better."
     )
 
 
 def winners_table(winners: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     """Return per column the best method and those tied with it, by their titles."""
     best = [
-        "No method beats the mean" if name is None else titles.get(name, name)
+        "No method clearly beats the mean" if name is None else titles.get(name, name)
         for name in winners["best"]
     ]
     tied = [listed([titles.get(name, name) for name in names]) for names in winners["tied"]]

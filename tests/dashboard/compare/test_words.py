@@ -151,7 +151,7 @@ def test_columns_in_which_nothing_beats_the_mean():
 def test_winners_are_called_by_their_titles():
     table = winners_table(winners(), TITLES)
 
-    assert table["best"].tolist() == ["EM", "No method beats the mean"]
+    assert table["best"].tolist() == ["EM", "No method clearly beats the mean"]
     assert table["tied"].tolist() == ["knn", ""]
 
 
