@@ -36,6 +36,8 @@ class Lesson:
         The answers to choose from, by a permanent key.
     points
         What to remember, shown with the solution (Markdown).
+    simplified
+        What the lesson leaves out or makes simpler than it is (Markdown).
     """
 
     name: str
@@ -44,3 +46,4 @@ class Lesson:
     question: str
     answers: Mapping[str, str]
     points: tuple[str, ...]
+    simplified: str = ""

@@ -6,15 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
-from dashboard.figures import lessons as figures
+from dashboard.components.stage.scene import Scene
 from dashboard.learn import Lesson
 from dashboard.learn.progress import SECTION, start_again
-from dashboard.shell.theme import IMPUTED, NEUTRAL
 from dashboard.state import memory
-from dashboard.widgets import show_figure
 
 
 @dataclass(frozen=True)
@@ -25,17 +20,24 @@ class Exercise:
     ----------
     right
         The key of the right answer.
-    show
-        Draws the picture of the question or, if it is given True, that of the solution.
-    solve
-        Draws the rest of the solution, below.
+    question
+        The picture of the question; often ``solution.first()``.
+    solution
+        The picture that the question's becomes: its last state is the answer. With a slider,
+        the reader moves through it.
+    sentence
+        The result in numbers (Markdown), shown with the verdict.
+    luck
+        The same in many repetitions: was it luck?
     settings
         What the exercise depends on besides the seed; links contain it.
     """
 
     right: str
-    show: Callable[[bool], None]
-    solve: Callable[[], None]
+    question: Scene
+    solution: Scene
+    sentence: str
+    luck: Scene | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -50,26 +52,4 @@ def choose_setting(
         name=f"{lesson.name}_{name}",
         on_change=lambda: start_again(lesson),
         **kwargs,
-    )
-
-
-def show_repetitions(
-    lesson: Lesson,
-    estimate: str,
-    *,
-    of: str,
-    repeated: np.ndarray,
-    truth: float,
-    imputed: tuple[str, float],
-    how: str,
-) -> None:
-    """Draw an estimate in many repetitions: chance scatters it, bias moves it."""
-    name, value = imputed
-    marks = {"truth": (truth, NEUTRAL, "dash"), name: (value, IMPUTED, "solid")}
-    show_figure(
-        figures.repetitions_figure(repeated, marks, f"{estimate} of {of}"),
-        question="Was it chance?",
-        key=f"lesson-{lesson.name}-repetitions",
-        data=pd.DataFrame({estimate: repeated}),
-        caption=f"{how} Chance scatters the {estimate}; bias moves all of it away from the truth.",
     )

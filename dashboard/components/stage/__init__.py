@@ -1,0 +1,1 @@
+"""A stage: a picture in several states, between which the browser animates."""
