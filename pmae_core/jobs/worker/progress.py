@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from pmae_core.events import Event
-from pmae_core.jobs.spec import JobKind, JobSpec
+from pmae_core.jobs.spec import JobSpec
 from pmae_core.jobs.store import JobProgress
 from pmae_core.jobs.worker.answers import answer_words
 from pmae_core.jobs.worker.task_times import TaskKey, TaskTimes
@@ -56,7 +56,7 @@ def phase_weights(spec: JobSpec) -> dict[str, float]:
     seed for the downstream task. An imputation costs a small part of the fit.
     """
     params = spec.params
-    if spec.kind in (JobKind.COMPARE, JobKind.BENCHMARK):
+    if spec.kind.compares:
         n_seeds = float(len(params["seeds"]))
         weights = {
             "compare": n_seeds,
