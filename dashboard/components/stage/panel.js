@@ -65,7 +65,7 @@ function planAxes(plan) {
   plan.right = box.left + box.width - RIGHT;
   plan.x = scaleOf(panel.x, plan.left, plan.right);
 
-  plan.xTicks = ticksOf(panel.x, (plan.right - plan.left) / 58);
+  plan.xTicks = ticksOf(panel.x, Math.min(10, (plan.right - plan.left) / 70));
   const places = plan.xTicks.map(({ value }) => plan.x(value));
   const apart = Math.min(...places.slice(1).map((place, k) => place - places[k]), plan.right - plan.left);
   plan.xTicks.forEach((tick) => (tick.lines = ruler.wrapped(tick.words, apart - 6)));
