@@ -524,6 +524,17 @@ def test_words_are_text(visitor):
     assert visitor.page.locator("img[src=x]").count() == 0
 
 
+def test_the_legend_does_not_name_what_is_not_seen_yet(visitor):
+    legend = stage(visitor).locator("svg .legend:not([opacity='0'])")
+    always = [f"patients {stage_page.HOSTILE}", "all patients"]
+
+    assert legend.all_text_contents() == [*always, "patients"]
+    step(visitor, "Values go missing").click()
+    assert legend.all_text_contents() == [*always, "complete rows", "patients"]
+    show(visitor, "coverage")
+    assert legend.all_text_contents() == []
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("name", ["scatter", "coverage", "sensitivity"])
 def test_words_of_marks_do_not_overlap_and_stay_in_the_picture(new_visitor, name, width):

@@ -48,16 +48,21 @@ function planPanel(panel, box, ruler) {
 }
 
 function planLegend(layers, width, ruler) {
-  const entries = [];
+  const entries = layers.flatMap((layer, index) =>
+    layer.label ? [{ layer, index, width: 20 + ruler.width(layer.label) }] : [],
+  );
+  const nRows = Math.max(0, ...legendPlaces(entries, width).map(({ row }) => row + 1));
+  return { entries, height: nRows ? nRows * LEGEND_LINE + 4 : 0 };
+}
+
+function legendPlaces(entries, widest) {
   let [x, row] = [0, 0];
-  layers.forEach((layer, index) => {
-    if (!layer.label) return;
-    const room = 20 + ruler.width(layer.label) + 16;
-    if (x > 0 && x + room - 16 > width) [x, row] = [0, row + 1];
-    entries.push({ layer, index, x, row });
-    x += room;
+  return entries.map(({ width }) => {
+    if (x > 0 && x + width > widest) [x, row] = [0, row + 1];
+    const place = { x, row };
+    x += width + 16;
+    return place;
   });
-  return { entries, height: entries.length ? (row + 1) * LEGEND_LINE + 4 : 0 };
 }
 
 function planAxes(plan) {
@@ -175,7 +180,7 @@ function buildPanel(plan, svg, paper) {
   const updateLayers = panel.layers.map((layer) => LAYERS[layer.kind].build(layer, plot));
   const levels = [...plot.labels.values()].filter((label) => label.wanted !== undefined);
   // Words lie above all lines.
-  for (const { element } of plot.labels.values()) group.append(element);
+  group.append(...group.querySelectorAll(".name, .words"));
   return (states) => {
     states.forEach((state, k) => updateLayers[k](state));
     dodge(levels, plot);
@@ -184,21 +189,26 @@ function buildPanel(plan, svg, paper) {
 }
 
 function buildLegend({ legend, title, box }, group) {
-  const entries = legend.entries.map(({ layer, index, x, row }) => {
-    const entry = add(group, "g");
-    const left = box.left + x;
-    const middle = box.top + title.length * TITLE.line + row * LEGEND_LINE + 9;
-    addSample(entry, layer, left, middle);
-    addText(entry, layer.label, { x: pixels(left + 20), y: middle + 4 });
-    return { entry, index, color: colorsOf(layer, 0, 1)[0] };
+  const entries = legend.entries.map(({ layer, index, width }) => {
+    const element = add(group, "g", { class: "legend" });
+    addSample(element, layer);
+    addText(element, layer.label, { x: 20, y: 4 });
+    return { element, index, width, color: colorsOf(layer, 0, 1)[0] };
   });
+  const top = box.top + title.length * TITLE.line + 9;
   // What is not to be seen yet has no name either: that would give the solution away.
-  return (states) =>
-    entries.forEach(({ entry, index, color }) => {
-      const seen = [states[index].opacity].flat().some((opacity) => opacity > 0.02);
+  return (states) => {
+    const isSeen = ({ index }) => [states[index].opacity].flat().some((opacity) => opacity > 0.02);
+    const seen = entries.filter(isSeen);
+    const places = legendPlaces(seen, box.width);
+    seen.forEach(({ element, index, color }, k) => {
+      const { x, row } = places[k];
+      element.style.transform = `translate(${box.left + x}px, ${top + row * LEGEND_LINE}px)`;
       const shown = states[index].color ? mostCommon(states[index].color) : color;
-      set(entry, { class: `legend ${shown}`, opacity: seen ? 1 : 0 });
+      set(element, { class: `legend ${shown}` });
     });
+    for (const entry of entries) set(entry.element, { opacity: seen.includes(entry) ? 1 : 0 });
+  };
 }
 
 function mostCommon(colors) {
@@ -207,15 +217,14 @@ function mostCommon(colors) {
   return [...counts].reduce((most, entry) => (entry[1] > most[1] ? entry : most))[0];
 }
 
-function addSample(entry, layer, left, middle) {
+function addSample(entry, layer) {
   if (layer.kind === "points") {
-    add(entry, "circle", { class: "dot", cx: pixels(left + 7), cy: middle, r: 4.5 });
+    add(entry, "circle", { class: "dot", cx: 7, r: 4.5 });
   } else if (layer.kind === "bars") {
-    const square = { x: left + 2, y: middle - 5, width: 11, height: 11, rx: 2 };
-    add(entry, "rect", { class: "bar", ...square, opacity: 0.8 });
+    add(entry, "rect", { class: "bar", x: 2, y: -5, width: 11, height: 11, rx: 2, opacity: 0.8 });
   } else {
-    const line = { x1: left, x2: left + 15, y1: middle, y2: middle, "stroke-width": 3 };
-    add(entry, "line", { class: layer.dashed ? "sample dashed" : "sample", ...line });
+    const dashed = layer.dashed ? "dashed" : "";
+    add(entry, "line", { class: `sample ${dashed}`, x2: 15, "stroke-width": 3 });
   }
 }
 
@@ -244,14 +253,15 @@ function buildAxes(plan, plot) {
 }
 
 function buildVerticalAxis({ box, yLabel, yTicks }, { group, left, right, top, y }) {
-  addLines(group, yLabel, { x: box.left, y: top - 8 - (yLabel.length - 1) * LINE });
+  const first = top - 8 - (yLabel.length - 1) * LINE;
+  addLines(group, yLabel, { class: "name", x: box.left, y: first });
   const lineHeight = LINE - 3;
   for (const { value, lines } of yTicks) {
     const place = pixels(y(value));
     add(group, "line", { class: "grid", x1: left, x2: right, y1: place, y2: place });
-    const first = place + 4 - ((lines.length - 1) * lineHeight) / 2;
+    const base = place + 4 - ((lines.length - 1) * lineHeight) / 2;
     const end = { x: pixels(left - 8), "text-anchor": "end" };
-    addLines(group, lines, { ...end, y: first, lineHeight });
+    addLines(group, lines, { ...end, y: base, lineHeight });
   }
 }
 
@@ -276,11 +286,12 @@ function buildHorizontalAxis({ box, ruler, xLabel, xTicks }, plot) {
 function flag(element, { box, ruler }, bottom) {
   return {
     element,
-    bottom: bottom - LINE - 1,
+    /** Place the words beside a line, and return where that may begin. */
     placeX(line, words, opacity) {
       if (element.textContent !== words) element.textContent = words;
       const left = flagPlace(line, ruler.width(words, WORDS), box);
       set(element, { x: pixels(left), y: bottom - 8, opacity: pixels(opacity) });
+      return left < line && words ? bottom - 4 : bottom - LINE - 1;
     },
   };
 }
