@@ -1,0 +1,168 @@
+"""The missing-indicator fallacy on the page: two lines, and the distance between them."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+import streamlit as st
+
+from dashboard.components.stage.scene import Axis, Color, Line, Panel, Points, Scene
+from dashboard.learn import Lesson, indicator
+from dashboard.learn.exercises.exercise import Exercise, choose_setting
+from dashboard.learn.indicator import TRUE_EFFECT, IndicatorResult, Treated
+from dashboard.learn.luck import luck_scene
+
+_ENDS = np.array([22.0, 78.0])  # of the lines, in severity
+_GAP_AT = 82.0  # severity at which the distance between the lines is drawn
+_STRIP = 5.0  # half the width of the strip of patients whose severity was set to 0
+_GROUP_COLORS: dict[float, Color] = {0.0: "neutral", 1.0: "accent"}
+_LUCK_COLORS: dict[str, Color] = {
+    "missing indicator": "missing",
+    "complete rows": "observed",
+    "imputed": "imputed",
+}
+
+
+def exercise(lesson: Lesson, seed: int) -> Exercise:
+    """Ask who got the drug; the question is what the indicator does to its effect."""
+    who = choose_setting(
+        st.selectbox,
+        "Who got the drug?",
+        lesson,
+        "who",
+        default="severe",
+        options=list(indicator.TREATED_WORDS),
+        format_func=indicator.TREATED_WORDS.get,
+    )
+    missing = choose_setting(
+        st.slider,
+        "Severities missing",
+        lesson,
+        "missing",
+        default=indicator.USUAL_MISSING,
+        min_value=indicator.LEAST_MISSING,
+        max_value=indicator.MOST_MISSING,
+        step=10,
+        format="%d%%",
+    )
+    made = _treated(who, missing, seed)
+    solution = effect_scene(made)
+    return Exercise(
+        right=made.answer,
+        question=solution.first(),
+        solution=solution,
+        sentence=made.sentence(),
+        luck=repeated_scene(made),
+        settings={"who": who, "missing": missing},
+    )
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _treated(who: str, percent_missing: int, seed: int) -> IndicatorResult:
+    return indicator.treat_patients(cast(Treated, who), percent_missing, seed)
+
+
+def effect_scene(made: IndicatorResult) -> Scene:
+    """Return the patients and both lines: with severities set to 0, then where they belong."""
+    patients = made.patients
+    level, by_drug, by_severity, _ = patients.with_indicator()
+    true_level, true_by_drug, true_by_severity = patients.with_true_severity()
+    fitted = [(level, by_drug, by_severity), (true_level, true_by_drug, true_by_severity)]
+    panel = Panel(
+        layers=[
+            *(_group(made, treated) for treated in (0.0, 1.0)),
+            *(_line(fitted, treated) for treated in (0.0, 1.0)),
+            *(_ghost(fitted[0], treated) for treated in (0.0, 1.0)),
+            Line(
+                x=[_GAP_AT, _GAP_AT],
+                y=[_heights(values, np.array([_GAP_AT, _GAP_AT]), [0.0, 1.0]) for values in fitted],
+                color="text",
+                width=4,
+                label="estimated effect",
+            ),
+        ],
+        x=Axis(
+            "severity",
+            -8,
+            90,
+            ticks=[0, 30, 50, 70],
+            tick_words=["0: missing", "30", "50", "70"],
+        ),
+        y=Axis("pain in points", *_whole_tens(patients.pain)),
+    )
+    return Scene(
+        [panel],
+        states=["Set to 0", "True severities"],
+        captions=[
+            f"Missing severities are set to 0. The lines are {-by_drug:.1f} points apart: the "
+            "estimated effect.",
+            f"With the true severities, the lines are {-true_by_drug:.1f} points apart. Dashed: "
+            "the lines with the indicator.",
+        ],
+        description="Pain by severity for treated and untreated patients. Patients with missing "
+        "severity stand in a strip at 0. Two parallel lines show the estimated effect of the drug.",
+    )
+
+
+def _group(made: IndicatorResult, treated: float) -> Points:
+    patients = made.patients
+    chosen = patients.treated == treated
+    missing, severity = patients.missing[chosen], patients.severity[chosen]
+    # Groups stand beside each other in the strip, spread evenly so that dots do not overlap.
+    beside = np.linspace(0.1, 1, len(severity)) * _STRIP * (1 if treated else -1)
+    beside = np.random.default_rng(0).permutation(beside)
+    return Points(
+        x=[np.where(missing, beside, severity), severity],
+        y=patients.pain[chosen],
+        color=_GROUP_COLORS[treated],
+        opacity=0.45,
+        radius=2.5,
+        label="with the drug" if treated else "without",
+    )
+
+
+def _line(fitted: list[tuple[float, float, float]], treated: float) -> Line:
+    return Line(
+        x=_ENDS,
+        y=[_heights(values, _ENDS, [treated, treated]) for values in fitted],
+        color=_GROUP_COLORS[treated],
+    )
+
+
+def _ghost(fitted: tuple[float, float, float], treated: float) -> Line:
+    """Return where a line was before the true severities were known."""
+    return Line(
+        x=_ENDS,
+        y=_heights(fitted, _ENDS, [treated, treated]),
+        color=_GROUP_COLORS[treated],
+        opacity=[0, 0.7],
+        width=1.5,
+        dashed=True,
+    )
+
+
+def _heights(
+    fitted: tuple[float, float, float], severity: np.ndarray, treated: list[float]
+) -> np.ndarray:
+    level, by_drug, by_severity = fitted
+    return level + by_drug * np.array(treated) + by_severity * severity
+
+
+def _whole_tens(values: np.ndarray) -> tuple[float, float]:
+    return float(np.floor(values.min() / 10) * 10), float(np.ceil(values.max() / 10) * 10)
+
+
+def repeated_scene(made: IndicatorResult) -> Scene:
+    """Return the estimates in many tables, by the way to treat missing severities."""
+    spreads = {name: float(values.std()) for name, values in made.repeated.items()}
+    return luck_scene(
+        made.repeated,
+        truth=TRUE_EFFECT,
+        label="estimated effect in points",
+        caption="Bias moves all estimates to one side; chance scatters them. The standard "
+        f"deviation is {spreads['complete rows']:.2f} points with complete rows and "
+        f"{spreads['imputed']:.2f} with imputed severities.",
+        colors=_LUCK_COLORS,
+        of_this_table={"missing indicator": made.effects["missing indicator"]},
+    )
