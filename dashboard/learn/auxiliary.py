@@ -63,8 +63,8 @@ USUAL_CORRELATION = 0.8
 N_ROWS, P_OBS, N_REPETITIONS = 600, 0.6, 200
 NEARLY_ALL, HARDLY_ANY = 0.9, 0.2  # shares of the bias, as in the answers
 
-MEAN_STRESS, SPREAD_STRESS = 50.0, 15.0  # points
-MEAN_OVERTIME, SPREAD_OVERTIME = 20.0, 6.0  # hours per month
+_MEAN_STRESS, _SPREAD_STRESS = 50.0, 12.0  # points
+_MEAN_OVERTIME, _SPREAD_OVERTIME = 20.0, 5.0  # hours per month
 _STRENGTH = 1.5  # log-odds of no answer per standard deviation
 _REPETITIONS_SEED = 2**31  # beyond the seeds of readers
 _SERIES = 16  # of random numbers: seed 0 is a typical table of it, with every setting
@@ -206,8 +206,8 @@ def _ask(
     decides = overtime if rule == "overtime" else stress
     p_answer = observed_probability((-_STRENGTH * decides).ravel(), P_OBS).reshape(shape)
     return Survey(
-        MEAN_OVERTIME + SPREAD_OVERTIME * overtime,
-        MEAN_STRESS + SPREAD_STRESS * stress,
+        _MEAN_OVERTIME + _SPREAD_OVERTIME * overtime,
+        _MEAN_STRESS + _SPREAD_STRESS * stress,
         rng.random(shape) < p_answer,
     )
 

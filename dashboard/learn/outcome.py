@@ -65,7 +65,7 @@ N_ROWS, N_IMPUTATIONS, N_REPETITIONS = 500, 10, 200
 LEAST_MISSING, MOST_MISSING, USUAL_MISSING = 30, 70, 50  # percent
 TRUE_SLOPE = 2.5  # points per hour
 
-MEAN_HOURS, SPREAD_HOURS = 10.0, 2.5
+MEAN_HOURS, _SPREAD_HOURS = 10.0, 2.5
 MEAN_SCORE, _SPREAD_SCORE = 55.0, 8.0
 _ANSWERS: dict[Model, Answer] = {"without": "flatter", "with": "same", "guess": "steeper"}
 _REPETITIONS_SEED = 2**31  # beyond the seeds of readers
@@ -179,7 +179,7 @@ def impute_hours(model: Model, percent_missing: int, seed: int) -> OutcomeResult
 def _make_students(
     rng: np.random.Generator, shape: tuple[int, ...], percent_missing: int
 ) -> Students:
-    hours = MEAN_HOURS + SPREAD_HOURS * rng.standard_normal(shape)
+    hours = MEAN_HOURS + _SPREAD_HOURS * rng.standard_normal(shape)
     noise = _SPREAD_SCORE * rng.standard_normal(shape)
     score = MEAN_SCORE + TRUE_SLOPE * (hours - MEAN_HOURS) + noise
     return Students(hours, score, rng.random(shape) < percent_missing / 100)

@@ -79,8 +79,8 @@ def own_columns(frame: pd.DataFrame, schema: Schema) -> OwnColumns:
         {str(name): values for name, values in read.items() if _is_spread_out(values)}
     )
     correlations = numbers.corr(min_periods=FEWEST_ROWS)
-    np.fill_diagonal(correlations.values, np.nan)
-    return OwnColumns(numbers, correlations)
+    with_itself = np.eye(len(correlations), dtype=bool)
+    return OwnColumns(numbers, correlations.mask(with_itself))
 
 
 def sampled(rows: pd.DataFrame, most: int) -> pd.DataFrame:

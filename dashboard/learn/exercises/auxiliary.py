@@ -11,17 +11,13 @@ from dashboard.components.stage.scene import Axis, Color, Line, Panel, Points, S
 from dashboard.learn import Lesson, auxiliary
 from dashboard.learn.auxiliary import (
     CORRELATIONS,
-    MEAN_OVERTIME,
-    MEAN_STRESS,
-    SPREAD_OVERTIME,
-    SPREAD_STRESS,
     AuxiliaryResult,
     Rule,
 )
+from dashboard.learn.exercises.dots import SMALL, missing_then_imputed, range_of
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
 
-_SHOWN_SPREADS = 3.6  # half the length of both axes, in standard deviations
 _LUCK_COLORS: dict[str, Color] = {"observed": "observed", "imputed": "imputed"}
 
 
@@ -65,35 +61,29 @@ def _asked(rule: str, correlation: float, seed: int) -> AuxiliaryResult:
 def imputed_scene(made: AuxiliaryResult) -> Scene:
     """Return overtime and stress: missing answers at the bottom, then imputed from overtime."""
     survey, missing = made.survey, ~made.survey.answered
-    x_ends = MEAN_OVERTIME + _SHOWN_SPREADS * SPREAD_OVERTIME * np.array([-1, 1])
-    bottom, top = MEAN_STRESS + _SHOWN_SPREADS * SPREAD_STRESS * np.array([-1, 1])
     observed, imputed, truth = (
         float(mean) for mean in (survey.observed_mean(), survey.imputed_mean(), survey.true_mean())
     )
+    x_ends, y_ends = range_of(survey.overtime), range_of(survey.stress, made.imputed, [0.0])
+    at_bottom = np.zeros(missing.sum())
     panel = Panel(
         layers=[
             Points(
                 x=survey.overtime[~missing],
                 y=survey.stress[~missing],
-                radius=2.5,
+                radius=SMALL,
                 opacity=0.45,
                 label="answered",
             ),
-            Points(
-                x=survey.overtime[missing],
-                y=[np.full(missing.sum(), bottom), made.imputed[missing]],
-                color="missing",
-                color_after="imputed",
-                radius=2.5,
-                opacity=0.6,
-                label="missing, then imputed",
+            _mean_line(x_ends, [observed, observed], "observed", "observed mean"),
+            *missing_then_imputed(
+                survey.overtime[missing], [at_bottom, made.imputed[missing]], n_states=2
             ),
             _mean_line(x_ends, [truth, truth], "text", "true mean", opacity=[0, 1]),
-            _mean_line(x_ends, [observed, observed], "observed", "observed mean"),
             _mean_line(x_ends, [observed, imputed], "imputed", "imputed mean", opacity=[0, 1]),
         ],
-        x=Axis("overtime in hours per month", *x_ends, ticks=[0, 10, 20, 30, 40]),
-        y=Axis("stress in points", bottom - 2, top, ticks=[0, 25, 50, 75, 100]),
+        x=Axis("overtime in hours per month", *x_ends),
+        y=Axis("stress in points", *y_ends),
     )
     return Scene(
         [panel],
@@ -109,7 +99,7 @@ def imputed_scene(made: AuxiliaryResult) -> Scene:
 
 
 def _mean_line(
-    ends: np.ndarray,
+    ends: tuple[float, float],
     by_state: list[float],
     color: Color,
     label: str,

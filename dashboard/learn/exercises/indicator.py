@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 import streamlit as st
 
 from dashboard.components.stage.scene import Axis, Color, Line, Panel, Points, Scene
 from dashboard.learn import Lesson, indicator
+from dashboard.learn.exercises.dots import SMALL, range_of
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
-from dashboard.learn.indicator import TRUE_EFFECT, IndicatorResult, Treated
+from dashboard.learn.indicator import TRUE_EFFECT, IndicatorResult, Patients, Treated
+from dashboard.learn.least_squares import FloatArray
 from dashboard.learn.luck import luck_scene
 
-_ENDS = np.array([22.0, 78.0])  # of the lines, in severity
-_GAP_AT = 82.0  # severity at which the distance between the lines is drawn
+_ENDS = np.array([22.0, 80.0])  # of the lines, in severity
+_GAP_AT = 90.0  # severity at which the distance between the lines is drawn
 _STRIP = 5.0  # half the width of the strip of patients whose severity was set to 0
 _GROUP_COLORS: dict[float, Color] = {0.0: "neutral", 1.0: "accent"}
 _LUCK_COLORS: dict[str, Color] = {
@@ -66,18 +70,17 @@ def _treated(who: str, percent_missing: int, seed: int) -> IndicatorResult:
 def effect_scene(made: IndicatorResult) -> Scene:
     """Return the patients and both lines: with severities set to 0, then where they belong."""
     patients = made.patients
-    level, by_drug, by_severity, _ = patients.with_indicator()
-    true_level, true_by_drug, true_by_severity = patients.with_true_severity()
-    fitted = [(level, by_drug, by_severity), (true_level, true_by_drug, true_by_severity)]
+    fitted = [patients.with_indicator()[:3], patients.with_true_severity()]
     panel = Panel(
         layers=[
-            *(_group(made, treated) for treated in (0.0, 1.0)),
-            *(_line(fitted, treated) for treated in (0.0, 1.0)),
+            *(_group(patients, treated) for treated in (0.0, 1.0)),
             *(_ghost(fitted[0], treated) for treated in (0.0, 1.0)),
+            *(_line(fitted, treated) for treated in (0.0, 1.0)),
             Line(
                 x=[_GAP_AT, _GAP_AT],
-                y=[_heights(values, np.array([_GAP_AT, _GAP_AT]), [0.0, 1.0]) for values in fitted],
+                y=_by_state([_heights(one, [_GAP_AT] * 2, [0.0, 1.0]) for one in fitted]),
                 color="text",
+                opacity=[0, 1, 1],
                 width=4,
                 label="estimated effect",
             ),
@@ -85,19 +88,20 @@ def effect_scene(made: IndicatorResult) -> Scene:
         x=Axis(
             "severity",
             -8,
-            90,
+            94,
             ticks=[0, 30, 50, 70],
-            tick_words=["0: missing", "30", "50", "70"],
+            tick_words=["0 (missing)", "30", "50", "70"],
         ),
-        y=Axis("pain in points", *_whole_tens(patients.pain)),
+        y=Axis("pain in points", *range_of(patients.pain)),
     )
     return Scene(
         [panel],
-        states=["Set to 0", "True severities"],
+        states=["Set to 0", "With the indicator", "True severities"],
         captions=[
-            f"Missing severities are set to 0. The lines are {-by_drug:.1f} points apart: the "
+            f"The {patients.missing.sum()} missing severities are set to 0: the strip at the left.",
+            f"With the indicator, the lines are {-fitted[0][1]:.1f} points apart. This is the "
             "estimated effect.",
-            f"With the true severities, the lines are {-true_by_drug:.1f} points apart. Dashed: "
+            f"With the true severities, the lines are {-fitted[1][1]:.1f} points apart. Dashed: "
             "the lines with the indicator.",
         ],
         description="Pain by severity for treated and untreated patients. Patients with missing "
@@ -105,52 +109,51 @@ def effect_scene(made: IndicatorResult) -> Scene:
     )
 
 
-def _group(made: IndicatorResult, treated: float) -> Points:
-    patients = made.patients
+def _group(patients: Patients, treated: float) -> Points:
     chosen = patients.treated == treated
     missing, severity = patients.missing[chosen], patients.severity[chosen]
-    # Groups stand beside each other in the strip, spread evenly so that dots do not overlap.
+    # Both groups stand beside each other in the strip, in no order.
     beside = np.linspace(0.1, 1, len(severity)) * _STRIP * (1 if treated else -1)
-    beside = np.random.default_rng(0).permutation(beside)
+    set_to_0 = np.where(missing, np.random.default_rng(0).permutation(beside), severity)
     return Points(
-        x=[np.where(missing, beside, severity), severity],
+        x=[set_to_0, set_to_0, severity],
         y=patients.pain[chosen],
         color=_GROUP_COLORS[treated],
         opacity=0.45,
-        radius=2.5,
-        label="with the drug" if treated else "without",
+        radius=SMALL,
+        label="with the drug" if treated else "without the drug",
     )
 
 
-def _line(fitted: list[tuple[float, float, float]], treated: float) -> Line:
+def _line(fitted: list[FloatArray], treated: float) -> Line:
     return Line(
         x=_ENDS,
-        y=[_heights(values, _ENDS, [treated, treated]) for values in fitted],
+        y=_by_state([_heights(one, _ENDS, [treated] * 2) for one in fitted]),
         color=_GROUP_COLORS[treated],
+        opacity=[0, 1, 1],
     )
 
 
-def _ghost(fitted: tuple[float, float, float], treated: float) -> Line:
+def _ghost(fitted: FloatArray, treated: float) -> Line:
     """Return where a line was before the true severities were known."""
     return Line(
         x=_ENDS,
-        y=_heights(fitted, _ENDS, [treated, treated]),
+        y=_heights(fitted, _ENDS, [treated] * 2),
         color=_GROUP_COLORS[treated],
-        opacity=[0, 0.7],
+        opacity=[0, 0, 0.8],
         width=1.5,
         dashed=True,
     )
 
 
-def _heights(
-    fitted: tuple[float, float, float], severity: np.ndarray, treated: list[float]
-) -> np.ndarray:
+def _by_state(heights: list[FloatArray]) -> list[FloatArray]:
+    """Return the heights of all states: lines are not shown in the first, but start from it."""
+    return [heights[0], *heights]
+
+
+def _heights(fitted: FloatArray, severity: npt.ArrayLike, treated: Sequence[float]) -> FloatArray:
     level, by_drug, by_severity = fitted
-    return level + by_drug * np.array(treated) + by_severity * severity
-
-
-def _whole_tens(values: np.ndarray) -> tuple[float, float]:
-    return float(np.floor(values.min() / 10) * 10), float(np.ceil(values.max() / 10) * 10)
+    return level + by_drug * np.asarray(treated) + by_severity * np.asarray(severity)
 
 
 def repeated_scene(made: IndicatorResult) -> Scene:

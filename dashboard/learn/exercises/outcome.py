@@ -9,18 +9,11 @@ import streamlit as st
 
 from dashboard.components.stage.scene import Axis, Color, Line, Panel, Points, Scene
 from dashboard.learn import Lesson, outcome
+from dashboard.learn.exercises.dots import SMALL, missing_then_imputed, range_of
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
-from dashboard.learn.outcome import (
-    MEAN_HOURS,
-    MEAN_SCORE,
-    SPREAD_HOURS,
-    TRUE_SLOPE,
-    Model,
-    OutcomeResult,
-)
+from dashboard.learn.outcome import MEAN_HOURS, MEAN_SCORE, TRUE_SLOPE, Model, OutcomeResult
 
-_SHOWN_SPREADS = 3.6  # half the length of the hours' axis, in standard deviations
 _STATES: dict[Model, str] = {
     "without": "Without the score",
     "with": "With the score",
@@ -81,7 +74,8 @@ def imputed_scene(made: OutcomeResult) -> Scene:
     missing, score = students.missing, students.score
     models: list[Model] = [_CONTRAST[made.model], made.model]
     hours = [students.impute(model, made.scatter) for model in models]
-    low, high = ends = MEAN_HOURS + _SHOWN_SPREADS * SPREAD_HOURS * np.array([-1, 1])
+    at_left = np.zeros(missing.sum())
+    ends = np.array(range_of(students.hours, *hours))
     # The line is not shown in the first state, from which it starts.
     lines = [
         score.mean() + made.slopes[model] * (ends - imputed.mean())
@@ -92,18 +86,12 @@ def imputed_scene(made: OutcomeResult) -> Scene:
             Points(
                 x=students.hours[~missing],
                 y=score[~missing],
-                radius=2.5,
+                radius=SMALL,
                 opacity=0.45,
                 label="observed",
             ),
-            Points(
-                x=[np.full(missing.sum(), low), *(imputed[missing] for imputed in hours)],
-                y=score[missing],
-                color="missing",
-                color_after="imputed",
-                radius=2.5,
-                opacity=0.6,
-                label="missing, then imputed",
+            *missing_then_imputed(
+                [at_left, *(imputed[missing] for imputed in hours)], score[missing], n_states=3
             ),
             Line(
                 x=ends,
@@ -122,8 +110,8 @@ def imputed_scene(made: OutcomeResult) -> Scene:
                 label="line after imputation",
             ),
         ],
-        x=Axis("hours of study per week", low - 0.5, high, ticks=[5, 10, 15]),
-        y=Axis("exam score in points", 15, 95, ticks=[20, 40, 60, 80]),
+        x=Axis("hours of study per week", *range_of(at_left, ends)),
+        y=Axis("exam score in points", *range_of(score)),
     )
     return Scene(
         [panel],

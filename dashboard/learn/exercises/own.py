@@ -10,6 +10,7 @@ import streamlit as st
 
 from dashboard.components.stage.scene import Axis, Line, Panel, Points, Scene
 from dashboard.learn import Lesson, own
+from dashboard.learn.exercises.dots import SMALL, range_of
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.own import OwnRows, Rule
@@ -129,21 +130,15 @@ def dropped_scene(made: OwnRows) -> Scene:
     lines = [slope * ends + level for slope, level in (made.true_line, made.kept_line)]
     panel = Panel(
         layers=[
-            Points(x[kept], y[kept], radius=2.5, opacity=0.5, label="complete"),
-            Points(
-                x[~kept],
-                y[~kept],
-                color="observed",
-                color_after="missing",
-                radius=2.5,
-                opacity=[0.5, 0.15],
-                label="dropped",
-            ),
             Line(ends, lines[0], color="text", width=2, dashed=True, label="line of all rows"),
+            Points(x[kept], y[kept], radius=SMALL, opacity=0.5, label="complete"),
+            # Two layers, one fading into the other: only dropped rows are called so.
+            Points(x[~kept], y[~kept], radius=SMALL, opacity=[0.5, 0]),
+            Points(x[~kept], y[~kept], "missing", radius=SMALL, opacity=[0, 0.3], label="dropped"),
             Line(ends, lines, color="observed", opacity=[0, 1], label=f"line of the {_KEPT}"),
         ],
-        x=Axis(predictor, *_with_margin(x)),
-        y=Axis(outcome, *_with_margin(y)),
+        x=Axis(predictor, *range_of(x)),
+        y=Axis(outcome, *range_of(y)),
     )
     shown = f" {len(x):,} of them are drawn." if len(x) < len(made.rows) else ""
     return Scene(
@@ -156,11 +151,6 @@ def dropped_scene(made: OwnRows) -> Scene:
         description=f"{outcome} by {predictor}. Dropped rows fade, and the line moves from that "
         "of all rows to that of the rows that remain.",
     )
-
-
-def _with_margin(values: np.ndarray) -> tuple[float, float]:
-    margin = 0.04 * float(np.ptp(values))
-    return float(values.min()) - margin, float(values.max()) + margin
 
 
 def repeated_scene(made: OwnRows) -> Scene:
