@@ -39,8 +39,8 @@ LESSON = Lesson(
         "If overtime decides who answers, values that look MNAR are **MAR** once overtime is "
         "included, and the bias disappears. The weaker the correlation, the smaller the bias was "
         "to begin with.",
-        "If **stress itself** decides, overtime removes only part of the bias: about half at a "
-        "correlation of 0.8, hardly any at 0.4.",
+        "If **stress itself** decides, overtime removes only part of the bias: here 57% at a "
+        "correlation of 0.8 and 12% at 0.4.",
         "Even if values are missing by chance, an auxiliary variable makes the mean more precise. "
         "With 40% missing, the interval is 18% narrower at a correlation of 0.9, but only 3% at "
         "0.4.",
@@ -48,6 +48,7 @@ LESSON = Lesson(
     simplified="There is one auxiliary variable, observed for everyone, with a straight-line "
     "relation to stress. The mean is imputed by regression, without intervals. The table cannot "
     "show which of the two rules holds: in practice you would not know.",
+    first_seed=2,
 )
 
 Rule = Literal["overtime", "stress"]
@@ -67,7 +68,6 @@ _MEAN_STRESS, _SPREAD_STRESS = 50.0, 12.0  # points
 _MEAN_OVERTIME, _SPREAD_OVERTIME = 20.0, 5.0  # hours per month
 _STRENGTH = 1.5  # log-odds of no answer per standard deviation
 _REPETITIONS_SEED = 2**31  # beyond the seeds of readers
-_SERIES = 16  # of random numbers: seed 0 is a typical table of it, with every setting
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,7 @@ def run_survey(rule: Rule, correlation: float, seed: int) -> AuxiliaryResult:
     seed
         Makes the employees and decides who answers.
     """
-    rng = np.random.default_rng([seed, _SERIES])
+    rng = np.random.default_rng(seed)
     survey = _ask(rng, (N_ROWS,), rule, correlation)
     return AuxiliaryResult(
         rule=rule,

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from dashboard.learn.least_squares import FloatArray, coefficients, slope
+from dashboard.learn.least_squares import FloatArray, coefficients
 from dashboard.learn.lesson import Lesson, independent_numbers
 from dashboard.text import code
 from pmae_core.amputation.propensity import observed_probability
@@ -144,14 +144,12 @@ def drop_own_rows(rows: pd.DataFrame, rule: Rule, seed: int) -> OwnRows:
     x, y = rows.to_numpy(dtype=float).T
     p_observed = _probability_observed(rows, rule)
     kept = independent_numbers(seed).random(len(rows)) < p_observed
-    chances = independent_numbers(_REPETITIONS_SEED).random((N_REPETITIONS, len(rows)))
-    repeated = slope(*np.broadcast_arrays(x, y, chances)[:2], kept=chances < p_observed)
     return OwnRows(
         rows=rows,
         kept=kept,
         true_line=_line(x, y),
         kept_line=_line(x[kept], y[kept]),
-        repeated_slopes=repeated,
+        repeated_slopes=_repeated_slopes(x, y, p_observed),
     )
 
 
@@ -161,6 +159,16 @@ def _probability_observed(rows: pd.DataFrame, rule: Rule) -> FloatArray:
     decides, sign = (rows.iloc[:, 0], 1) if rule == "predictor" else (rows.iloc[:, 1], -1)
     score = ndtri((decides.rank().to_numpy() - 0.5) / len(rows))
     return observed_probability(sign * _STRENGTH * score, P_OBS)
+
+
+def _repeated_slopes(x: FloatArray, y: FloatArray, p_observed: FloatArray) -> FloatArray:
+    """Return the slopes of the rows that remain, for many masks at once."""
+    rng = independent_numbers(_REPETITIONS_SEED)
+    kept = (rng.random((N_REPETITIONS, len(x))) < p_observed).astype(float)
+    x, y = x - x.mean(), y - y.mean()
+    # One product gives the sums of all masks, much faster than one regression after another.
+    n, sum_x, sum_y, sum_xy, sum_xx = (kept @ np.stack([x**0, x, y, x * y, x * x], axis=1)).T
+    return (sum_xy - sum_x * sum_y / n) / (sum_xx - sum_x**2 / n)
 
 
 def _line(x: FloatArray, y: FloatArray) -> tuple[float, float]:
