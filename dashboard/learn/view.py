@@ -211,10 +211,7 @@ def _marked_answers(lesson: Lesson, right: str, chosen: str) -> list[str]:
 
 
 def _show_solution(lesson: Lesson, exercise: Exercise) -> None:
-    views = [# The page fits a window of 1280 x 720 before and after the solution is shown.
-_PICTURE_HEIGHT = 270  # pixels, without its steps and caption
-
-_SOLUTION, _LUCK, _POINTS, _SIMPLIFIED]
+    views = [_SOLUTION, _LUCK, _POINTS, _SIMPLIFIED]
     if exercise.luck is None:
         views.remove(_LUCK)
     if not lesson.simplified:
