@@ -162,9 +162,7 @@ def treat_patients(who: Treated, percent_missing: int, seed: int) -> IndicatorRe
     seed
         Makes the patients and decides which severities are missing.
     """
-    patients = _make_patients(
-        np.random.default_rng(seed), (N_ROWS,), who, percent_missing
-    )
+    patients = _make_patients(np.random.default_rng(seed), (N_ROWS,), who, percent_missing)
     effects = {name: float(values) for name, values in _effects(patients).items()}
     return IndicatorResult(who, patients, effects, _repeated_effects(who, percent_missing))
 
