@@ -139,8 +139,7 @@ class IndicatorResult:
         side = {
             "small": f"and was too small in {n_small} of them",
             "large": f"and was too large in {n_large} of them",
-            "right": f"too small in {n_small} of them and too large in {n_large}: chance, without "
-            "a direction",
+            "right": f"too small in {n_small} of them and too large in {n_large}",
         }[self.answer]
         return (
             f"True effect: **{TRUE_EFFECT:.1f}** points. With the missing indicator: "
