@@ -72,18 +72,18 @@ function buildPoints(layer, plot) {
 }
 
 function paintPoints(layer, plot) {
+  const { paper } = plot;
+  const reach = layer.radius + 1;
   return ({ x, y, opacity, color }) => {
-    const { context, colorNamed } = plot.paper;
+    const { context } = paper;
     context.save();
     context.beginPath();
     context.rect(plot.left, plot.top, plot.right - plot.left, plot.bottom - plot.top);
     context.clip();
     for (let k = 0; k < x.length; k++) {
       context.globalAlpha = opacity[k];
-      context.fillStyle = colorNamed(color[k]);
-      context.beginPath();
-      context.arc(plot.x(x[k]), plot.y(y[k]), layer.radius, 0, 2 * Math.PI);
-      context.fill();
+      const dot = paper.dotOf(color[k], layer.radius);
+      context.drawImage(dot, plot.x(x[k]) - reach, plot.y(y[k]) - reach, 2 * reach, 2 * reach);
     }
     context.restore();
   };
@@ -182,9 +182,10 @@ function buildCells(layer, plot) {
   return ({ row, column, color }) => {
     const x = column.map((place) => pixels(grid.left + place * grid.width));
     const y = row.map((place) => pixels(grid.top + place * grid.height));
-    names.forEach((name, k) =>
-      set(name, { transform: `translate(${pixels(x[k] + grid.width / 2)} ${pixels(grid.top - 6)})` }),
-    );
+    names.forEach((name, k) => {
+      const middle = pixels(x[k] + grid.width / 2);
+      set(name, { transform: `translate(${middle} ${pixels(grid.top - 6)})` });
+    });
     rows.forEach((words, k) => set(words, { y: pixels(y[k] + grid.height / 2 + 4) }));
     cells.forEach((cell, k) =>
       set(cell, {
