@@ -19,6 +19,8 @@ def luck_scene(
     caption: str,
     colors: Mapping[str, Color],
     of_this_table: Mapping[str, float] | None = None,
+    truth_words: str = "truth",
+    whole: bool = False,
 ) -> Scene:
     """Return histograms of estimates that rise from nothing, with the truth as a line.
 
@@ -36,6 +38,10 @@ def luck_scene(
         Of each method.
     of_this_table
         The estimates on the reader's own table, to find it among the repetitions.
+    truth_words
+        What the line is that estimates are compared with.
+    whole
+        Whether estimates are whole numbers: each has a bar of its own.
     """
     estimates = {name: np.asarray(values, dtype=float) for name, values in repeated.items()}
     own = of_this_table or {}
@@ -43,13 +49,16 @@ def luck_scene(
     margin = 0.04 * max(float(np.ptp(everything)), 1e-9)
     low, high = float(everything.min() - margin), float(everything.max() + margin)
     edges = np.linspace(low, high, _BINS + 1)
+    if whole:
+        edges = np.arange(np.floor(low), np.ceil(high) + 1) + 0.5
+        low, high = float(edges[0]), float(edges[-1])
     counts = {name: np.histogram(values, edges)[0] for name, values in estimates.items()}
     top = 1.15 * max(int(count.max()) for count in counts.values())
     bars = [
         Bars(
             left=edges[:-1],
             right=edges[1:],
-            height=[np.zeros(_BINS), count],
+            height=[np.zeros(len(count)), count],
             color=colors[name],
             label=name,
         )
@@ -60,7 +69,7 @@ def luck_scene(
         for name, value in own.items()
     ]
     panel = Panel(
-        layers=[*bars, Mark(truth, words="truth", color="text", dashed=True), *marks],
+        layers=[*bars, Mark(truth, words=truth_words, color="text", dashed=True), *marks],
         x=Axis(label, low, high),
         y=Axis("repetitions", 0, top),
     )
@@ -68,6 +77,7 @@ def luck_scene(
     return Scene(
         [panel],
         states=["Before", f"{n_repetitions:,} times"],
-        captions=["The truth.", caption],
-        description=f"Histogram of {label} in {n_repetitions:,} repetitions, with the truth.",
+        captions=["Before the repetitions.", caption],
+        description=f"Histogram of {label} in {n_repetitions:,} repetitions; a line shows: "
+        f"{truth_words}.",
     )
