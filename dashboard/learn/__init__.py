@@ -4,7 +4,18 @@ A lesson computes with the library itself on small tables made from a seed. It k
 Streamlit; ``dashboard.learn.exercises`` draws it.
 """
 
-from dashboard.learn import masking, mechanisms, patterns, reasons, slopes, worlds
+from dashboard.learn import (
+    judge,
+    leakage,
+    masking,
+    mechanisms,
+    patterns,
+    reasons,
+    rubin,
+    sensitivity,
+    slopes,
+    worlds,
+)
 from dashboard.learn.lesson import LARGEST_SEED, Lesson
 
 LESSONS: tuple[Lesson, ...] = (
@@ -14,6 +25,10 @@ LESSONS: tuple[Lesson, ...] = (
     slopes.LESSON,
     masking.LESSON,
     worlds.LESSON,
+    sensitivity.LESSON,
+    judge.LESSON,
+    rubin.LESSON,
+    leakage.LESSON,
 )
 """Each builds on those before it."""
 

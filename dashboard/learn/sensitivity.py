@@ -38,13 +38,14 @@ LESSON = Lesson(
         "over that range.",
     ),
     simplified="All missing values are off by the same δ, and only the drug group has any. In "
-    "practice both groups may have their own δ, and it may differ from patient to patient.",
+    "practice both groups may have their own δ, and it may differ from patient to patient. The "
+    "points are one of 20 imputations; the means and the interval are pooled over all of them.",
 )
 
 N_ROWS, N_IMPUTATIONS, N_REPETITIONS = 160, 20, 200
 SHARES_MISSING, USUAL_SHARE = (0.1, 0.25, 0.4), 0.4
 EFFECT, MEAN_PLACEBO, SPREAD = 8.0, 1.0, 10.0
-N_DELTAS = 41
+STEPS_TO_TIPPING_POINT, STEPS_BEYOND = 24, 10
 _REPETITIONS_SEED = 2**31  # beyond the seeds of readers
 _PRECISION = 1e-3
 
@@ -102,17 +103,21 @@ class Tipped:
         The reader's trial, as one of one.
     deltas, differences
         Shifts from 0 to beyond the tipping point, and the difference under each.
-    tipping_point
-        Where the interval reaches 0.
-    repeated_multiples
-        In other trials, the tipping point divided by the interval's distance from 0 under MAR.
+    repeated_distances, repeated_tipping_points
+        The same in other trials: how far from 0 the interval begins under MAR, and the shift at
+        which it reaches 0.
     """
 
     trial: Trials
     deltas: np.ndarray
     differences: ConfidenceIntervals
-    tipping_point: float
-    repeated_multiples: np.ndarray
+    repeated_distances: np.ndarray
+    repeated_tipping_points: np.ndarray
+
+    @property
+    def tipping_point(self) -> float:
+        """The shift at which the interval reaches 0."""
+        return float(self.deltas[STEPS_TO_TIPPING_POINT])
 
     @property
     def distance(self) -> float:
@@ -156,19 +161,15 @@ def find_tipping_point(share_missing: float, seed: int) -> Tipped:
         Makes the patients, their missing values and the imputations.
     """
     trial = _make_trials(share_missing, 1, seed)
-    tipping_point = float(trial.tipping_point()[0])
-    # A round number, far enough to drag beyond the tipping point.
-    furthest = 10 * math.ceil(1.3 * tipping_point / 10)
-    deltas = np.linspace(0, furthest, N_DELTAS)
-    return Tipped(
-        trial, deltas, trial.difference(deltas), tipping_point, _repeated_multiples(share_missing)
-    )
+    steps = np.arange(STEPS_TO_TIPPING_POINT + STEPS_BEYOND + 1)
+    deltas = float(trial.tipping_point()[0]) * steps / STEPS_TO_TIPPING_POINT
+    return Tipped(trial, deltas, trial.difference(deltas), *_repeated(share_missing))
 
 
 @cache
-def _repeated_multiples(share_missing: float) -> np.ndarray:
+def _repeated(share_missing: float) -> tuple[np.ndarray, np.ndarray]:
     trials = _make_trials(share_missing, N_REPETITIONS, _REPETITIONS_SEED)
-    return trials.tipping_point() / trials.distance()
+    return trials.distance(), trials.tipping_point()
 
 
 def _make_trials(share_missing: float, n_trials: int, seed: int) -> Trials:

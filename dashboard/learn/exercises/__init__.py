@@ -3,7 +3,18 @@
 from collections.abc import Callable, Mapping
 
 from dashboard.learn import Lesson
-from dashboard.learn.exercises import masking, mechanisms, patterns, reasons, slopes, worlds
+from dashboard.learn.exercises import (
+    judge,
+    leakage,
+    masking,
+    mechanisms,
+    patterns,
+    reasons,
+    rubin,
+    sensitivity,
+    slopes,
+    worlds,
+)
 from dashboard.learn.exercises.exercise import Exercise
 
 EXERCISES: Mapping[str, Callable[[Lesson, int], Exercise]] = {
@@ -13,5 +24,9 @@ EXERCISES: Mapping[str, Callable[[Lesson, int], Exercise]] = {
     "slopes": slopes.exercise,
     "masking": masking.exercise,
     "worlds": worlds.exercise,
+    "sensitivity": sensitivity.exercise,
+    "judge": judge.exercise,
+    "rubin": rubin.exercise,
+    "leakage": leakage.exercise,
 }
 """Draws the settings of a lesson for a seed and returns the exercise, by name."""

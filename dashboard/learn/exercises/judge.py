@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard.components.stage.scene import Axis, Bars, Mark, Panel, Points, Scene
 from dashboard.learn import Lesson, judge
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
-from dashboard.learn.judge import PURPOSES, Judged
+from dashboard.learn.judge import N_ROWS, PURPOSES, Judged
 from dashboard.learn.luck import luck_scene
 
 
@@ -119,7 +119,7 @@ def _values_panel(judged: Judged) -> Panel:
 def repeated_scene(judged: Judged) -> Scene:
     """Return what comes out of both ways in many tables."""
     line, scattered = "on the line", "scattered"
-    is_rmse = judged.purpose is PURPOSES["values"]
+    is_rmse, is_share = (judged.purpose is PURPOSES[name] for name in ("values", "high"))
     return luck_scene(
         {line: judged.repeated["line"], scattered: judged.repeated["scattered"]},
         truth=float(judged.repeated["truth"].mean()),
@@ -127,5 +127,7 @@ def repeated_scene(judged: Judged) -> Scene:
         label=judged.purpose.label,
         caption=judged.repeated_sentence(),
         colors={line: "neutral", scattered: "imputed"},
+        step=1 / N_ROWS if is_share else None,
+        percent=is_share,
         of_this_table={line: judged.values["line"], scattered: judged.values["scattered"]},
     )

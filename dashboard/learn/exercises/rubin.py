@@ -10,7 +10,7 @@ from dashboard.learn import Lesson, rubin
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.rubin import N_STUDIES, TRUTH, Hundred
-from pmae_core.words import percent
+from pmae_core.words import count, percent
 
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
@@ -108,16 +108,15 @@ def solution_scene(hundred: Hundred) -> Scene:
 
 
 def _reach(hundred: Hundred) -> float:
-    """Return how far the axis goes from the truth: to the ends of most intervals."""
-    pooled = hundred.studies.pooled
-    furthest = np.maximum(np.abs(pooled.low - TRUTH), np.abs(pooled.high - TRUTH))
-    return float(np.ceil(np.quantile(furthest, 0.9)))
+    """Return how far the axis goes from the truth: somewhat beyond intervals of one imputation."""
+    single = hundred.studies.single
+    return float(np.ceil(1.2 * max(TRUTH - single.low.min(), single.high.max() - TRUTH)))
 
 
 def _cut_words(hundred: Hundred, reach: float) -> str:
     pooled = hundred.studies.pooled
     n_cut = int(((pooled.low < TRUTH - reach) | (pooled.high > TRUTH + reach)).sum())
-    return f" {n_cut} are wider than the figure." if n_cut else ""
+    return f" {count(n_cut, 'extends', 'extend')} beyond the figure." if n_cut else ""
 
 
 def coverage_scene(hundred: Hundred) -> Scene:
@@ -133,5 +132,5 @@ def coverage_scene(hundred: Hundred) -> Scene:
         f"{single.max()} of 100 intervals contain the true mean; by Rubin's rules, {pooled.min()} "
         f"to {pooled.max()}.",
         colors={one: "neutral", rules: "imputed"},
-        whole=True,
+        step=1,
     )

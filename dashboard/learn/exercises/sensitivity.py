@@ -19,7 +19,7 @@ from dashboard.learn import Lesson, sensitivity
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.lesson import independent_numbers
 from dashboard.learn.luck import luck_scene
-from dashboard.learn.sensitivity import N_ROWS, Tipped
+from dashboard.learn.sensitivity import N_ROWS, SPREAD, STEPS_TO_TIPPING_POINT, Tipped
 from pmae_core.words import percent
 
 
@@ -41,7 +41,7 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         question=question_scene(tipped),
         solution=solution_scene(tipped),
         sentence=tipped.sentence(),
-        luck=multiples_scene(tipped),
+        luck=repeated_scene(tipped),
         settings={"share": share},
     )
 
@@ -101,7 +101,9 @@ def solution_scene(tipped: Tipped) -> Scene:
 def _caption(tipped: Tipped, state: int) -> str:
     found = tipped.differences
     low, high = found.low[state], found.high[state]
-    verdict = "excludes 0: the drug helps" if low > 0 else "includes 0: no clear effect"
+    verdict = "excludes 0" if low > 0 else "includes 0"
+    if state == STEPS_TO_TIPPING_POINT:
+        verdict = "reaches 0: this is the tipping point"
     return (
         f"Difference {_signed(found.center[state])} mmHg; the 95% interval from {_signed(low)} to "
         f"{_signed(high)} {verdict}."
@@ -109,7 +111,8 @@ def _caption(tipped: Tipped, state: int) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{value:.1f}".replace("-", "−")
+    rounded = round(float(value), 1) or 0.0  # never "−0.0"
+    return f"{rounded:.1f}".replace("-", "−")
 
 
 def _patients_panel(tipped: Tipped, deltas: np.ndarray) -> Panel:
@@ -157,7 +160,7 @@ def _differences_panel(tipped: Tipped) -> Panel:
                     found.high[rows],
                     deltas[rows],
                     color=color,
-                    opacity=0.35,
+                    opacity=0.5,
                     label=label,
                 )
                 for rows, color, label in (
@@ -186,18 +189,19 @@ def _difference_axis(tipped: Tipped) -> Axis:
     return Axis("drug minus placebo (mmHg)", float(found.low.min()) - 1, float(found.high[0]) + 1)
 
 
-def multiples_scene(tipped: Tipped) -> Scene:
-    """Return the tipping point in many trials, in distances from the interval to 0."""
-    multiples = tipped.repeated_multiples
-    name = "tipping point"
+def repeated_scene(tipped: Tipped) -> Scene:
+    """Return the tipping point and the distance of the interval from 0 in many trials."""
+    distances, tipping_points = tipped.repeated_distances, tipped.repeated_tipping_points
+    multiples = tipping_points / distances
+    distance, tipping_point = "distance from the interval to 0", "tipping point"
     return luck_scene(
-        {name: multiples},
-        truth=1,
-        truth_words="the distance itself",
-        label="tipping point / distance from the interval to 0",
+        {distance: distances, tipping_point: tipping_points},
+        truth=SPREAD,
+        truth_words="SD of improvements",
+        label="mmHg",
         caption=f"In {len(multiples)} other trials with as many missing values, the tipping point "
         f"was {multiples.min():.1f} to {multiples.max():.1f} times the distance from the interval "
         "to 0.",
-        colors={name: "imputed"},
-        of_this_table={name: tipped.multiple},
+        colors={distance: "neutral", tipping_point: "imputed"},
+        of_this_table={distance: tipped.distance, tipping_point: tipped.tipping_point},
     )
