@@ -5,10 +5,14 @@ Streamlit; ``dashboard.learn.exercises`` draws it.
 """
 
 from dashboard.learn import (
+    auxiliary,
+    indicator,
     judge,
     leakage,
     masking,
     mechanisms,
+    outcome,
+    own,
     patterns,
     reasons,
     rubin,
@@ -23,10 +27,14 @@ LESSONS: tuple[Lesson, ...] = (
     mechanisms.LESSON,
     patterns.LESSON,
     slopes.LESSON,
+    own.LESSON,
     masking.LESSON,
     worlds.LESSON,
     sensitivity.LESSON,
+    auxiliary.LESSON,
     judge.LESSON,
+    outcome.LESSON,
+    indicator.LESSON,
     rubin.LESSON,
     leakage.LESSON,
 )

@@ -4,10 +4,14 @@ from collections.abc import Callable, Mapping
 
 from dashboard.learn import Lesson
 from dashboard.learn.exercises import (
+    auxiliary,
+    indicator,
     judge,
     leakage,
     masking,
     mechanisms,
+    outcome,
+    own,
     patterns,
     reasons,
     rubin,
@@ -22,10 +26,14 @@ EXERCISES: Mapping[str, Callable[[Lesson, int], Exercise]] = {
     "mechanisms": mechanisms.exercise,
     "patterns": patterns.exercise,
     "slopes": slopes.exercise,
+    "own": own.exercise,
     "masking": masking.exercise,
     "worlds": worlds.exercise,
     "sensitivity": sensitivity.exercise,
+    "auxiliary": auxiliary.exercise,
     "judge": judge.exercise,
+    "outcome": outcome.exercise,
+    "indicator": indicator.exercise,
     "rubin": rubin.exercise,
     "leakage": leakage.exercise,
 }
