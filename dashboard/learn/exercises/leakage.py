@@ -22,8 +22,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         default="outcome",
         options=list(WAYS),
         format_func=lambda key: WAYS[key].title,
+        help="A regression, or the mean, over all rows that have a BMI: training and test rows.",
     )
-    st.caption(f":material/info: {WAYS[way].rule}")
     leak = _leak(way, seed)
     solution = solution_scene(leak)
     return Exercise(
