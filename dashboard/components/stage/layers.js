@@ -182,9 +182,10 @@ function buildCells(layer, plot) {
   return ({ row, column, color }) => {
     const x = column.map((place) => pixels(grid.left + place * grid.width));
     const y = row.map((place) => pixels(grid.top + place * grid.height));
-    names.forEach((name, k) =>
-      set(name, { transform: `translate(${pixels(x[k] + grid.width / 2)} ${pixels(grid.top - 6)})` }),
-    );
+    names.forEach((name, k) => {
+      const middle = pixels(x[k] + grid.width / 2);
+      set(name, { transform: `translate(${middle} ${pixels(grid.top - 6)})` });
+    });
     rows.forEach((words, k) => set(words, { y: pixels(y[k] + grid.height / 2 + 4) }));
     cells.forEach((cell, k) =>
       set(cell, {
