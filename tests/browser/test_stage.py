@@ -255,7 +255,7 @@ def test_cells_move_to_their_places(watcher):
         assert np.corrcoef(drawn, expected)[0, 1] == pytest.approx(1, abs=1e-6)
     colors = [name.split()[-1] for name, _ in after]
     assert colors == [*np.ravel(cells.color), *np.ravel(table.color[1])]
-    words = stage(watcher).locator("g.cell text").all_inner_texts()
+    words = stage(watcher).locator("g.cell text").all_text_contents()
     assert words[:-1] == [word for line in table.words for word in line][:-1]
 
 
