@@ -2,9 +2,11 @@
 
 const MARGIN = { left: 48, right: 14, top: 12, bottom: 42 };
 const NARROW = 380; // pixels; then less is written
+const KNOB_RADIUS = 10;
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
-const FINGER_RADIUS = 13;
-const MOST_LABELS = { wide: 12, narrow: 6 };
+const MERGED_BELOW = 10; // pixels between points that share a label
+const LONGEST_PAIR = 24; // letters of two names in one label
+const MOST_LABELS = { wide: 9, narrow: 6 };
 const MOST_NAMES = 8;
 
 // Dense at both ends, where the logit turns sharply. Complete columns have a point of their own:
@@ -53,13 +55,13 @@ class Curve {
     this.line = svgElement(this.svg, "path", { class: "line" });
     this.grip = svgElement(this.svg, "path", { class: "grip" });
     this.labels = layer({ class: "labels", "aria-hidden": "true" });
+    this.handles = layer({ class: "handles" });
     this.points = layer({
       class: "points",
       role: "listbox",
       tabindex: "0",
       "aria-label": "Columns on the curve",
     });
-    this.handles = layer({ class: "handles" });
     this.#listen();
   }
 
@@ -118,7 +120,7 @@ class Curve {
     this.groups.forEach((group, i) => {
       group.radius = 5 + 1.4 * Math.log2(group.columns.length);
       group.element = svgElement(this.points, "g", { role: "option", id: `point-${i}` });
-      svgElement(group.element, "circle", { class: "finger", r: FINGER_RADIUS });
+      svgElement(group.element, "circle", { class: "finger" });
       group.ring = svgElement(group.element, "circle", { class: "ring", r: group.radius + 4 });
       svgElement(group.element, "circle", { class: "point", r: group.radius });
     });
@@ -131,7 +133,7 @@ class Curve {
     this.grabbable = handles.map((handle) => {
       const element = svgElement(this.handles, "g", { class: "handle" });
       svgElement(element, "circle", { class: "finger", r: 18 });
-      svgElement(element, "circle", { class: "knob", r: 9 });
+      svgElement(element, "circle", { class: "knob", r: KNOB_RADIUS });
       svgElement(element, "path", { class: "arrows", d: "M-3 -2L0 -5L3 -2M-3 2L0 5L3 2" });
       const hasKeyboard = !seen.has(handle.parameter);
       seen.add(handle.parameter);
@@ -162,9 +164,12 @@ class Curve {
     this.grip.setAttribute("d", path);
     const height = this.y(uniform);
     setAttributes(this.uniform, { x1: this.x(0), x2: this.x(1), y1: height, y2: height });
-    for (const { element, parameter, at } of this.grabbable) {
-      const place = `translate(${this.x(at)} ${this.y(probability(at))})`;
-      setAttributes(element, { transform: place, "aria-valuenow": values[parameter] });
+    for (const handle of this.grabbable) {
+      Object.assign(handle, { x: this.x(handle.at), y: this.y(probability(handle.at)) });
+      setAttributes(handle.element, {
+        transform: `translate(${handle.x} ${handle.y})`,
+        "aria-valuenow": values[handle.parameter],
+      });
     }
     for (const group of this.groups) {
       group.x = this.x(group.p);
@@ -174,28 +179,23 @@ class Curve {
       group.element.setAttribute("transform", `translate(${group.x} ${group.y})`);
       group.element.setAttribute("aria-selected", group.hasFocus);
     }
-    this.focus = focus;
+    Object.assign(this, { focus, uniformRate: uniform });
     this.#drawLabels(line);
     this.#describe();
   }
 
   #drawLabels(line) {
-    const groups = [...this.groups].sort(
-      (one, other) =>
-        other.hasFocus - one.hasFocus || other.columns.length - one.columns.length || one.p - other.p,
-    );
+    const clusters = this.#clusters();
     const most = this.width < NARROW ? MOST_LABELS.narrow : MOST_LABELS.wide;
-    const labels = groups.slice(0, most).map((group) => {
-      const text = this.#labelOf(group);
-      const width = this.ruler.measureText(text).width + 2;
-      return { key: text, text, width, x: group.x, y: group.y, radius: group.radius, group };
+    const labels = clusters.slice(0, most).map((cluster) => {
+      const text = this.#labelOf(cluster);
+      return { ...cluster, key: text, text, width: this.ruler.measureText(text).width + 2 };
     });
-    const knobs = this.grabbable.map(({ at, element }) => {
-      const [, x, y] = element.getAttribute("transform").match(/\((\S+) (\S+)\)/).map(Number);
-      return { x, y, radius: 9 };
-    });
+    const knobs = this.grabbable.map(({ x, y }) => ({ x, y, radius: KNOB_RADIUS }));
+    const uniform = this.y(this.uniformRate);
+    const lines = [...line, ...TICKS.flatMap((p) => [p, p + 0.125].map((q) => [this.x(q), uniform]))];
     const frame = { width: this.width, height: this.y(0) };
-    const placed = placeLabels(labels, frame, [...groups, ...knobs], line, this.places);
+    const placed = placeLabels(labels, frame, [...this.groups, ...knobs], lines, this.places);
     while (this.labels.childElementCount < labels.length) {
       const label = svgElement(this.labels, "g");
       svgElement(label, "line");
@@ -204,25 +204,43 @@ class Curve {
     [...this.labels.children].forEach((element, i) => {
       const [leader, words] = element.children;
       const place = placed[i];
-      element.toggleAttribute("hidden", !place);
       element.style.display = place ? "" : "none";
       if (!place) return;
-      const { x, y, text, group } = labels[i];
+      const { x, y, text, isNeeded } = labels[i];
+      const isFar = place.spot.side && place.spot.dy;
       const near = Math.min(Math.max(x, place.left), place.right);
-      const far = place.spot.side && place.spot.dy;
-      setAttributes(leader, { x1: x, y1: y, x2: near, y2: far ? place.middle : y });
-      leader.style.display = far ? "" : "none";
+      setAttributes(leader, { x1: x, y1: y, x2: near, y2: place.middle });
+      leader.style.display = isFar ? "" : "none";
       setAttributes(words, { x: place.left + 1, y: place.middle + 4 });
-      words.classList.toggle("highlighted", group.hasFocus);
+      words.classList.toggle("highlighted", isNeeded);
       if (words.textContent !== text) words.textContent = text;
     });
   }
 
-  #labelOf({ p, columns, hasFocus }) {
+  /** Points that lie on each other share a label; the highlighted one has its own. */
+  #clusters() {
+    const clusters = [];
+    for (const group of [...this.groups].sort((one, other) => one.p - other.p)) {
+      const { x, y, radius, columns, hasFocus } = group;
+      const last = clusters.at(-1);
+      const isNear = last && Math.hypot(last.x - x, last.y - y) < MERGED_BELOW;
+      if (isNear && !hasFocus && !last.isNeeded) last.columns = [...last.columns, ...columns];
+      else clusters.push({ x, y, radius, columns, isNeeded: hasFocus, isComplete: group.p === 1 });
+    }
+    return clusters.sort(
+      (one, other) =>
+        other.isNeeded - one.isNeeded ||
+        other.isComplete - one.isComplete ||
+        other.columns.length - one.columns.length,
+    );
+  }
+
+  #labelOf({ columns, isNeeded, isComplete }) {
     const others = columns.length - 1;
-    if (hasFocus) return this.labelTexts[this.focus] + (others ? ` + ${others} more` : "");
-    if (!others) return this.labelTexts[columns[0]];
-    return `${count(columns.length)} ${p === 1 ? "complete " : ""}columns`;
+    const names = columns.slice(0, 2).map((column) => this.labelTexts[column]);
+    if (isNeeded) return this.labelTexts[this.focus] + (others ? ` + ${others} more` : "");
+    if (others <= 1 && names.join(", ").length <= LONGEST_PAIR) return names.join(", ");
+    return `${count(columns.length)} ${isComplete ? "complete " : ""}columns`;
   }
 
   #describe() {

@@ -3,6 +3,7 @@
 export const LABEL_HEIGHT = 15;
 const SIDE_GAP = 5;
 const WORD_GAP = 6;
+const TOO_MUCH = 9;
 const DISTANCES = [0, 17, 34, 51, 68, 85, 102];
 
 // Beside the point, above and below it, then farther and farther up and down with a line to it.
@@ -13,18 +14,18 @@ const SPOTS = DISTANCES.flatMap((distance) =>
 ).concat([-1, 1].map((up) => ({ side: 0, dy: up * (LABEL_HEIGHT / 2 + 2), cost: 0.5 })));
 
 /**
- * Find a place for each label, the most important first; null where there is none.
+ * Find a place for each label, the most important first; null where there is no good one.
  *
- * Labels never overlap each other and never leave the frame. They avoid points and the curve, and
+ * Labels never overlap each other and never leave the frame. They avoid points and lines, and
  * stay where they were while that is about as good as any other place, so that they do not jump.
  *
- * @param labels [{key, x, y, radius, width}] by importance
+ * @param labels [{key, x, y, radius, width, isNeeded}] by importance
  * @param frame {width, height}
  * @param obstacles [{x, y, radius}] to keep clear of: points and handles
- * @param curve [[x, y], ...]
+ * @param lines [[x, y], ...] on the lines of the figure
  * @param before Map of key to the place that it had; it is brought up to date
  */
-export function placeLabels(labels, frame, obstacles, curve, before = new Map()) {
+export function placeLabels(labels, frame, obstacles, lines, before = new Map()) {
   const taken = [];
   const chosen = labels.map((label) => {
     let best = null;
@@ -34,8 +35,9 @@ export function placeLabels(labels, frame, obstacles, curve, before = new Map())
       const cost =
         spot.cost +
         3 * obstacles.filter((point) => covers(box, point)).length +
-        (curve.some(([x, y]) => isWithin(box, x, y)) ? 2 : 0) -
+        (lines.some(([x, y]) => isWithin(box, x, y)) ? 2 : 0) -
         (before.get(label.key) === place ? 1.5 : 0);
+      if (cost > TOO_MUCH && !label.isNeeded) return;
       if (!best || cost < best.cost) best = { ...box, spot, cost, place };
     });
     if (best) taken.push(best);

@@ -12,6 +12,14 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   element.lab.update(data, (settings) => setTriggerValue("released", settings));
 }
 
+/** How to drag the curve: what its middle sets, and what its ends set. */
+function hintOf(handles) {
+  const middle = handles.find(({ at }) => at === 0.5)?.parameter;
+  const ends = handles.find(({ at }) => at !== 0.5)?.parameter;
+  if (middle && ends) return `Drag the curve: its middle sets ${middle}, its ends set ${ends}.`;
+  return handles.length ? `Drag the curve to set the ${middle ?? ends}.` : "";
+}
+
 class MaskingLab {
   constructor(element) {
     this.element = element;
@@ -167,6 +175,7 @@ class MaskingLab {
     this.find("#function").value = name;
     this.inputs = new Map();
     this.find(".sliders").replaceChildren(...parameters.map((one) => this.#slider(one)));
+    this.find(".hint").textContent = hintOf(HANDLES[name] ?? []);
     this.curve.setHandles(
       (HANDLES[name] ?? []).map((handle) => ({
         ...handle,
@@ -390,6 +399,7 @@ class MaskingLab {
       const value = this.values[name];
       const text = String(Number(value.toFixed(3)));
       if (Number(input.value) !== value) input.value = value;
+      input.style.setProperty("--filled", (value - input.min) / (input.max - input.min));
       if (output.value !== text) output.value = text;
     }
     this.find("#column").selectedIndex = this.focus;
