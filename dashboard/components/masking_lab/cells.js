@@ -62,12 +62,16 @@ class Cells {
     const [nColumns, nRows] = [this.labels.length, this.nRows];
     const [width, height] = [this.width / nColumns, this.gridHeight / nRows];
     const gap = { x: width > 4 ? 1 : 0, y: height > 3 ? 1 : 0 };
+    const left = this.#edges(nColumns, width);
+    const top = this.#edges(nRows, height);
     for (const [state, color] of this.colors.entries()) {
       this.brush.fillStyle = color;
       for (let cell = 0; cell < nRows * nColumns; cell++) {
         if (states[cell] !== state || this.shown?.[cell] === state) continue;
         const [row, column] = [Math.floor(cell / nColumns), cell % nColumns];
-        this.brush.fillRect(column * width, row * height, width - gap.x, height - gap.y);
+        const cellWidth = left[column + 1] - left[column] - gap.x;
+        const cellHeight = top[row + 1] - top[row] - gap.y;
+        this.brush.fillRect(left[column], top[row], cellWidth, cellHeight);
       }
     }
     const isNew = !this.shown;
@@ -78,6 +82,12 @@ class Cells {
     this.marker.style.width = `${width + 3}px`;
     this.marker.style.height = `${this.gridHeight + 3}px`;
     this.#drawNames(focus, width);
+  }
+
+  /** Edges on whole pixels of the screen: what is painted over leaves no trace. */
+  #edges(count, size) {
+    const scale = window.devicePixelRatio || 1;
+    return Array.from({ length: count + 1 }, (_, i) => Math.round(i * size * scale) / scale);
   }
 
   #drawNames(focus, width) {

@@ -143,7 +143,7 @@ class Curve {
           ? {
               role: "slider",
               tabindex: "0",
-              "aria-label": `${handle.label}, on the curve`,
+              "aria-label": `Curve, ${handle.label}`,
               "aria-orientation": "vertical",
               "aria-valuemin": handle.low,
               "aria-valuemax": handle.high,
@@ -320,8 +320,9 @@ class Curve {
     }[event.key];
     if (to === undefined) return;
     event.preventDefault();
-    this.hears.choose(order[Math.min(Math.max(to, 0), order.length - 1)]);
-    this.#showTip(this.groups.find(({ columns }) => columns.includes(this.focus)));
+    const chosen = order[Math.min(Math.max(to, 0), order.length - 1)];
+    this.hears.choose(chosen);
+    this.#showTip(this.groups.find(({ columns }) => columns.includes(chosen)));
   }
 
   #placeOf(event) {

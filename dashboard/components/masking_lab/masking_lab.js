@@ -187,8 +187,10 @@ class MaskingLab {
   #slider(parameter) {
     const { name, label, help, low, high, step } = parameter;
     const field = Object.assign(document.createElement("div"), { className: "field" });
-    const title = Object.assign(document.createElement("label"), { htmlFor: `slider-${name}` });
-    title.append(label, this.#helpButton(label, help));
+    const words = { htmlFor: `slider-${name}`, textContent: label };
+    const title = document.createElement("div");
+    const helpButton = this.#helpButton(label, help);
+    title.append(Object.assign(document.createElement("label"), words), helpButton);
     const output = Object.assign(document.createElement("output"), { htmlFor: `slider-${name}` });
     const input = Object.assign(document.createElement("input"), {
       type: "range",
@@ -201,7 +203,6 @@ class MaskingLab {
       onkeydown: (event) => this.#moveByKey(event, name),
       onblur: () => this.#flush(),
     });
-    input.setAttribute("aria-label", label);
     const heading = Object.assign(document.createElement("div"), { className: "heading" });
     heading.append(title, output);
     field.append(heading, input);
