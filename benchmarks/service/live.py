@@ -3,8 +3,9 @@
 The sliders a and b are dragged for some seconds on a table of 12 and on one of 90 columns. What
 counts are frames in which the curve is another than in the frame before, the longest wait for
 such a frame, the time from the release to what Python draws, and the processor time of the
-server. With --tree, an older checkout is dragged in the same way in the same run; the checkouts
-take turns.
+server. The hand is once in the page, which moves the slider before every frame, and once the
+mouse of this script, whose moves reach the browser one by one. With --tree, an older checkout is
+dragged by the mouse in the same run; the checkouts take turns.
 
 python -m benchmarks.service.live [--tree <an older checkout>] [--seconds 3] [--rounds 3]
 """
@@ -41,6 +42,8 @@ WIDTH, HEIGHT = 1280, 720
 WANTED_FRAMES_PER_SECOND = 50
 SLIDERS = {"a": "a: effect of missingness", "b": "b: overall masking rate"}
 N_COLUMNS = (12, 90)
+IN_PAGE, MOUSE = "in the page", "mouse"
+HANDS = {"now": (IN_PAGE, MOUSE), "before": (MOUSE,)}
 # The hand goes to and fro, at a speed at which each frame sees it elsewhere.
 REACH_PIXELS, PIXELS_PER_SECOND = 40, 240
 END_PIXELS = 5
@@ -58,11 +61,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parsed(arguments)
     load_before = os.getloadavg()[0]
     trees = {"now": ROOT} | ({"before": options.tree} if options.tree else {})
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, ExitStack() as on:
-        browser = launch_chromium(playwright)
-        studios = [Studio(label, tree, Path(folder) / label) for label, tree in trees.items()]
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        browser = launch_chromium(stack.enter_context(sync_playwright()))
+        studios = [Studio(label, tree, home / label) for label, tree in trees.items()]
         for studio in studios:
-            on.enter_context(studio.server)
+            stack.enter_context(studio.server)
         drags = measure(browser, studios, options)
         failures = [failure for studio in studios for failure in studio.server.failures()]
         version = browser.version
@@ -113,7 +117,9 @@ def too_slow(drags: dict[str, Any]) -> bool:
     return any(
         drag["frames_per_second"] < WANTED_FRAMES_PER_SECOND
         for by_slider in drags.values()
-        for drag in by_slider.values()
+        for by_hand in by_slider.values()
+        for drag in by_hand
+        if drag["hand"] == IN_PAGE
     )
 
 
@@ -142,7 +148,7 @@ class Studio:
         return visitor
 
     def drag(
-        self, visitor: Visitor, slider: Locator, seconds: float, end: float
+        self, visitor: Visitor, slider: Locator, hand: str, seconds: float, end: float
     ) -> dict[str, float]:
         """Drag a slider to and fro, and count what the browser draws meanwhile.
 
@@ -155,9 +161,10 @@ class Studio:
         mouse.down()
         cpu_before = cpu_seconds(self.server)
         visitor.page.locator(figure).first.evaluate(COUNT_FRAMES, selector)
-        begun = time.perf_counter()
-        while (elapsed := time.perf_counter() - begun) < seconds:
-            mouse.move(x + place_of_hand(elapsed), y)
+        if hand == IN_PAGE:
+            moves = slider.evaluate(MOVE_IN_PAGE, [seconds, REACH_PIXELS, PIXELS_PER_SECOND])
+        else:
+            moves = move_mouse(visitor, x, y, seconds)
         counted = visitor.page.evaluate("() => window.stopCounting()")
         mouse.move(x + end, y)
         cpu_dragging = cpu_seconds(self.server) - cpu_before
@@ -167,12 +174,22 @@ class Studio:
         visitor.settle()
         return {
             "frames_per_second": round(counted["changed"] / counted["seconds"], 1),
+            "moves_of_the_hand_per_second": round(moves / counted["seconds"], 1),
             "screen_frames_per_second": round(counted["frames"] / counted["seconds"], 1),
             "longest_wait_ms": round(counted["longest"]),
             "release_to_python_figure_ms": round(release),
             "server_cpu_seconds_while_dragging": round(cpu_dragging, 3),
             "server_cpu_seconds_with_release": round(cpu_seconds(self.server) - cpu_before, 3),
         }
+
+
+def move_mouse(visitor: Visitor, x: float, y: float, seconds: float) -> int:
+    """Move the mouse to and fro as fast as the browser takes it; return how often."""
+    begun, moves = time.perf_counter(), 0
+    while (elapsed := time.perf_counter() - begun) < seconds:
+        visitor.page.mouse.move(x + place_of_hand(elapsed), y)
+        moves += 1
+    return moves
 
 
 def place_of_hand(seconds: float) -> float:
@@ -193,23 +210,24 @@ def place_of_hand(seconds: float) -> float:
 def measure(
     browser: Browser, studios: Sequence[Studio], options: argparse.Namespace
 ) -> dict[str, Any]:
-    """Return the medians of all drags by checkout, columns and slider."""
+    """Return the medians of all drags by checkout, columns and slider, one for each hand."""
     drags: dict[str, Any] = {studio.label: {} for studio in studios}
     for n_columns in N_COLUMNS:
         table = studios[0].home / f"survey_{n_columns}.csv"
         made_table(n_columns).to_csv(table, index=False)
         visitors = {studio.label: studio.open_lab(browser, table) for studio in studios}
-        measured: dict[tuple[str, str], list[dict[str, float]]] = {}
+        hands = [(studio, hand) for studio in studios for hand in HANDS[studio.label]]
+        measured: dict[tuple[str, str, str], list[dict[str, float]]] = {}
         for number in range(options.rounds):
             for name, label in SLIDERS.items():
-                for studio in studios if number % 2 else reversed(studios):
+                for studio, hand in hands if number % 2 else reversed(hands):
                     visitor = visitors[studio.label]
                     slider, end = visitor.slider(label), END_PIXELS * (-1) ** number
-                    drag = studio.drag(visitor, slider, options.seconds, end)
-                    measured.setdefault((studio.label, name), []).append(drag)
-        for (label, name), rounds in measured.items():
+                    drag = studio.drag(visitor, slider, hand, options.seconds, end)
+                    measured.setdefault((studio.label, name, hand), []).append(drag)
+        for (label, name, hand), rounds in measured.items():
             by_slider = drags[label].setdefault(f"{n_columns} columns", {})
-            by_slider[name] = medians(rounds)
+            by_slider.setdefault(name, []).append({"hand": hand, **medians(rounds)})
         for visitor in visitors.values():
             visitor.close()
     return drags
@@ -241,6 +259,26 @@ slider => {
     const share = (slider.value - slider.min) / (slider.max - slider.min);
     return [left + 8 + share * (width - 16), top + height / 2];
 }
+"""
+
+MOVE_IN_PAGE = """
+(slider, [seconds, reach, speed]) => new Promise(done => {
+    const start = Number(slider.value);
+    const perPixel = (slider.max - slider.min) / (slider.clientWidth - 16);
+    const begun = performance.now();
+    let moves = 0;
+    const move = (now) => {
+        const elapsed = Math.max(now - begun, 0) / 1000;
+        if (elapsed > seconds) return done(moves);
+        const turn = (elapsed * speed) / reach;
+        const place = reach * (2 / Math.PI) * Math.asin(Math.sin(turn * Math.PI / 2));
+        slider.value = start + place * perPixel;
+        slider.dispatchEvent(new Event("input"));
+        moves += 1;
+        requestAnimationFrame(move);
+    };
+    requestAnimationFrame(move);
+})
 """
 
 COUNT_FRAMES = """
