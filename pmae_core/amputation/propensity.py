@@ -69,8 +69,8 @@ class Predictor:
         """
         if not self.categorical:
             return -float(weights[0]) * self._spread
-        mean = self._shares @ weights
-        return float(np.sqrt(max(self._shares @ weights**2 - mean**2, 0.0)))
+        mean, squares = float(self._shares @ weights), float(self._shares @ weights**2)
+        return max(squares - mean**2, 0.0) ** 0.5
 
 
 def _hashable(column: pd.Series) -> pd.Series:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class Amputation:
     settings: dict[str, Any]
     rule: AmputationRule | None = None
 
-    @property
+    @cached_property
     def chance_missing(self) -> pd.DataFrame:
         """Probability that each cell was removed, given that its row is in the table.
 

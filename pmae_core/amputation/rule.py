@@ -67,14 +67,20 @@ class AmputationRule:
         values are missing more often. Categories have no direction: their weight is the standard
         deviation of what they add to the log-odds, and never negative.
         """
-        weights = pd.DataFrame(0.0, index=list(self.drivers), columns=list(self.scores))
-        for column, score in self.scores.items():
-            for driver, raw in score.weights.items():
-                weights.loc[driver, column] = self.drivers[driver].weight(raw) / score.spread
-        return weights
+        weights = [
+            [
+                driver.weight(score.weights[name]) / score.spread if name in score.weights else 0.0
+                for score in self.scores.values()
+            ]
+            for name, driver in self.drivers.items()
+        ]
+        shape = (len(self.drivers), len(self.scores))
+        return pd.DataFrame(
+            np.reshape(weights, shape), index=list(self.drivers), columns=list(self.scores)
+        )
 
     def category_weights(self, driver: Name, column: Name) -> pd.Series:
-        """Return what each category of a driving column adds to the log-odds of missing `column`."""
+        """Return what each category of a driver adds to the log-odds of missing `column`."""
         score = self.scores[column]
         added = -score.weights[driver] / score.spread
         return pd.Series(added, index=self.drivers[driver].categories)
