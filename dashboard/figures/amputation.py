@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard.figures.labels import WORSE_TO_BETTER, hover_names, name_ticks
-from dashboard.figures.shares import shares_figure
+from dashboard.figures.shares import bin_edges, shares_figure
 from dashboard.figures.style import color_legend, styled
 from dashboard.shell.theme import FAINT, MISSING, NEUTRAL, OBSERVED, tint
 from dashboard.text import figure_text
@@ -21,7 +21,6 @@ from dashboard.text import figure_text
 PICTURE_ROWS = 120
 MOST_COLUMNS = 40
 MOST_CATEGORIES = 12
-_BINS = 24
 # Beside the settings, the two figures of the rule fit a laptop's window.
 _MAIN_HEIGHT = 310
 _COLUMNS_WITH_NUMBERS = 5
@@ -203,7 +202,7 @@ def value_shares(values: np.ndarray, missing: np.ndarray, scale: str) -> pd.Data
     """
     if scale == "category":
         return _category_shares(values, missing)
-    edges = _bin_edges(values)
+    edges = bin_edges(values)
     observed, _ = np.histogram(values[~missing], edges)
     removed, _ = np.histogram(values[missing], edges)
     return pd.DataFrame(
@@ -214,21 +213,6 @@ def value_shares(values: np.ndarray, missing: np.ndarray, scale: str) -> pd.Data
             "removed": removed / max(removed.sum(), 1),
         }
     )
-
-
-def _bin_edges(values: np.ndarray) -> np.ndarray:
-    """Return the edges of at most 24 bins: one per value where there are few values."""
-    distinct = np.unique(values)
-    if len(distinct) == 0:
-        return np.array([0.0, 1.0])
-    if len(distinct) == 1:
-        reach = max(abs(distinct[0]) * 0.01, 0.5)
-        return np.array([distinct[0] - reach, distinct[0] + reach])
-    if len(distinct) > _BINS:
-        return np.linspace(distinct[0], distinct[-1], _BINS + 1)
-    middles = (distinct[1:] + distinct[:-1]) / 2
-    first, last = 2 * distinct[0] - middles[0], 2 * distinct[-1] - middles[-1]
-    return np.concatenate([[first], middles, [last]])
 
 
 def _category_shares(values: np.ndarray, missing: np.ndarray) -> pd.DataFrame:
