@@ -59,8 +59,8 @@ class Amputation:
     def chance_missing(self) -> pd.DataFrame:
         """Probability that each cell was removed, given that its row is in the table.
 
-        The mean over the rows is the share that is missing, but for chance. The propensity does
-        not tell that: rows that lose every cell are dropped, and with them their missing cells.
+        Apart from chance, the mean over the rows is the share that is missing. This is not so for
+        the propensity: rows that lose every cell are dropped, and with them their missing cells.
         """
         # A row that keeps this cell stays, so both happen as often as the first.
         chance = 1.0 - self.propensity.div(self.p_kept, axis=0).clip(upper=1.0)
