@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard.amputation.lab import readable
-from dashboard.amputation.rule import kind_of
+from dashboard.amputation.rule import kind_of, rule_of
 from dashboard.text import code
 from pmae_core.amputation import Amputation, AmputationRule
 from pmae_core.table import Schema
@@ -53,8 +53,8 @@ def own_curve(made: Amputation, column: Any, schema: Schema) -> ChanceCurve:
     Under MAR the actual rows may show a slope, since the value goes with the columns that drive
     its missingness. The same rows with only this value changed show none.
     """
-    rule = _rule(made)
-    return _column_curve(made, column, column, schema, _by_others(rule, column))
+    strata = _by_others(rule_of(made), column)
+    return _column_curve(made, column, column, schema, strata)
 
 
 def driver_curve(made: Amputation, column: Any, driver: Any, schema: Schema) -> ChanceCurve:
@@ -65,7 +65,7 @@ def driver_curve(made: Amputation, column: Any, driver: Any, schema: Schema) -> 
 
 def score_curve(made: Amputation, column: Any) -> ChanceCurve:
     """Return the chance of a column to be missing against what all other columns say together."""
-    score = others_score(_rule(made), column)
+    score = others_score(rule_of(made), column)
     groups = _number_groups(score)
     points = _actual(groups, _typical_rows(groups, score), score, made, column)
     return ChanceCurve(SCORE, "number", points)
@@ -78,12 +78,12 @@ def others_score(rule: AmputationRule, column: Any) -> np.ndarray:
 
 def has_other_drivers(made: Amputation, column: Any) -> bool:
     """Say whether another column drives the missing values of a column."""
-    return bool(set(_rule(made).scores[column].weights) - {column})
+    return bool(set(rule_of(made).scores[column].weights) - {column})
 
 
 def drivers_first(made: Amputation, column: Any, columns: Sequence[Any]) -> list[Any]:
     """Return the other columns, those that drive the missing values most first."""
-    weights = _rule(made).weights[column]
+    weights = rule_of(made).weights[column]
     strength = weights.abs().reindex(list(columns), fill_value=0.0).drop(column)
     return list(strength.sort_values(ascending=False, kind="stable").index)
 
@@ -92,7 +92,7 @@ def chances_sentence(
     made: Amputation, column: Any, own: ChanceCurve, other: ChanceCurve | None
 ) -> str:
     """Say what the curves show: whether the value itself decides, or other columns."""
-    rule, name = _rule(made), code(column)
+    rule, name = rule_of(made), code(column)
     kind = kind_of(rule, column)
     if kind == "MCAR":
         return "Every curve is flat: neither the value itself nor another column matters (MCAR)."
@@ -116,12 +116,6 @@ def chances_sentence(
     if other is not None and np.ptp(_of(other, CHANGED)) > VISIBLE:
         dropped = " Dropping rows that lost every value bends the line at the right."
     return f"The line at the left {differ}; no other column drives {name} (self-masking).{dropped}"
-
-
-def _rule(made: Amputation) -> AmputationRule:
-    if made.rule is None:
-        raise ValueError("Missing values of another table have no rule.")
-    return made.rule
 
 
 def _of(curve: ChanceCurve, rows: str) -> np.ndarray:
@@ -148,7 +142,7 @@ def _column_curve(
     groups = _category_groups(values) if scale == "category" else _number_groups(values)
     typical = _typical_rows(groups, values)
     rows = np.union1d(_evenly(len(values)), typical)
-    rule = _rule(made).of_rows(rows)
+    rule = rule_of(made).of_rows(rows)
     stratum_of, names = strata
     points = [_actual(groups, typical, values, made, column)]
     for row in typical:

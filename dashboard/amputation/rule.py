@@ -25,6 +25,13 @@ WEIGHT_WORDS = (
 )
 
 
+def rule_of(made: Amputation) -> AmputationRule:
+    """Return the rule of an amputation that has one."""
+    if made.rule is None:
+        raise ValueError("Missing values of another table have no rule.")
+    return made.rule
+
+
 def kind_of(rule: AmputationRule, column: Any) -> Kind:
     """Return the mechanism by which a column loses values, as its weights show it."""
     drivers = set(rule.scores[column].weights)
@@ -40,7 +47,7 @@ def rule_sentence(made: Amputation, column: Any, schema: Schema) -> str:
     """Say which columns decide whether a value of the highlighted column is missing."""
     rule, name = made.rule, code(column)
     if rule is None:
-        return "Each row takes the missing values of a random row of this table, whatever its own."
+        return "Each row takes the missing values of a random row, whatever its own values are."
     if column not in rule.scores:
         return f"No values of {name} are removed. {_driven_sentence(rule.weights, column)}"
     chance = made.chance_missing[column]
@@ -141,8 +148,7 @@ def matrix_sentence(matrix: RuleMatrix) -> str:
 
 def weights_table(made: Amputation) -> pd.DataFrame:
     """Return all weights, driving columns with the largest ones first."""
-    assert made.rule is not None
-    weights = made.rule.weights
+    weights = rule_of(made).weights
     order = np.argsort(-weights.abs().max(axis=1).to_numpy(), kind="stable")
     table = weights.iloc[order]
     table = table.set_axis([str(name) for name in table.columns], axis=1)
@@ -162,8 +168,7 @@ def rule_matrix(made: Amputation, columns: Sequence[Any], highlighted: Any) -> R
     highlighted : name
         It is shown if it loses values.
     """
-    assert made.rule is not None
-    weights, drivers = made.rule.weights, made.rule.drivers
+    weights, drivers = rule_of(made).weights, rule_of(made).drivers
     in_order = [name for name in made.truth.columns if name in set(columns)]
     losing = sorted(weights.columns, key=lambda name: (name != highlighted, columns.index(name)))
     shared = len(losing) > 1 and bool((weights.nunique(axis=1) == 1).all())
