@@ -128,7 +128,7 @@ def _reason(made: Amputation, found: str, *, nested: bool) -> str:
     if n_columns == 1:
         return "with missing values in one column only, every pattern is"
     if nested:
-        return f"nested missing values always are, as {_FOUND_WORDS['monotone']}"
+        return "nested missing values always are"
     if found == "general":
         return "independent missing values in one row follow no order"
     return "with these shares and this seed, few rows break the order"

@@ -324,7 +324,8 @@ def _show_weights(made: Amputation) -> None:
     st.dataframe(
         weights,
         column_config={
-            name: st.column_config.NumberColumn(format="%.2f") for name in weights.columns[1:]
+            "Driven by": st.column_config.TextColumn(pinned=True),
+            **{name: st.column_config.NumberColumn(format="%.2f") for name in weights.columns[1:]},
         },
         hide_index=True,
         width="stretch",
