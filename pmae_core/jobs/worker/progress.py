@@ -174,7 +174,7 @@ class ProgressTracker:
                 return self._current
             return replace(self._current, message=f"{self._answer}; {self._current.message}")
         running = [
-            f"{method} (seed {seed})" + (f": {part.message}" if part else "")
+            f"{_title(method)} (seed {seed})" + (f": {part.message}" if part else "")
             for (method, seed), part in self._tasks.items()
         ]
         counted = [f"{self._n_done} of {self._n_tasks} done"] if self._n_tasks else []
@@ -183,6 +183,13 @@ class ProgressTracker:
         return JobProgress(
             fraction=fraction, message="; ".join([*counted, *running]), eta_seconds=remaining
         )
+
+
+def _title(method: str) -> str:
+    """Return what people call a method; its name if it is not registered, as labels are."""
+    from pmae_core.imputers import list_imputers  # slow to import, and not every job compares
+
+    return {info.name: info.title for info in list_imputers()}.get(method, method)
 
 
 def _event_progress(kind: str, data: Mapping[str, Any]) -> JobProgress | None:
