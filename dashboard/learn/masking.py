@@ -17,9 +17,9 @@ LESSON = Lesson(
     name="masking",
     title="Uniform or proportional masking?",
     story="A trader's `gain` is `position` times `move`: neither predicts it alone, **together** "
-    "they do. Both are observed on 98% of days, the gain on 30%. A masked autoencoder trains by "
-    "predicting observed cells that it masks. **Uniform** masking masks half of every column, "
-    "**proportional** masking more of the columns that miss more.",
+    "they do. Both are observed on 98% of days, the gain on 30%. A masked autoencoder learns to "
+    "predict cells that it masks: **uniform** masking takes half of every column, **proportional** "
+    "masking more where more is missing.",
     question="Where `gain` is missing, both predictors are nearly always observed. How often does "
     "proportional masking train the network on **this case**, compared with uniform masking?",
     answers={
@@ -217,15 +217,28 @@ class Trained:
         chosen = self.runs[(self.runs["masking"] == masking) & (self.runs["steps"] == steps)]
         return chosen.sort_values("seed")["r2"].to_numpy()
 
+    def lead(self, steps: int) -> float:
+        """Return by how much proportional masking is ahead in R² after a number of steps."""
+        uniform, proportional = (self.r2(masking, steps).mean() for masking in MASKINGS)
+        return float(proportional - uniform)
+
+    @property
+    def faster_not_better(self) -> bool:
+        """Whether proportional masking leads at first, and uniform masking catches up."""
+        return self.lead(self.lengths[0]) > 0.1 and abs(self.lead(self.lengths[-1])) < 0.05
+
     def sentence(self, steps: int) -> str:
         """Compare both maskings after a number of training steps."""
         uniform, proportional = (self.r2(masking, steps) for masking in MASKINGS)
         ahead = int((proportional > uniform).sum())
-        return (
-            f"After {steps:,} training steps, R² was {uniform.mean():.2f} with uniform and "
-            f"{proportional.mean():.2f} with proportional masking on average; proportional masking "
-            f"was ahead with {ahead} of {len(uniform)} seeds."
+        compared = (
+            f"After {steps:,} steps, mean R² is {uniform.mean():.2f} with uniform and "
+            f"{proportional.mean():.2f} with proportional masking, which is ahead with {ahead} of "
+            f"{len(uniform)} seeds."
         )
+        if steps == self.lengths[-1] and self.faster_not_better:
+            return f"{compared} It learns faster, not better."
+        return compared
 
 
 def read_trained(path: Path = RESULTS) -> Trained | None:

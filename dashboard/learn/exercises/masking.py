@@ -19,8 +19,8 @@ _COLORS: dict[str, Color] = {
 }
 _NAMES = {
     "missing": "gain missing",
-    "uniform": "uniform masking",
-    "proportional": "proportional masking",
+    "uniform": "uniform",
+    "proportional": "proportional",
 }
 _BAR_WIDTH = 0.27
 

@@ -49,47 +49,49 @@ def _clues(seed: int, column: str) -> list[str]:
 
 
 def patients_scene(clinic: Clinic, row: int, column: str) -> Scene:
-    """Return some patients; the deciding columns light up, and rows sort by what decides."""
+    """Return some patients; only deciding columns keep their color, and rows sort by them."""
     table = reasons.patients(clinic)
     names = list(table.columns)
     words = [[reasons.cell_words(name, table.loc[k, name]) for name in names] for k in table.index]
     asked = np.where(table.isna(), "missing", "observed").astype(object)
     asked[row, names.index(column)] = "accent"
-    solved = np.full(table.shape, "neutral", dtype=object)
-    of_column = names.index(column)
-    solved[:, of_column] = asked[:, of_column]
     deciding = reasons.DECIDED_BY[column]
-    for name in deciding:
-        if name != column:
-            solved[:, names.index(name)] = "imputed"
-    places = np.arange(len(table))
-    sorted_places = np.argsort(reasons.order_by_reason(clinic, column))
+    # Whatever does not matter loses its color.
+    matters = np.isin(names, [column, *deciding])
+    solved = np.where(matters, asked, "neutral")
+    in_order = np.arange(len(table))
+    colors, places = [asked, solved], [in_order, in_order]
+    states = ["The table", "What decides"]
+    captions = [
+        f"{len(table)} of {len(clinic.frame)} patients. The question is about {column} of "
+        f"patient {row}.",
+        _decision(clinic, column),
+    ]
+    if deciding:
+        colors.append(solved)
+        places.append(np.argsort(reasons.order_by_reason(clinic, column)))
+        states.append("Most likely first")
+        captions.append(f"Sorted by the probability that {column} is missing, highest at the top.")
     cells = Cells(
         columns=[name.replace("_", " ") for name in names],
-        color=np.array([asked, solved, solved]),
-        place=np.array([places, places, sorted_places]),
+        color=np.array(colors),
+        place=np.array(places),
         words=words,
         row_words=[str(k) for k in table.index],
     )
     return Scene(
         [Panel([cells])],
-        states=["The table", "What decides", "Most likely first"],
-        captions=[
-            f"{len(table)} of {len(clinic.frame)} patients. The question is about {column} of "
-            f"patient {row}.",
-            _decision(column),
-            f"Sorted by the probability that {column} is missing, highest at the top."
-            if deciding
-            else f"The probability is {percent(clinic.p_missing.loc[row, column])} in every row.",
-        ],
+        states=states,
+        captions=captions,
         description=f"A table of {len(table)} patients with missing values.",
     )
 
 
-def _decision(column: str) -> str:
+def _decision(clinic: Clinic, column: str) -> str:
     deciding = reasons.DECIDED_BY[column]
     if not deciding:
-        return f"No column decides whether {column} is missing."
+        chance = percent(clinic.p_missing[column].iloc[0])
+        return f"No column decides: {column} is missing with probability {chance} in every row."
     if column in deciding:
         return f"The {column} itself decides whether it is reported. The table does not show it."
     verb = "decides" if len(deciding) == 1 else "decide"

@@ -84,12 +84,9 @@ def test_the_networks_learn_faster_and_end_up_alike():
 
     assert trained is not None, "run python -m benchmarks.accuracy.lesson_masking"
     assert trained.lengths == [400, 4000]
-    ahead = {
-        steps: trained.r2("proportional", steps).mean() - trained.r2("uniform", steps).mean()
-        for steps in trained.lengths
-    }
-    assert ahead[400] > 0.15
-    assert abs(ahead[4000]) < 0.05
+    assert trained.faster_not_better
+    assert trained.sentence(4000).endswith("faster, not better.")
+    assert "faster" not in trained.sentence(400)
     assert "benchmarks.accuracy.lesson_masking" in trained.command
 
 
@@ -97,17 +94,34 @@ def test_without_a_measurement_there_is_none(tmp_path):
     assert read_trained(tmp_path / "none.json") is None
 
 
-def test_sentences_count_the_seeds(tmp_path):
+def measured(tmp_path, r2):
+    """Return networks by length of training: R² of uniform and proportional masking by seed."""
     runs = [
-        {"steps": 1000, "seed": seed, "masking": masking, "r2": r2}
-        for seed, pair in enumerate([(0.1, 0.3), (0.4, 0.2)])
-        for masking, r2 in zip(("uniform", "proportional"), pair, strict=True)
+        {"steps": steps, "seed": seed, "masking": masking, "r2": one}
+        for steps, pairs in r2.items()
+        for seed, pair in enumerate(pairs)
+        for masking, one in zip(("uniform", "proportional"), pair, strict=True)
     ]
     file = tmp_path / "results.json"
     file.write_text(json.dumps({"runs": runs, "command": "measure"}))
+    return read_trained(file)
 
-    sentence = read_trained(file).sentence(1000)
 
-    assert sentence.startswith("After 1,000 training steps")
+def test_sentences_count_the_seeds(tmp_path):
+    trained = measured(tmp_path, {10: [(0.1, 0.3)], 1000: [(0.1, 0.3), (0.4, 0.2)]})
+
+    sentence = trained.sentence(1000)
+
+    assert sentence.startswith("After 1,000 steps")
     assert "0.25 with uniform and 0.25 with proportional" in sentence
     assert "ahead with 1 of 2 seeds" in sentence
+
+
+@pytest.mark.parametrize(
+    ("late", "expected"), [([(0.9, 0.9)], True), ([(0.7, 0.9)], False), ([(0.9, 0.7)], False)]
+)
+def test_faster_is_not_better_only_if_uniform_masking_catches_up(tmp_path, late, expected):
+    trained = measured(tmp_path, {400: [(0.2, 0.6)], 4000: late})
+
+    assert trained.faster_not_better is expected
+    assert ("not better" in trained.sentence(4000)) is expected
