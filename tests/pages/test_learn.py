@@ -29,6 +29,14 @@ def right_answer(name, seed):
         "slopes": lambda: slopes.CAUSES["chance"].effect,
         "masking": lambda: "proportional",
         "worlds": lambda: "neither",
+        "own": lambda: "flatter",
+        "sensitivity": lambda: "more",
+        "auxiliary": lambda: "all",
+        "judge": lambda: "scattered",
+        "outcome": lambda: "flatter",
+        "indicator": lambda: "small",
+        "rubin": lambda: "80",
+        "leakage": lambda: "higher",
     }[name]()
 
 
