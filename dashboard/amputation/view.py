@@ -185,7 +185,7 @@ def _show_chances(
     with against_place:
         other = _choose_other_curve(table, made, columns, name)
     curves = [own] if other is None else [own, other]
-    titles = [f"value of {figure_text(name, 18)}", *(figure_text(c.name, 26) for c in curves[1:])]
+    titles = [f"value of {figure_text(name, 12)}", *(figure_text(c.name, 20) for c in curves[1:])]
     show_figure(
         chances_figure(
             [(title, c.scale, c.points) for title, c in zip(titles, curves, strict=True)]

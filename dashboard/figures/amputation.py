@@ -22,7 +22,7 @@ PICTURE_ROWS = 120
 MOST_COLUMNS = 40
 MOST_CATEGORIES = 12
 # Beside the settings, the two figures of the rule fit a laptop's window.
-_MAIN_HEIGHT = 310
+_MAIN_HEIGHT = 295
 _COLUMNS_WITH_NUMBERS = 5
 _INK = "#1F2430"  # on cells, which are light in both themes
 _NO_WEIGHT = [(0, FAINT), (1, FAINT)]

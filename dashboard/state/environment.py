@@ -20,7 +20,7 @@ def environment_number(
     default
         The number if it is not set or blank.
     advice
-        What to set it to, for whoever set it to something else.
+        What to set it to, if it is something else.
     error
         What is raised then.
 
