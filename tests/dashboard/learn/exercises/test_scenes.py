@@ -39,7 +39,7 @@ def cells_of(clinic, column):
 
 
 @pytest.mark.parametrize("column", reasons.DECIDED_BY)
-def test_only_the_deciding_columns_keep_their_color_and_rows_sort_by_the_probability(
+def test_only_deciding_columns_keep_their_color_and_rows_sort_by_the_probability(
     clinic, column
 ):
     row, cells = cells_of(clinic, column)
