@@ -123,25 +123,30 @@ def share_missing(digest: str, _table: OpenTable) -> float:
 def show_runs() -> None:
     """Draw the runs; the browser asks again every few seconds only while some go on."""
     runs.supervise()
-    runs.announce()
-    active = runs.records(states=runs.ACTIVE)
-    draw = functools.partial(_draw_runs, bool(active))
-    st.fragment(draw, run_every=POLL_SECONDS if active else None)()
+    latest = runs.latest()
+    runs.announce(latest)
+    is_active = bool(_active(latest))
+    draw = functools.partial(_draw_runs, is_active)
+    st.fragment(draw, run_every=POLL_SECONDS if is_active else None)()
 
 
 def _draw_runs(expected: bool) -> None:
     with shown_errors():
         runs.supervise()
-        active = runs.records(states=runs.ACTIVE)
-        recent = runs.records(limit=MOST_RUNS)
-        if recent:
+        latest = runs.latest()
+        active = _active(latest)
+        if latest:
             icon = ":material/progress_activity:" if active else ":material/history:"
             with st.popover(runs_in_words(active), icon=icon, type="tertiary", key="runs"):
-                for run in recent:
+                for run in latest[:MOST_RUNS]:
                     _show_run(run)
         # Not in here: what a fragment announces is gone when the page is drawn anew.
-        if runs.unheard() or (expected and not active):
+        if runs.unheard(latest) or (expected and not active):
             st.rerun()
+
+
+def _active(known: Sequence[JobRecord]) -> list[JobRecord]:
+    return [run for run in known if run.state in runs.ACTIVE]
 
 
 def _show_run(run: JobRecord) -> None:

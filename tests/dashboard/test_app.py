@@ -164,6 +164,23 @@ def test_the_browser_asks_again_only_while_there_are_jobs(workspace, monkeypatch
     assert asked == [None, header.POLL_SECONDS]
 
 
+def test_each_look_at_the_runs_asks_the_store_once(workspace, monkeypatch):
+    submit_job(workspace)
+    fragments, asked = [], []
+    monkeypatch.setattr(
+        header.st, "fragment", lambda draw, run_every: fragments.append(draw) or draw
+    )
+    monkeypatch.setattr(header.session, "workspace", lambda: workspace)
+    header.show_runs()
+    jobs = JobStore.jobs
+    monkeypatch.setattr(JobStore, "jobs", lambda *args, **kw: asked.append(kw) or jobs(*args, **kw))
+
+    (poll,) = fragments
+    poll()
+
+    assert len(asked) == 1
+
+
 def run_record(fraction=None, *, started=True):
     progress = None if fraction is None else SimpleNamespace(fraction=fraction)
     return SimpleNamespace(started_at=1.0 if started else None, progress=progress)
