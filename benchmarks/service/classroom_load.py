@@ -38,7 +38,7 @@ JOB_SECONDS = 300.0
 LESSONS_A_ROUND = 2
 MOVES_A_ROUND = 5
 MEGABYTE = 1e6
-SLIDERS = {"a: effect of missingness": (0.0, 0.5), "b: overall masking rate": (0.1, 0.9)}
+LAB = "pmae_masking_lab"
 
 
 @dataclass
@@ -84,10 +84,8 @@ class Student:
         """Try masking on the sample table."""
         self._do("masking lab opens", self.visitor.open, "masking_lab")
         for _ in range(MOVES_A_ROUND):
-            label, (low, high) = self.random.choice(list(SLIDERS.items()))
-            if label in self.visitor.widgets:
-                value = round(self.random.uniform(low, high), 2)
-                self._do("slider", self.visitor.set, label, value)
+            a, b = self.random.uniform(0.0, 0.5), self.random.uniform(0.1, 0.9)
+            self._do("slider", release_sliders, self.visitor, round(a, 3), round(b, 3))
 
     def train(self) -> None:
         """Start a training of the fast preset and go on with the lessons."""
@@ -105,6 +103,11 @@ class Student:
         time.sleep(self.random.uniform(*THINK_SECONDS))
         action(*arguments)
         self.tally.add(what, self.visitor.waits[-1])
+
+
+def release_sliders(visitor: WireVisitor, a: float, b: float) -> None:
+    """Let go of the live lab at these values."""
+    visitor.trigger(LAB, "released", {"function": "logit", "a": a, "b": b})
 
 
 def attend(server: StudioServer, tally: Tally, seed: int, end: float, trains: bool) -> None:
@@ -196,12 +199,11 @@ def watched_memory(server: StudioServer) -> Iterator[list[int]]:
 
 def many_reruns(server: StudioServer, count: int) -> dict[str, Any]:
     """Move a slider many times in one session; return how memory grows after the first fifth."""
-    label, (low, high) = next(iter(SLIDERS.items()))
     settled = count // 5
     with WireVisitor(server.url) as visitor:
         visitor.open("masking_lab")
         for number in range(count):
-            visitor.set(label, low + (high - low) * (number % 100) / 100)
+            release_sliders(visitor, a=0.5 * (number % 100) / 100, b=0.5)
             if number + 1 == settled:
                 after_settling = server.memory()
         grown = server.memory() - after_settling

@@ -4,7 +4,22 @@ A lesson computes with the library itself on small tables made from a seed. It k
 Streamlit; ``dashboard.learn.exercises`` draws it.
 """
 
-from dashboard.learn import masking, mechanisms, patterns, reasons, slopes, worlds
+from dashboard.learn import (
+    auxiliary,
+    indicator,
+    judge,
+    leakage,
+    masking,
+    mechanisms,
+    outcome,
+    own,
+    patterns,
+    reasons,
+    rubin,
+    sensitivity,
+    slopes,
+    worlds,
+)
 from dashboard.learn.lesson import LARGEST_SEED, Lesson
 
 LESSONS: tuple[Lesson, ...] = (
@@ -12,8 +27,16 @@ LESSONS: tuple[Lesson, ...] = (
     mechanisms.LESSON,
     patterns.LESSON,
     slopes.LESSON,
+    own.LESSON,
     masking.LESSON,
     worlds.LESSON,
+    sensitivity.LESSON,
+    auxiliary.LESSON,
+    judge.LESSON,
+    outcome.LESSON,
+    indicator.LESSON,
+    rubin.LESSON,
+    leakage.LESSON,
 )
 """Each builds on those before it."""
 

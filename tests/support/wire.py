@@ -7,6 +7,7 @@ change. The server cannot tell the difference; what is measured is the server al
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -55,6 +56,7 @@ class WireVisitor:
 
     def __post_init__(self) -> None:
         self._page = ""
+        self._page_hash = ""
         self._states: dict[str, WidgetState] = {}
         self._messages: dict[str, bytes] = {}
         self._open = ExitStack()
@@ -78,7 +80,7 @@ class WireVisitor:
 
     def open(self, page: str) -> None:
         """Go to a page by its name in the address, as ``masking_lab``."""
-        self._page = page
+        self._page, self._page_hash = page, ""
         self._states.clear()
         self.widgets.clear()
         self._run()
@@ -104,11 +106,19 @@ class WireVisitor:
         self._states[state.id] = state
         self._run(widget.fragment)
 
+    def trigger(self, component: str, event: str, value: Any) -> None:
+        """Let a component of ours, found by its registered name, tell Python something."""
+        widget = self.widgets[component]
+        state = WidgetState(id=f"$$STREAMLIT_INTERNAL_KEY_{widget.proto.id}__events")
+        state.json_trigger_value = json.dumps([{"event": event, "value": value}])
+        self._run(widget.fragment, state)
+
     def _run(self, fragment: str = "", pressed: WidgetState | None = None) -> None:
         """Ask for a run of the script and wait for its end; remember how long that took."""
         message = BackMsg()
         run = message.rerun_script
         run.query_string, run.page_name, run.fragment_id = self.query, self._page, fragment
+        run.page_script_hash = self._page_hash  # else the server takes it for another page
         run.context_info.url = f"{self.address}/{self._page}"
         run.widget_states.widgets.extend(self._states.values())
         if pressed is not None:
@@ -138,6 +148,8 @@ class WireVisitor:
         kind = message.WhichOneof("type")
         if kind == "page_info_changed":
             self.query = message.page_info_changed.query_string
+        elif kind == "navigation":
+            self._page_hash = message.navigation.page_script_hash
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             self._note(message.delta.new_element, message.delta.fragment_id)
         elif kind == "script_finished":
@@ -153,5 +165,6 @@ class WireVisitor:
             raise VisitFailed(f"{self._page}: {content.type} {content.message}")
         if kind == "alert" and any(failure in content.body for failure in FAILURES):
             raise VisitFailed(f"{self._page}: {content.body}")
-        if getattr(content, "id", "") and getattr(content, "label", ""):
-            self.widgets[content.label] = Widget(kind, content, fragment)
+        label = getattr(content, "label", "") or getattr(content, "component_name", "")
+        if getattr(content, "id", "") and label:
+            self.widgets[label] = Widget(kind, content, fragment)
