@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dashboard.components.paper import prepare_paper
 from dashboard.shell import access
 from dashboard.shell.header import show_header
 from dashboard.state import links, session
@@ -65,6 +66,7 @@ def show_studio() -> None:
         session.keep_token_in_browser()
         show_header()
         page.run()
+        prepare_paper()
 
 
 main()

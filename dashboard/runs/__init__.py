@@ -1,6 +1,6 @@
 """Jobs as the browser sees them: submit runs, find and watch them, hear of their end."""
 
-from dashboard.runs.announcing import PAGE_OF, announce, announcement, unheard
+from dashboard.runs.announcing import PAGE_OF, announce, announcement, latest, unheard
 from dashboard.runs.drawing import show_buttons, show_job, show_progress
 from dashboard.runs.lookup import ACTIVE, record, records
 from dashboard.runs.service import POLL_SECONDS, engine, prepare, store, supervise
@@ -36,6 +36,7 @@ __all__ = [
     "engine",
     "job_name",
     "labels",
+    "latest",
     "make_spec",
     "origin",
     "prepare",

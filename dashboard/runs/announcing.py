@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from dashboard.runs.lookup import ACTIVE, records
@@ -17,12 +19,22 @@ _SECTION = "jobs"
 _HEARD_KEY = "_jobs_heard_until"
 
 
-def announce() -> None:
+def latest() -> list[JobRecord]:
+    """Return the newest jobs of this workspace, newest first: all that the header tells of."""
+    return records(limit=2 * MOST_UNFINISHED)
+
+
+def announce(known: Sequence[JobRecord]) -> None:
     """Tell of the jobs that ended since this browser tab last heard of any; called by the header.
 
     What ended while no page was open is told when one opens again.
+
+    Parameters
+    ----------
+    known
+        As `latest` returns them.
     """
-    ended = unheard()
+    ended = unheard(known)
     if not ended:
         return
     for one in ended[-MOST_TOASTS:]:
@@ -34,9 +46,9 @@ def announce() -> None:
         session.workspace().update(_SECTION, heard_until=until)
 
 
-def unheard() -> list[JobRecord]:
-    """Return the jobs whose end was not told in this tab, the earliest first."""
-    ended = [one for one in records(limit=2 * MOST_UNFINISHED) if one.state not in ACTIVE]
+def unheard(known: Sequence[JobRecord]) -> list[JobRecord]:
+    """Return those of some jobs whose end was not told in this tab, the earliest first."""
+    ended = [one for one in known if one.state not in ACTIVE]
     if _HEARD_KEY not in st.session_state:  # from now on, what another tab hears is its own
         st.session_state[_HEARD_KEY] = session.workspace().get(_SECTION).get("heard_until", 0.0)
     until = st.session_state[_HEARD_KEY]

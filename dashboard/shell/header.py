@@ -9,8 +9,9 @@ from dashboard import runs
 from dashboard.state import notices, session
 from dashboard.state.table_state import OpenTable, TableState
 from dashboard.text import plain, shorten
-from dashboard.widgets.errors import calm, sentence_of, shown_errors
+from dashboard.widgets.errors import calm, fragment, sentence_of, shown_errors
 from dashboard.widgets.links import page_link
+from dashboard.widgets.qr_code import show_qr_code
 from pmae_core.errors import PMAEError
 from pmae_core.jobs import JobRecord
 from pmae_core.words import count, percent
@@ -64,12 +65,42 @@ def _show_switcher(open_state: TableState | None) -> None:
                 args=(state.raw,),
             )
         page_link("data.py", "Open another table", ":material/add:")
-        with st.expander("Open on another device", icon=":material/devices:"):
-            st.caption(
-                "This link opens your workspace with its tables and runs. Anyone who has it can "
-                "see and change them."
+        if session.has_previous_workspace():
+            st.button(
+                "Return to the previous workspace",
+                key="previous-workspace",
+                icon=":material/undo:",
+                type="tertiary",
+                help="The one that this browser had before it opened a link",
+                on_click=calm(session.return_to_previous_workspace),
             )
-            st.code(session.link_to_workspace(), language=None, wrap_lines=True)
+        with st.expander("Open on another device", icon=":material/devices:"):
+            _show_link_to_workspace()
+
+
+@fragment
+def _show_link_to_workspace() -> None:
+    """Draw the way to a link that opens the workspace in one other browser."""
+    st.caption(
+        "A link opens your workspace, with its tables and runs, in one other browser, which can "
+        "then see and change them."
+    )
+    link = session.link_to_workspace()
+    st.button(
+        "Create another link" if link else "Create a link",
+        key="create-link",
+        icon=":material/add_link:",
+        on_click=calm(session.create_link_to_workspace),
+    )
+    if link is None:
+        return
+    if not link.works:
+        st.caption("Your last link was used or has expired.")
+        return
+    st.code(link.address, language=None, wrap_lines=True)
+    until = runs.browser_moment(link.made.expires_at, "%H:%M")
+    st.caption(f"Works once, until {until}. Open it there, or scan the code.")
+    show_qr_code(link.address, label="QR code of the link")
 
 
 def about(table: OpenTable) -> str:
@@ -92,25 +123,30 @@ def share_missing(digest: str, _table: OpenTable) -> float:
 def show_runs() -> None:
     """Draw the runs; the browser asks again every few seconds only while some go on."""
     runs.supervise()
-    runs.announce()
-    active = runs.records(states=runs.ACTIVE)
-    draw = functools.partial(_draw_runs, bool(active))
-    st.fragment(draw, run_every=POLL_SECONDS if active else None)()
+    latest = runs.latest()
+    runs.announce(latest)
+    is_active = bool(_active(latest))
+    draw = functools.partial(_draw_runs, is_active)
+    st.fragment(draw, run_every=POLL_SECONDS if is_active else None)()
 
 
 def _draw_runs(expected: bool) -> None:
     with shown_errors():
         runs.supervise()
-        active = runs.records(states=runs.ACTIVE)
-        recent = runs.records(limit=MOST_RUNS)
-        if recent:
+        latest = runs.latest()
+        active = _active(latest)
+        if latest:
             icon = ":material/progress_activity:" if active else ":material/history:"
             with st.popover(runs_in_words(active), icon=icon, type="tertiary", key="runs"):
-                for run in recent:
+                for run in latest[:MOST_RUNS]:
                     _show_run(run)
         # Not in here: what a fragment announces is gone when the page is drawn anew.
-        if runs.unheard() or (expected and not active):
+        if runs.unheard(latest) or (expected and not active):
             st.rerun()
+
+
+def _active(known: Sequence[JobRecord]) -> list[JobRecord]:
+    return [run for run in known if run.state in runs.ACTIVE]
 
 
 def _show_run(run: JobRecord) -> None:

@@ -28,6 +28,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{32}")
 _TOUCH_SECONDS = 600.0
 _LAST_USED = "last_used"
 _UPLOAD = "upload"
+_KEY_LINK_USED = "key_link_used"
 
 
 class Workspace(TableHistory):
@@ -96,6 +97,18 @@ class Workspace(TableHistory):
         days = workspace_days()
         now = time.time() if now is None else now
         return days > 0 and now - _last_used(self.folder) > days * 86400
+
+    def take_key_link(self) -> bool:
+        """Use up the link with the token itself, and say whether it was still there to use.
+
+        Earlier versions had that link in the address, from where it was copied. It lets in one
+        browser that does not know the token already.
+        """
+        try:
+            (self.folder / _KEY_LINK_USED).touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
 
     # Settings
 

@@ -1,6 +1,7 @@
 """Visitors among themselves, with bad files, and with names that look like markup."""
 
 import re
+from urllib.parse import urlsplit
 
 import pandas as pd
 import pytest
@@ -67,21 +68,50 @@ def test_a_copied_address_shows_nothing_of_its_owner(visitor, new_visitor, surve
     assert stranger.workspace_key() != visitor.workspace_key()
 
 
-def test_the_link_for_another_device_opens_the_workspace_there(visitor, new_visitor, survey):
+def test_the_link_for_another_device_opens_the_workspace_there_once(visitor, new_visitor, survey):
     visitor.open()
     visitor.upload(survey)
     expect(visitor.open_table("survey.csv")).to_be_visible()
     visitor.settle()
     visitor.open_table("survey.csv").click()
     visitor.page.get_by_text("Open on another device").click()
-    link = visitor.page.get_by_text(re.compile(r"^http://\S+w=\S+$")).inner_text()
+    visitor.press_button("Create a link")
+    link = visitor.page.get_by_text(re.compile(r"^http://\S+enter=\S+$")).inner_text()
+    expect(visitor.page.get_by_role("img", name="QR code of the link")).to_be_visible()
+    assert visitor.workspace_key() not in visitor.page.content()
 
-    device = new_visitor()
+    device = new_visitor(width=390)
     device.open(link)
 
     expect(device.open_table("survey.csv")).to_be_visible()
     assert device.workspace_key() == visitor.workspace_key()
-    assert visitor.workspace_key() not in device.page.url
+    assert urlsplit(device.page.url).query == ""
+    device.open("/missingness")  # the browser found the way in for good
+    expect(device.open_table("survey.csv")).to_be_visible()
+
+    late = new_visitor()
+    late.open(link)
+
+    expect(late.page.get_by_text("This link no longer works")).to_be_visible()
+    expect(late.open_table("cirrhosis")).to_be_visible()
+    assert "survey.csv" not in late.page.content()
+    assert late.workspace_key() != visitor.workspace_key()
+    assert urlsplit(late.page.url).query == ""
+
+
+def test_an_old_link_with_the_key_lets_in_one_browser(visitor, new_visitor):
+    visitor.open()
+    key = visitor.workspace_key()
+
+    first, second = new_visitor(), new_visitor()
+    first.open(f"/compare?w={key}")
+    second.open(f"/compare?w={key}")
+    visitor.open(f"/compare?w={key}")
+
+    assert first.workspace_key() == visitor.workspace_key() == key
+    assert second.workspace_key() != key
+    for browser in (first, second, visitor):
+        assert urlsplit(browser.page.url).query == ""
 
 
 def test_a_table_opened_before_is_one_click_away(visitor, survey):

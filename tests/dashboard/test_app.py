@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import runs
 from dashboard.shell import header
+from dashboard.state import one_time_codes, session
 from dashboard.state.table_history import forget_recent
 from dashboard.state.workspace import Workspace
 from pmae_core.jobs import JobSpec, JobStore
@@ -28,7 +29,9 @@ def workspace(tmp_path, monkeypatch):
 
 def open_app(token=None, **query):
     app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60)
-    app.query_params.update({**({"w": token} if token else {}), **query})
+    if token:
+        app.session_state[session.TOKEN_KEY] = token
+    app.query_params.update(query)
     return app.run()
 
 
@@ -64,7 +67,6 @@ def test_every_page_opens_on_the_sample_below_the_header(workspace, page):
     assert not app.exception
     assert not app.error
     assert "418 rows × 20 columns" in words(app)
-    assert "w" not in app.query_params
 
 
 def test_every_page_is_in_the_navigation():
@@ -162,6 +164,23 @@ def test_the_browser_asks_again_only_while_there_are_jobs(workspace, monkeypatch
     assert asked == [None, header.POLL_SECONDS]
 
 
+def test_each_look_at_the_runs_asks_the_store_once(workspace, monkeypatch):
+    submit_job(workspace)
+    fragments, asked = [], []
+    monkeypatch.setattr(
+        header.st, "fragment", lambda draw, run_every: fragments.append(draw) or draw
+    )
+    monkeypatch.setattr(header.session, "workspace", lambda: workspace)
+    header.show_runs()
+    jobs = JobStore.jobs
+    monkeypatch.setattr(JobStore, "jobs", lambda *args, **kw: asked.append(kw) or jobs(*args, **kw))
+
+    (poll,) = fragments
+    poll()
+
+    assert len(asked) == 1
+
+
 def run_record(fraction=None, *, started=True):
     progress = None if fraction is None else SimpleNamespace(fraction=fraction)
     return SimpleNamespace(started_at=1.0 if started else None, progress=progress)
@@ -207,3 +226,46 @@ def test_a_table_that_is_gone_is_said_in_a_sentence(workspace):
     app.button(f"switch:{first.raw}").click().run()
 
     assert "This table no longer exists" in app.error[0].value
+
+
+# Another device
+
+
+def show_link(app):
+    """Return the link that the header shows; None if there is none."""
+    return next((code.value for code in app.code if session.CODE_PARAMETER in code.value), None)
+
+
+def test_a_link_for_another_device_is_made_on_demand_and_used_once(workspace):
+    app = open_app(workspace.token)
+    assert show_link(app) is None
+
+    app.button("create-link").click().run()
+
+    link = show_link(app)
+    assert workspace.token not in link
+    code = link.partition(f"{session.CODE_PARAMETER}=")[2]
+    assert any("QR code of the link" in element.proto.body for element in app.get("html"))
+    assert any("Works once, until" in caption.value for caption in app.caption)
+
+    device = open_app(**{session.CODE_PARAMETER: code})
+    assert device.session_state[session.TOKEN_KEY] == workspace.token
+    stranger = open_app(**{session.CODE_PARAMETER: code})
+    assert stranger.session_state[session.TOKEN_KEY] != workspace.token
+    assert "This link no longer works" in stranger.warning[0].value
+
+    app.run()
+    assert show_link(app) is None
+    assert any("was used or has expired" in caption.value for caption in app.caption)
+
+
+def test_the_way_back_from_a_link_is_in_the_header(workspace):
+    owner = Workspace.create()
+    code = one_time_codes.create_code(owner).code
+    app = open_app(workspace.token, **{session.CODE_PARAMETER: code})
+    assert app.session_state[session.TOKEN_KEY] == owner.token
+
+    app.button("previous-workspace").click().run()
+
+    assert not app.exception
+    assert app.session_state[session.TOKEN_KEY] == workspace.token

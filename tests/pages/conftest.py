@@ -10,6 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from dashboard.state import session
 from dashboard.state.table_history import forget_recent
 from dashboard.state.workspace import Workspace
 from pmae_core.jobs import JobProgress, JobRecord, JobSpec, JobState, JobStore, ProcessId
@@ -57,7 +58,7 @@ def open_page(workspace) -> Callable[[str], AppTest]:
 
     def run_page(file: str) -> AppTest:
         app = AppTest.from_file(str(ROOT / "pages" / file), default_timeout=60)
-        app.query_params["w"] = workspace.token
+        app.session_state[session.TOKEN_KEY] = workspace.token
         return app.run()
 
     return run_page
@@ -69,7 +70,8 @@ def open_app(workspace) -> Callable[[], AppTest]:
 
     def run_app(**query: str) -> AppTest:
         app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60)
-        app.query_params.update({"w": workspace.token, **query})
+        app.session_state[session.TOKEN_KEY] = workspace.token
+        app.query_params.update(query)
         return app.run()
 
     return run_app

@@ -675,8 +675,7 @@ def test_a_value_that_no_cell_holds_changes_nothing(open_page, fill, patients):
 def test_two_users_do_not_see_each_other_s_tables(open_page, fill, patients, workspace):
     fill(patients, name="secret.csv")
     app = open_page(PAGE)
-    app.query_params["w"] = Workspace.create().token
-    app.session_state["_workspace_token"] = app.query_params["w"]
+    app.session_state[session.TOKEN_KEY] = Workspace.create().token
 
     app.run()
 

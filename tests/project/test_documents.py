@@ -11,6 +11,7 @@ import typer
 import yaml
 from streamlit.testing.v1 import AppTest
 
+from dashboard.state import session
 from dashboard.state.workspace import Workspace
 from pmae_core.cli.app import app
 from pmae_core.imputers import list_imputers, registry
@@ -190,7 +191,7 @@ def tutorial_page(tmp_path):
 def test_the_page_of_the_tutorial_opens_and_remembers(tutorial_page, tmp_path, monkeypatch):
     monkeypatch.setenv("PMAE_HOME", str(tmp_path))
     page = AppTest.from_file(str(tutorial_page), default_timeout=60)
-    page.query_params["w"] = Workspace.create().token
+    page.session_state[session.TOKEN_KEY] = Workspace.create().token
 
     page.run()
     page.toggle[0].set_value(False).run()

@@ -53,13 +53,14 @@ def main(folder: Path = FOLDER) -> None:
         sync_playwright() as playwright,
     ):
         browser = launch_chromium(playwright)
-        address = prepared_workspace(browser, server.url)
+        workspace = prepared_workspace(browser, server.url)
         for width, height in WIDTHS.items():
             for scheme in COLOR_SCHEMES:
                 visitor = Visitor(
                     browser, server.url, width=width, height=height, color_scheme=scheme
                 )
-                visitor.open(address)
+                visitor.enter_workspace(workspace)
+                visitor.open()
                 for name, show in views():
                     show(visitor)
                     path = folder / f"{name}-{scheme}-{width}.png"
@@ -88,7 +89,7 @@ def views() -> Iterator[tuple[str, Callable[[Visitor], None]]]:
 
 
 def prepared_workspace(browser: Browser, url: str) -> str:
-    """Do once what an analyst does, and return the address of the workspace with all results."""
+    """Do once what an analyst does, and return the key of the workspace with all results."""
     visitor = Visitor(browser, url)
     open_sample(visitor)
     train(visitor)
@@ -96,9 +97,9 @@ def prepared_workspace(browser: Browser, url: str) -> str:
     visitor.go_to("Impute")
     for method in ("Nearest neighbors", "Expectation maximization"):
         impute(visitor, method)
-    address = f"{url}/?w={visitor.workspace_key()}"
+    key = visitor.workspace_key()
     visitor.close()
-    return address
+    return key
 
 
 def open_sample(visitor: Visitor) -> None:

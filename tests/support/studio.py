@@ -14,6 +14,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 import psutil
 from playwright.sync_api import Browser, Locator, Page
@@ -267,6 +268,11 @@ class Visitor:
             if cookie["name"].startswith("pmae_workspace")
         )
         return str(key)
+
+    def enter_workspace(self, key: str) -> None:
+        """Let the browser know the key of a workspace, as if it had been there before."""
+        name = f"pmae_workspace_{urlsplit(self.address).port}"
+        self._context.add_cookies([{"name": name, "value": key, "url": self.address}])
 
     def failures(self) -> list[str]:
         """Return what a page must never show, and errors of scripts."""

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from streamlit.testing.v1 import AppTest
 
-from dashboard.state import links, session
+from dashboard.state import links, one_time_codes, session
 from dashboard.state.workspace import Workspace
 
 
@@ -24,14 +24,21 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(script, **query):
+def run(script, *, token=None, **query):
+    """Run a script in a new session: of a newcomer, or of a browser that keeps a token."""
     app = AppTest.from_function(script, default_timeout=30)
+    if token:
+        app.session_state[session.TOKEN_KEY] = token
     app.query_params.update(query)
     return app.run()
 
 
 def token_of(app):
-    return app.session_state["_workspace_token"]
+    return app.session_state[session.TOKEN_KEY]
+
+
+def notices_of(app):
+    return " ".join(notice.value for notice in (*app.info, *app.warning))
 
 
 def show_workspace():
@@ -106,13 +113,108 @@ def test_a_newcomer_gets_a_workspace_with_the_sample():
     assert Workspace.open(token).table_state().name == name
 
 
-def test_a_link_to_a_workspace_opens_it_and_leaves_the_address():
+def test_an_old_link_with_the_token_opens_its_workspace_and_leaves_the_address():
     token = run(show_workspace).text[0].value
 
     app = run(show_workspace, w=token)
 
     assert app.text[0].value == token
     assert "w" not in app.query_params
+    assert "for the last time" in notices_of(app)
+
+
+def test_an_old_link_lets_in_one_browser_and_always_its_owner(monkeypatch):
+    token = run(show_workspace).text[0].value
+    run(show_workspace, w=token)
+
+    late = run(show_workspace, w=token)
+    assert late.text[0].value != token
+    assert "no longer works" in late.warning[0].value
+    assert "w" not in late.query_params
+
+    cookies = {session.cookie_name(): token}
+    monkeypatch.setattr(
+        session.st, "context", SimpleNamespace(cookies=cookies, url=None, timezone_offset=None)
+    )
+    owner = run(show_workspace, w=token)
+    assert owner.text[0].value == token
+    assert notices_of(owner) == ""
+
+
+def test_an_address_that_is_sent_twice_is_the_same_visit():
+    """A browser may send its address again before it hears that the link has left it."""
+    owner = Workspace.create()
+    made = one_time_codes.create_code(owner)
+    for link in ({"w": owner.token}, {"enter": made.code}):
+        app = run(show_workspace, **link)
+        app.query_params.update(link)
+        app.run()
+
+        assert app.text[0].value == owner.token
+        assert "no longer works" not in notices_of(app)
+        assert not set(link) & set(app.query_params)
+
+
+def test_a_one_time_link_opens_the_workspace_and_leaves_the_address():
+    owner = Workspace.create()
+    made = one_time_codes.create_code(owner)
+
+    app = run(show_workspace, enter=made.code)
+
+    assert app.text[0].value == owner.token
+    assert "enter" not in app.query_params
+    assert notices_of(app) == ""
+
+
+@pytest.mark.parametrize("spoil", ["used", "expired", "tampered", "workspace removed"])
+def test_a_one_time_link_that_is_no_longer_good_opens_the_visitor_s_own_workspace(spoil):
+    owner, visitor = Workspace.create(), Workspace.create()
+    made = one_time_codes.create_code(owner, now=0.0 if spoil == "expired" else None)
+    code = made.code
+    if spoil == "used":
+        run(show_workspace, enter=code)
+    elif spoil == "tampered":
+        code = code.swapcase()
+    elif spoil == "workspace removed":
+        shutil.rmtree(owner.folder)
+
+    app = run(show_workspace, token=visitor.token, enter=code)
+
+    assert not app.exception
+    assert app.text[0].value == visitor.token
+    assert "This link no longer works" in app.warning[0].value
+    assert "enter" not in app.query_params
+
+
+def show_workspace_with_return():
+    import streamlit as st
+
+    from dashboard.state import session
+
+    st.text(session.workspace().token)
+    if session.has_previous_workspace():
+        st.button("Return", on_click=session.return_to_previous_workspace)
+
+
+def test_a_link_leaves_a_way_back_to_the_workspace_that_the_browser_had():
+    owner, visitor = Workspace.create(), Workspace.create()
+    made = one_time_codes.create_code(owner)
+    app = run(show_workspace_with_return, token=visitor.token, enter=made.code)
+    app.session_state["lab:a"] = "a setting of the owner"
+    assert app.text[0].value == owner.token
+
+    app.button[0].click().run()
+
+    assert app.text[0].value == visitor.token
+    assert "lab:a" not in app.session_state
+    assert not app.button
+
+
+def test_a_link_to_the_own_workspace_needs_no_way_back():
+    own = Workspace.create()
+    made = one_time_codes.create_code(own)
+
+    assert not run(show_workspace_with_return, token=own.token, enter=made.code).button
 
 
 @pytest.mark.parametrize(
@@ -130,7 +232,7 @@ def test_a_reload_finds_the_workspace_in_the_browser(monkeypatch, url, name):
     assert run(show_workspace).text[0].value == token
 
 
-def test_the_browser_keeps_the_token_once(monkeypatch):
+def test_each_visit_writes_the_token_into_the_browser_once(monkeypatch):
     written = []
     monkeypatch.setattr(session, "write_cookie", lambda *args, **_: written.append(args))
     browser = SimpleNamespace(cookies={}, url="http://localhost:8501/")
@@ -138,11 +240,19 @@ def test_the_browser_keeps_the_token_once(monkeypatch):
     own = Workspace.create()
     monkeypatch.setattr(session, "workspace", lambda: own)
 
+    monkeypatch.setattr(session.st, "session_state", {})
+
     session.keep_token_in_browser()
     browser.cookies = {"pmae_workspace_8501": own.token}
     session.keep_token_in_browser()
 
     assert written == [("pmae_workspace_8501", own.token)]
+
+    session.st.session_state.clear()  # the next visit
+    session.keep_token_in_browser()
+    session.keep_token_in_browser()
+
+    assert written == [("pmae_workspace_8501", own.token)] * 2
 
 
 def test_two_visitors_get_two_workspaces():
@@ -212,7 +322,7 @@ def test_values_are_there_again_in_a_new_session():
     app.toggle[0].set_value(True).run()
     app.slider[1].set_value((1, 9)).run()
 
-    again = run(show_widgets, w=token_of(app))
+    again = run(show_widgets, token=token_of(app))
 
     assert values_of(again) == values_of(app)
     assert values_of(again)["range"] == [1, 9]
@@ -225,7 +335,7 @@ def test_values_that_do_not_fit_any_more_are_replaced():
         "lab", a=7, n="three", column="gone", many=["gone", "y"], on="yes", range=[1, 2, 3]
     )
 
-    assert values_of(run(show_widgets, w=token)) == {
+    assert values_of(run(show_widgets, token=token)) == {
         "a": 1.0,
         "n": 3,
         "column": "x",
@@ -249,7 +359,7 @@ def test_options_may_change_while_the_page_is_open():
 def test_a_tab_with_old_values_does_not_overwrite_those_of_another():
     old = run(show_widgets)
     token = token_of(old)
-    new = run(show_widgets, w=token)
+    new = run(show_widgets, token=token)
     new.slider[0].set_value(0.9).run()
 
     old.toggle[0].set_value(True).run()
@@ -289,7 +399,7 @@ def shared_part(link):
 def test_a_link_carries_the_settings_and_not_the_workspace():
     link = links.share_link("masking_lab", {"a": 0.5}, section="lab")
 
-    assert "w=" not in link
+    assert set(parse_qs(urlsplit(link).query)) == {links.SHARED_PARAMETER}
     app = run(show_widgets, s=shared_part(link))
     assert values_of(app)["a"] == 0.5
     assert "s" not in app.query_params
@@ -298,7 +408,7 @@ def test_a_link_carries_the_settings_and_not_the_workspace():
 
 def test_a_link_is_applied_once_in_the_visitor_s_own_workspace():
     token = token_of(run(show_widgets))
-    app = run(show_widgets, w=token, s=shared_part(links.share_link("lab", {"a": 0.5})))
+    app = run(show_widgets, token=token, s=shared_part(links.share_link("lab", {"a": 0.5})))
     app.slider[0].set_value(0.1).run()
 
     assert token_of(app) == token

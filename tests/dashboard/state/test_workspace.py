@@ -2,6 +2,7 @@ import os
 import stat
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -76,6 +77,18 @@ def test_links_are_not_followed(tmp_path, own):
     assert Workspace.open(link.name, tmp_path) is None
     assert sweep(tmp_path, now=time.time() + 365 * DAY) == 1
     assert link.is_symlink()
+
+
+def test_the_link_with_the_token_is_used_up_by_one_of_many_at_once(tmp_path, own):
+    browsers = 8
+    start = threading.Barrier(browsers)
+
+    def take(_):
+        start.wait()
+        return Workspace.open(own.token, tmp_path).take_key_link()
+
+    with ThreadPoolExecutor(browsers) as pool:
+        assert sorted(pool.map(take, range(browsers))) == [False] * (browsers - 1) + [True]
 
 
 # Expiry

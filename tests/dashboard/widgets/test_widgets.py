@@ -4,6 +4,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.state import session
 from dashboard.state.workspace import Workspace
 
 
@@ -102,7 +103,7 @@ def test_seeds_are_whole_numbers_within_their_limit():
     own = Workspace.create()
     own.update("lab", first=12)
     app = AppTest.from_function(ask_for_seeds, default_timeout=30)
-    app.query_params["w"] = own.token
+    app.session_state[session.TOKEN_KEY] = own.token
     app.run()
     assert [seed.label for seed in app.number_input] == ["Seed", "First"]
     assert [text.value for text in app.text] == ["0", "9"]
