@@ -40,6 +40,12 @@ def workspace() -> Workspace:
     return found
 
 
+def known_workspace() -> Workspace | None:
+    """Return the workspace that the visitor has already; none is made for those without one."""
+    token = st.session_state.get(_TOKEN_KEY) or token_in_browser()
+    return Workspace.open(token) if token else None
+
+
 def token_in_browser() -> str:
     """Return the token that this browser kept from an earlier visit; empty if there is none."""
     return str(st.context.cookies.get(cookie_name(), ""))

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
+
+import streamlit as st
 
 from dashboard.components.stage.scene import Scene
 from dashboard.learn import Lesson
 from dashboard.learn.progress import SECTION, start_again
 from dashboard.state import memory
+from dashboard.text import plain
+
+_FIXED_SETTINGS: ContextVar[Mapping[str, Any] | None] = ContextVar("fixed_settings", default=None)
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,13 @@ class Exercise:
 def choose_setting(
     widget: Callable[..., Any], label: str, lesson: Lesson, name: str, **kwargs: Any
 ) -> Any:
-    """Draw a control that changes the exercise and opens the question again."""
+    """Draw a control that changes the exercise and opens the question again.
+
+    Within `fixed_settings` it only says what the setting is.
+    """
+    fixed = _FIXED_SETTINGS.get()
+    if fixed is not None:
+        return _show_fixed(label, fixed.get(name, kwargs["default"]), **kwargs)
     return memory.remembered(
         widget,
         label,
@@ -53,3 +66,23 @@ def choose_setting(
         on_change=lambda: start_again(lesson),
         **kwargs,
     )
+
+
+@contextmanager
+def fixed_settings(settings: Mapping[str, Any]) -> Iterator[None]:
+    """Let exercises have these settings instead of asking: for classes and on paper.
+
+    No workspace is read or written.
+    """
+    token = _FIXED_SETTINGS.set(settings)
+    try:
+        yield
+    finally:
+        _FIXED_SETTINGS.reset(token)
+
+
+def _show_fixed(label: str, value: Any, *, default: Any, **kwargs: Any) -> Any:
+    fitted = memory.fitted(value, default, kwargs)
+    words = kwargs.get("format_func", str)(fitted)
+    st.caption(f"{label} **{plain(words)}**")
+    return fitted
