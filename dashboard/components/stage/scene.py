@@ -11,9 +11,11 @@ Every attribute that may change has one entry per state, or a single one that ho
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -266,6 +268,7 @@ class Scene:
         if self.slider is not None and len(self.slider.values) != len(self.states):
             raise ValueError(f"{len(self.states)} states need as many values of the slider.")
         for panel in self.panels:
+            _check_axes(panel)
             for layer in panel.layers:
                 _check(layer, len(self.states))
 
@@ -290,17 +293,22 @@ class Scene:
             "captions": list(self.captions),
             "description": self.description,
             "height": self.height,
-            "slider": None if self.slider is None else dataclasses.asdict(self.slider),
+            "slider": _plain_fields(self.slider),
             "panels": [
                 {
                     "title": panel.title,
-                    "x": None if panel.x is None else dataclasses.asdict(panel.x),
-                    "y": None if panel.y is None else dataclasses.asdict(panel.y),
+                    "x": _plain_fields(panel.x),
+                    "y": _plain_fields(panel.y),
                     "layers": [_layer_data(layer, len(self.states)) for layer in panel.layers],
                 }
                 for panel in self.panels
             ],
         }
+
+
+def digest_of(data: dict[str, Any]) -> str:
+    """Return what tells the data of one scene from that of another."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
 
 
 # How many dimensions an attribute has within one state: a number, one per element, a table.
@@ -336,6 +344,17 @@ def _n_elements(layer: Layer) -> int:
     return int(np.asarray(layer.x if isinstance(layer, Points) else layer.place).shape[-1])  # type: ignore[union-attr]
 
 
+def _check_axes(panel: Panel) -> None:
+    cells = [layer for layer in panel.layers if isinstance(layer, Cells)]
+    if cells and len(panel.layers) > 1:
+        raise ValueError("Cells need a panel of their own.")
+    if not cells and (panel.x is None or panel.y is None):
+        raise ValueError("A panel needs both axes, unless it shows cells.")
+    for axis in (panel.x, panel.y):
+        if axis is not None and not axis.low < axis.high:
+            raise ValueError(f"The axis {axis.label!r} needs a low end below its high end.")
+
+
 def _check(layer: Layer, n_states: int) -> None:
     for name in _DIMENSIONS[layer.kind]:
         if getattr(layer, name) is None:
@@ -343,6 +362,61 @@ def _check(layer: Layer, n_states: int) -> None:
         values = _by_state(layer, name, n_states)
         if values.dtype.kind in "fiu" and not np.isfinite(values).all():
             raise ValueError(f"{name} of {layer.kind} has values that are not finite.")
+    _check_colors(layer)
+    if isinstance(layer, Cells):
+        _check_cells(layer)
+    else:
+        _check_lengths(layer)
+
+
+def _check_colors(layer: Layer) -> None:
+    for name in ("color", "color_after"):
+        colors = getattr(layer, name, None)
+        unknown = set() if colors is None else set(np.ravel(colors)) - set(get_args(Color))
+        if unknown:
+            raise ValueError(
+                f"{name} of {layer.kind} has no meaning: {', '.join(sorted(unknown))}."
+            )
+
+
+# What has one entry per element, the first of them deciding how many there are.
+_PER_ELEMENT = {
+    "points": ("x", "y", "color", "color_after", "opacity"),
+    "bars": ("left", "right", "height", "color"),
+    "line": ("x", "y"),
+    "mark": (),
+    "intervals": ("place", "low", "center", "high", "color", "color_after", "opacity"),
+}
+
+
+def _check_lengths(layer: Layer) -> None:
+    lengths = {
+        name: np.shape(getattr(layer, name))[-1]
+        for name in _PER_ELEMENT[layer.kind]
+        # A single color or opacity holds for all elements; opacities in one row hold for states.
+        if np.ndim(getattr(layer, name)) > (1 if name == "opacity" else 0)
+    }
+    if len(set(lengths.values())) > 1:
+        counts = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise ValueError(f"{layer.kind} need as many of each: {counts}.")
+
+
+def _check_cells(layer: Cells) -> None:
+    n_rows, n_columns = np.shape(layer.color)[-2:]
+    expected = {
+        "columns": (n_columns,),
+        "place": (n_rows,),
+        "column_place": (n_columns,),
+        "words": (n_rows, n_columns),
+        "row_words": (n_rows,),
+    }
+    for name, shape in expected.items():
+        values = getattr(layer, name)
+        if values is not None and np.shape(values)[-len(shape) :] != shape:
+            raise ValueError(
+                f"{name} of cells has the shape {np.shape(values)}, which does not fit "
+                f"{n_rows} rows and {n_columns} columns."
+            )
 
 
 def _at_first(layer: Layer) -> Layer:
@@ -350,14 +424,19 @@ def _at_first(layer: Layer) -> Layer:
     changes: dict[str, Any] = {}
     for name, dimensions in _DIMENSIONS[layer.kind].items():
         values = getattr(layer, name)
-        if values is not None and np.asarray(values).ndim > dimensions:
-            changes[name] = np.asarray(values)[0].tolist()
+        # Opacities in one row are by state, also where each element may have its own.
+        by_state = np.ndim(values) > (0 if name == "opacity" else dimensions)
+        if values is not None and by_state:
+            changes[name] = np.asarray(values)[:1]
     if getattr(layer, "color_after", None) is not None:
         changes["color_after"] = None
-    # By state alone, an opacity of dots looks like one per dot.
-    if "opacity" in _DIMENSIONS[layer.kind] and np.asarray(layer.opacity).ndim == 1:  # type: ignore[union-attr]
-        changes["opacity"] = float(np.asarray(layer.opacity)[0])  # type: ignore[union-attr]
     return dataclasses.replace(layer, **changes) if changes else layer
+
+
+def _plain_fields(part: Axis | Slider | None) -> dict[str, Any] | None:
+    if part is None:
+        return None
+    return {f.name: _plain(getattr(part, f.name)) for f in dataclasses.fields(part)}
 
 
 def _layer_data(layer: Layer, n_states: int) -> dict[str, Any]:
@@ -370,14 +449,10 @@ def _layer_data(layer: Layer, n_states: int) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Return a value as JSON has it; numbers with six digits, which no screen can tell apart."""
-    if isinstance(value, np.ndarray) or (
-        isinstance(value, Sequence) and not isinstance(value, str)
-    ):
-        array = np.asarray(value)
-        if array.dtype.kind in "fiu":
-            return _six_digits(array).tolist()
-        return array.tolist()
-    return value
+    if value is None or isinstance(value, str | bool):
+        return value
+    array = np.asarray(value)
+    return (_six_digits(array) if array.dtype.kind in "fiu" else array).tolist()
 
 
 def _six_digits(array: np.ndarray) -> np.ndarray:

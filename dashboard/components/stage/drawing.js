@@ -1,0 +1,61 @@
+// Elements of SVG, and text that is measured before it is placed.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function add(parent, name, attributes = {}) {
+  const element = document.createElementNS(SVG, name);
+  set(element, attributes);
+  parent.append(element);
+  return element;
+}
+
+/** Set what has changed; to touch the rest would make the browser draw it again. */
+function set(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    const text = String(value);
+    if (element.getAttribute(name) !== text) element.setAttribute(name, text);
+  }
+}
+
+function addText(parent, words, attributes) {
+  const element = add(parent, "text", attributes);
+  element.textContent = words;
+  return element;
+}
+
+/** Lines of text below each other; y is the base of the first one. */
+function addLines(parent, lines, { y, lineHeight, ...attributes }) {
+  lines.forEach((line, k) => addText(parent, line, { ...attributes, y: pixels(y + k * lineHeight) }));
+}
+
+/** Measures text in the font of an element. */
+class Ruler {
+  constructor(element) {
+    this.family = getComputedStyle(element).fontFamily;
+    this.context = document.createElement("canvas").getContext("2d");
+  }
+
+  width(text, { size = 12, weight = 400 } = {}) {
+    this.context.font = `${weight} ${size}px ${this.family}`;
+    return this.context.measureText(text).width;
+  }
+
+  /** The lines of a text that is no wider than a number of pixels, as far as words can be parted. */
+  wrapped(text, widest, font) {
+    const lines = [""];
+    for (const word of text.split(/\s+/).filter(Boolean)) {
+      const longer = `${lines.at(-1)} ${word}`.trim();
+      if (lines.at(-1) === "" || this.width(longer, font) <= widest) lines[lines.length - 1] = longer;
+      else lines.push(word);
+    }
+    return lines;
+  }
+
+  /** As much of a text as fits, with an ellipsis if that is not all. */
+  shortened(text, widest, font) {
+    if (this.width(text, font) <= widest) return text;
+    let end = text.length;
+    while (end > 0 && this.width(`${text.slice(0, end)}…`, font) > widest) end--;
+    return end > 0 ? `${text.slice(0, end)}…` : "";
+  }
+}

@@ -1,0 +1,325 @@
+// The stage: a scene that is drawn, moved through its states and talked about.
+
+const STEP_MILLISECONDS = 900;
+const PAUSE_MILLISECONDS = 700;
+
+const stages = new WeakMap(); // by their element: Streamlit calls again after each rerun
+const remembered = new Map(); // by key: what was shown, should Streamlit build the element anew
+
+export default function ({ data, parentElement, setStateValue }) {
+  const element = parentElement.querySelector(".stage");
+  if (!stages.has(element)) stages.set(element, new Stage(element));
+  stages.get(element).show(data, setStateValue);
+  // Streamlit also cleans up after a call that a newer one overtook.
+  return () => {
+    if (!element.isConnected) stages.get(element)?.close();
+  };
+}
+
+class Stage {
+  constructor(element) {
+    const find = (selector) => element.querySelector(selector);
+    this.element = element;
+    this.svg = find("svg");
+    this.canvas = find("canvas");
+    this.steps = find(".steps");
+    this.replay = find(".replay");
+    this.slider = find(".slider");
+    this.input = find("input");
+    this.caption = find(".caption");
+    this.ghost = find(".ghost");
+    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
+    this.print = matchMedia("print");
+    this.width = 0;
+    this.redraw = () => this.draw();
+    this.print.addEventListener("change", this.redraw);
+    // In the next frame: what changes its own size while it is measured is an error to browsers.
+    this.resizing = new ResizeObserver(() => requestAnimationFrame(() => this.fit()));
+    this.resizing.observe(element);
+  }
+
+  close() {
+    this.stop();
+    this.resizing.disconnect();
+    this.print.removeEventListener("change", this.redraw);
+    stages.delete(this.element);
+  }
+
+  show(data, setStateValue) {
+    this.send = setStateValue;
+    if (data.digest !== this.digest) this.open(data);
+    else this.draw(); // the theme may have changed
+    if (data.play && !this.memory.played) {
+      this.memory.played = true;
+      if (this.scene.slider) this.sweep();
+      else this.play();
+    }
+  }
+
+  /** Take a new scene; one that was shown before is as it was left. */
+  open({ key, digest, scene, value }) {
+    this.stop();
+    this.digest = digest;
+    this.scene = scene;
+    const layers = scene.panels.flatMap((panel) => panel.layers);
+    this.staggered = layers.map((layer) => LAYERS[layer.kind].staggered ?? false);
+    this.states = scene.states.map((_, k) => layers.map((layer) => LAYERS[layer.kind].state(layer, k)));
+    if (remembered.get(key)?.digest !== digest) remembered.set(key, { digest, state: 0, played: false });
+    this.memory = remembered.get(key);
+    this.buildSteps();
+    this.buildSlider();
+    this.updates = null;
+    this.width = 0;
+    this.sent = value;
+    if (scene.slider) this.slide(value);
+    else this.jump(this.memory.state);
+    this.fit();
+  }
+
+  // Drawing
+
+  fit() {
+    const width = this.element.clientWidth;
+    if (!width || width === this.width) return;
+    this.width = width;
+    this.build();
+    this.draw();
+    this.keepRoomForCaptions();
+  }
+
+  build() {
+    const { panels, height } = this.scene;
+    const ruler = new Ruler(this.element);
+    const boxes = boxesOf(panels, this.width, height);
+    const plans = panels.map((panel, k) => planPanel(panel, boxes[k], ruler));
+    const bottom = Math.max(...boxes.map((box) => box.top + box.height));
+    this.svg.replaceChildren();
+    set(this.svg, { viewBox: `0 0 ${this.width} ${bottom}` });
+    this.paper = this.newPaper(bottom);
+    // Plots beside each other begin at the same height.
+    const headerOf = ({ box }) =>
+      Math.max(...plans.filter((plan) => plan.box.top === box.top).map((plan) => plan.header));
+    this.updates = plans.map((plan) => buildPanel(plan, headerOf(plan), this.svg, this.paper));
+  }
+
+  newPaper(height) {
+    const sharp = window.devicePixelRatio || 1;
+    this.canvas.width = Math.round(this.width * sharp);
+    this.canvas.height = Math.round(height * sharp);
+    const context = this.canvas.getContext("2d");
+    context.scale(sharp, sharp);
+    return { context, height };
+  }
+
+  draw() {
+    if (!this.updates) return;
+    const style = getComputedStyle(this.element);
+    const colors = new Map();
+    this.paper.colorNamed = (name) => {
+      const variable = name === "text" ? "--ink" : `--${name}`;
+      if (!colors.has(name)) colors.set(name, style.getPropertyValue(variable));
+      return colors.get(name);
+    };
+    this.paper.context.clearRect(0, 0, this.width, this.paper.height);
+    const finished = this.print.matches && !this.scene.slider;
+    const layers = finished ? this.states.at(-1) : this.present;
+    let first = 0;
+    this.scene.panels.forEach((panel, k) => {
+      this.updates[k](layers.slice(first, first + panel.layers.length));
+      first += panel.layers.length;
+    });
+    this.tell(finished ? this.states.length - 1 : this.memory.state);
+  }
+
+  /** The caption of a state, also for those who do not see the picture. */
+  tell(state) {
+    const caption = this.scene.captions[state];
+    if (this.caption.textContent !== caption) this.caption.textContent = caption;
+    set(this.svg, { "aria-label": `${this.scene.description} ${caption}`.trim() });
+  }
+
+  /** What stands below must not move when a caption is longer than the one before. */
+  keepRoomForCaptions() {
+    const heights = this.scene.captions.map((caption) => {
+      this.ghost.textContent = caption;
+      return this.ghost.offsetHeight;
+    });
+    this.ghost.textContent = "";
+    this.caption.style.minHeight = `${Math.max(...heights)}px`;
+  }
+
+  // Moving
+
+  stop() {
+    cancelAnimationFrame(this.frame);
+  }
+
+  /** Call a function in each frame with the share of the time that is over. Stopped, it never ends. */
+  animate(milliseconds, step) {
+    return new Promise((done) => {
+      let start;
+      const frame = (now) => {
+        start ??= now;
+        const share = Math.min(1, (now - start) / milliseconds);
+        step(share);
+        if (share < 1) this.frame = requestAnimationFrame(frame);
+        else done();
+      };
+      this.frame = requestAnimationFrame(frame);
+    });
+  }
+
+  arriveAt(state) {
+    this.memory.state = state;
+    this.markStep(state);
+  }
+
+  jump(state) {
+    this.stop();
+    this.arriveAt(state);
+    this.present = this.states[state];
+    this.draw();
+  }
+
+  transition(state) {
+    const from = this.present;
+    const to = this.states[state];
+    this.arriveAt(state);
+    return this.animate(STEP_MILLISECONDS, (share) => {
+      this.present = to.map((layer, k) => between(from[k], layer, paceOf(share, this.staggered[k])));
+      this.draw();
+    });
+  }
+
+  goTo(state) {
+    this.stop();
+    if (this.calm.matches) this.jump(state);
+    else this.transition(state);
+  }
+
+  /** From the first state to the last, with time to read in each. */
+  async play() {
+    const last = this.states.length - 1;
+    if (this.calm.matches) return this.jump(last);
+    this.jump(0);
+    for (let state = 1; state <= last; state++) {
+      await this.animate(PAUSE_MILLISECONDS, () => {});
+      await this.transition(state);
+    }
+  }
+
+  // Steps
+
+  buildSteps() {
+    const { states, slider } = this.scene;
+    const needed = states.length > 1 && !slider;
+    this.steps.hidden = this.replay.hidden = !needed;
+    this.replay.onclick = () => this.play();
+    const buttons = states.map((name, state) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.setAttribute("role", "radio");
+      button.textContent = name;
+      button.onclick = () => this.goTo(state);
+      return button;
+    });
+    this.steps.replaceChildren(...(needed ? buttons : []));
+    this.steps.onkeydown = (event) => this.moveByKey(event);
+  }
+
+  moveByKey(event) {
+    const last = this.states.length - 1;
+    const { state } = this.memory;
+    const next = {
+      ArrowRight: Math.min(last, state + 1),
+      ArrowDown: Math.min(last, state + 1),
+      ArrowLeft: Math.max(0, state - 1),
+      ArrowUp: Math.max(0, state - 1),
+      Home: 0,
+      End: last,
+    }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    this.goTo(next);
+    this.steps.children[next].focus();
+  }
+
+  markStep(state) {
+    [...this.steps.children].forEach((button, k) => {
+      set(button, { "aria-checked": k === state });
+      button.tabIndex = k === state ? 0 : -1;
+    });
+  }
+
+  // Slider
+
+  buildSlider() {
+    const { slider } = this.scene;
+    this.slider.hidden = !slider;
+    if (!slider) return;
+    this.slider.querySelector(".name").textContent = slider.label;
+    this.input.min = slider.values[0];
+    this.input.max = slider.values.at(-1);
+    this.input.oninput = () => {
+      this.stop();
+      this.frame = requestAnimationFrame(() => this.slide(Number(this.input.value)));
+    };
+    this.input.onchange = () => this.release();
+    this.input.onkeydown = (event) => this.slideByKey(event);
+    this.input.onkeyup = () => this.release();
+  }
+
+  /** Draw the picture at a value: between two states, if it is between their values. */
+  slide(value) {
+    const { values, decimals } = this.scene.slider;
+    const above = clamp(values.findIndex((bound) => bound >= value), 1, values.length - 1);
+    const share = clamp((value - values[above - 1]) / (values[above] - values[above - 1]), 0, 1);
+    this.present = this.states[above].map((layer, k) =>
+      between(this.states[above - 1][k], layer, () => share),
+    );
+    this.memory.state = share < 0.5 ? above - 1 : above;
+    this.input.value = value;
+    const words = written(value, decimals);
+    this.slider.querySelector("output").textContent = words;
+    set(this.input, { "aria-valuetext": words });
+    this.draw();
+  }
+
+  /** Tell Python, once: the value as it is written. */
+  release() {
+    this.stop();
+    const value = Number(Number(this.input.value).toFixed(this.scene.slider.decimals));
+    this.slide(value);
+    if (value !== this.sent) this.send("moved", { digest: this.digest, value });
+    this.sent = value;
+  }
+
+  slideByKey(event) {
+    const { values, decimals } = this.scene.slider;
+    const [low, high] = [values[0], values.at(-1)];
+    const small = 10 ** -decimals;
+    const large = Math.max(small, (high - low) / 10);
+    const now = Number(this.input.value);
+    const next = {
+      ArrowRight: now + small,
+      ArrowUp: now + small,
+      ArrowLeft: now - small,
+      ArrowDown: now - small,
+      PageUp: now + large,
+      PageDown: now - large,
+      Home: low,
+      End: high,
+    }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    this.stop();
+    this.slide(clamp(next, low, high));
+  }
+
+  /** Show what the slider does: from its first value to where it starts. */
+  sweep() {
+    const { values, start } = this.scene.slider;
+    if (this.calm.matches || start === values[0]) return;
+    this.animate(STEP_MILLISECONDS, (share) => this.slide(mix(values[0], start, eased(share))));
+  }
+}
