@@ -1,4 +1,4 @@
-"""Visits to a class at ``…/learn?class=CODE``: without navigation, and students without workspace."""
+"""Visits to a class at ``…/learn?class=CODE``: no navigation, and for students no workspace."""
 
 from __future__ import annotations
 
@@ -19,11 +19,6 @@ _WRONG_CODES = WrongCodes()
 _ADMITTED_KEY = "_admitted_to_class"
 _LONGEST_TYPED = 20
 _STYLE = Path(__file__).with_name("style.css")
-
-
-def is_class_visit() -> bool:
-    """Say whether the address names a class, or asks for its code."""
-    return CLASS_PARAMETER in st.query_params
 
 
 def show_class() -> None:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
 
+from dashboard.classroom.store import sweep as sweep_classes
 from dashboard.components.browser_cookie import write_cookie
 from dashboard.state.notices import notify
 from dashboard.state.table_state import OpenTable, TableState
@@ -81,7 +82,7 @@ def _new_workspace() -> Workspace:
 
 @st.cache_data(max_entries=1, show_spinner=False)
 def _sweep_now_and_then(hour: int) -> int:
-    return sweep()
+    return sweep() + sweep_classes()
 
 
 def open_sample(target: Workspace, name: str) -> TableState:

@@ -274,15 +274,22 @@ class Scene:
 
     def first(self) -> Scene:
         """Return the first state alone: the picture of a question, without its solution."""
+        return self._alone(0)
+
+    def last(self) -> Scene:
+        """Return the last state alone: the picture of a solution, on paper."""
+        return self._alone(len(self.states) - 1)
+
+    def _alone(self, state: int) -> Scene:
         panels = [
-            dataclasses.replace(panel, layers=[_at_first(layer) for layer in panel.layers])
+            dataclasses.replace(panel, layers=[_alone(layer, state) for layer in panel.layers])
             for panel in self.panels
         ]
         return dataclasses.replace(
             self,
             panels=panels,
-            states=self.states[:1],
-            captions=self.captions[:1],
+            states=[self.states[state]],
+            captions=[self.captions[state]],
             slider=None,
         )
 
