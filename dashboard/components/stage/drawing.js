@@ -40,15 +40,16 @@ class Ruler {
     return this.context.measureText(text).width;
   }
 
-  /** The lines of a text that is no wider than a number of pixels, as far as words can be parted. */
+  /** The lines of a text, no wider than a number of pixels if its words allow: a_name has two. */
   wrapped(text, widest, font) {
     const lines = [""];
-    for (const word of text.split(/\s+/).filter(Boolean)) {
-      const longer = `${lines.at(-1)} ${word}`.trim();
-      if (lines.at(-1) === "" || this.width(longer, font) <= widest) lines[lines.length - 1] = longer;
+    for (const word of text.split(/(?<=[\s_])/)) {
+      const longer = lines.at(-1) + word;
+      const fits = this.width(longer.trimEnd(), font) <= widest;
+      if (lines.at(-1) === "" || fits) lines[lines.length - 1] = longer;
       else lines.push(word);
     }
-    return lines;
+    return lines.map((line) => line.trimEnd());
   }
 
   /** As much of a text as fits, with an ellipsis if that is not all. */

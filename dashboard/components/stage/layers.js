@@ -148,14 +148,14 @@ function buildIntervals(layer, plot) {
   const group = plot.clippedGroup();
   const places = layer.place.map((place) => plot.y(place));
   const apart = Math.abs(plot.bottom - plot.top) / Math.max(1, places.length);
-  const width = clamp(apart * 0.45, 1, 3);
+  const width = clamp(apart * 0.3, 1, 3);
   const elements = places.map((place) => {
     const interval = add(group, "g");
     const y = pixels(place);
     return {
       interval,
       line: add(interval, "line", { y1: y, y2: y, "stroke-width": width }),
-      center: add(interval, "circle", { cy: y, r: clamp(apart * 0.4, 1.2, 4) }),
+      center: add(interval, "circle", { cy: y, r: clamp(apart * 0.5, 1.5, 4) }),
     };
   });
   return ({ low, center, high, opacity, color }) =>
@@ -197,9 +197,14 @@ function buildCells(layer, plot) {
 
 function addColumnName({ group, grid, ruler }, name) {
   const holder = add(group, "g");
-  const shown = ruler.shortened(name, grid.upright ? grid.nameHeight - 8 : grid.width - 4);
-  const turned = { transform: "rotate(-90)", "text-anchor": "start", dy: 4 };
-  addText(holder, shown, grid.upright ? turned : { "text-anchor": "middle" });
+  if (grid.upright) {
+    const shown = ruler.shortened(name, grid.nameHeight - 8);
+    addText(holder, shown, { transform: "rotate(-90)", dy: 4 });
+  } else {
+    const lines = ruler.wrapped(name, grid.width - 4);
+    const y = (1 - lines.length) * NAME.line;
+    addLines(holder, lines, { y, lineHeight: NAME.line, "text-anchor": "middle" });
+  }
   return holder;
 }
 

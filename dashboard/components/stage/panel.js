@@ -4,23 +4,31 @@ const LINE = 16; // pixels from one line of text to the next
 const TITLE = { size: 14, weight: 600, line: 19 };
 const WORDS = { size: 12, weight: 600 };
 const RIGHT = 14; // pixels beside the plot, for half of the last value on the axis
+const GAP = 28; // pixels between panels
 const NARROW = 560; // pixels; panels of a narrower stage stand below each other
-const CELL = { widest: 130, tallest: 30, worded: 18, tallestName: 100 };
+const CELL = { widest: 130, tallest: 30, worded: 17 }; // pixels
+const NAME = { lines: 2, line: 14, longest: 100 }; // names of columns: pixels, but for their lines
 
 let clips = 0; // every panel needs a name of its own for its clip path
 
-/** Where the panels go: beside each other, or below each other in a narrow window. */
-function boxesOf(panels, width, height, gap = 28) {
-  if (width >= NARROW || panels.length === 1) {
-    const each = (width - gap * (panels.length - 1)) / panels.length;
-    return panels.map((_, k) => ({ left: k * (each + gap), top: 0, width: each, height }));
-  }
-  let top = 0;
-  return panels.map((panel) => {
-    const box = { left: 0, top, width, height: panel.x ? Math.round(0.8 * height) : height };
-    top += box.height + gap;
-    return box;
+/** Plan the panels beside each other, or below each other in a narrow window. */
+function planPanels(panels, width, height, ruler) {
+  const below = width < NARROW && panels.length > 1;
+  const nColumns = below ? 1 : panels.length;
+  const each = (width - GAP * (nColumns - 1)) / nColumns;
+  const plans = panels.map((panel, k) => {
+    const left = below ? 0 : k * (each + GAP);
+    return planPanel(panel, { left, top: 0, width: each, height: below ? 0.8 * height : height }, ruler);
   });
+  let top = 0;
+  for (const row of below ? plans.map((plan) => [plan]) : [plans]) {
+    // Plots beside each other begin and end at the same height.
+    const header = Math.max(...row.map((plan) => plan.header));
+    const tallest = Math.max(...row.map((plan) => plan.box.height));
+    row.forEach((plan) => Object.assign(plan, { header, box: { ...plan.box, top, height: tallest } }));
+    top += tallest + GAP;
+  }
+  return { plans, height: top - GAP };
 }
 
 function planPanel(panel, box, ruler) {
@@ -30,6 +38,7 @@ function planPanel(panel, box, ruler) {
   plan.header = plan.title.length * TITLE.line + plan.legend.height;
   plan.footer = 4;
   if (panel.x && panel.y) planAxes(plan);
+  else planCells(plan);
   return plan;
 }
 
@@ -48,7 +57,7 @@ function planLegend(layers, width, ruler) {
 
 function planAxes(plan) {
   const { panel, box, ruler } = plan;
-  plan.yTicks = ticksOf(panel.y, (box.height - plan.header - 70) / 40);
+  plan.yTicks = ticksOf(panel.y, (box.height - plan.header - 70) / 34);
   const widest = Math.max(0, ...plan.yTicks.map(({ words }) => ruler.width(words)));
   const column = Math.min(widest, 0.4 * box.width);
   plan.yTicks.forEach((tick) => (tick.lines = ruler.wrapped(tick.words, column)));
@@ -56,7 +65,7 @@ function planAxes(plan) {
   plan.right = box.left + box.width - RIGHT;
   plan.x = scaleOf(panel.x, plan.left, plan.right);
 
-  plan.xTicks = ticksOf(panel.x, (plan.right - plan.left) / 70);
+  plan.xTicks = ticksOf(panel.x, (plan.right - plan.left) / 58);
   const places = plan.xTicks.map(({ value }) => plan.x(value));
   const apart = Math.min(...places.slice(1).map((place, k) => place - places[k]), plan.right - plan.left);
   plan.xTicks.forEach((tick) => (tick.lines = ruler.wrapped(tick.words, apart - 6)));
@@ -68,6 +77,30 @@ function planAxes(plan) {
   plan.flags = planFlags(plan);
   const flagRows = Math.max(0, ...[...plan.flags.values()].map((row) => row + 1));
   plan.header += (plan.yLabel.length + flagRows) * LINE + 8;
+}
+
+/** The grid of a table's cells: as large as the panel allows, and no larger than it reads well. */
+function planCells(plan) {
+  const { panel, box, ruler } = plan;
+  const [layer] = panel.layers;
+  const most = (places, n) => (places ? Math.max(...places.flat()) + 1 : n);
+  const nRows = most(layer.place, layer.color[0].length);
+  const nColumns = most(layer.column_place, layer.columns.length);
+  const rowWords = Math.max(0, ...(layer.row_words ?? []).map((words) => ruler.width(words) + 8));
+  const gutter = Math.min(rowWords, 0.4 * box.width);
+  const width = Math.min(CELL.widest, (box.width - gutter) / nColumns);
+
+  const names = layer.columns.map((name) => ruler.wrapped(name, width - 4));
+  const nLines = Math.max(...names.map((lines) => lines.length));
+  const fit = nLines <= NAME.lines && names.flat().every((line) => ruler.width(line) <= width - 2);
+  const longest = Math.max(...layer.columns.map((name) => ruler.width(name)));
+  const nameHeight = fit ? nLines * NAME.line + 6 : Math.min(NAME.longest, longest) + 8;
+
+  const margins = plan.header + nameHeight + plan.footer;
+  const shortest = layer.words ? CELL.worded : 0;
+  const height = clamp((box.height - margins) / nRows, shortest, CELL.tallest);
+  plan.grid = { left: box.left + gutter, width, height, upright: !fit, nameHeight };
+  box.height = margins + nRows * height;
 }
 
 /** The row above the plot for the words of each vertical mark: they overlap in no state. */
@@ -105,8 +138,8 @@ function flagPlace(line, width, box) {
 }
 
 /** Draw what never changes, and return the function that draws the rest. */
-function buildPanel(plan, header, svg, paper) {
-  const { panel, box, ruler } = plan;
+function buildPanel(plan, svg, paper) {
+  const { panel, box, ruler, header } = plan;
   const group = add(svg, "g", { class: "panel" });
   const top = box.top + header;
   const plot = {
@@ -122,7 +155,7 @@ function buildPanel(plan, header, svg, paper) {
   addLines(group, plan.title, { class: "title", x: box.left, y: box.top + 14, lineHeight: TITLE.line });
   const updateLegend = buildLegend(plan, group);
   if (panel.x && panel.y) buildAxes(plan, plot);
-  else plot.grid = gridOf(panel.layers[0], plot);
+  else plot.grid = { ...plan.grid, top: top + plan.grid.nameHeight };
   const updateLayers = panel.layers.map((layer) => LAYERS[layer.kind].build(layer, plot));
   const levels = [...plot.labels.values()].filter((label) => label.wanted !== undefined);
   // Words lie above all lines.
@@ -136,30 +169,36 @@ function buildPanel(plan, header, svg, paper) {
 
 function buildLegend({ legend, title, box }, group) {
   const entries = legend.entries.map(({ layer, index, x, row }) => {
-    const entry = add(group, "g", { class: "legend" });
+    const entry = add(group, "g");
     const [left, middle] = [box.left + x, box.top + title.length * TITLE.line + row * (LINE + 2) + 9];
-    const [color] = colorsOf(layer, 0, 1);
-    addSample(entry, layer, color, left, middle);
+    addSample(entry, layer, left, middle);
     addText(entry, layer.label, { x: pixels(left + 20), y: middle + 4 });
-    return { entry, index };
+    return { entry, index, color: colorsOf(layer, 0, 1)[0] };
   });
   // What is not to be seen yet has no name either: that would give the solution away.
   return (states) =>
-    entries.forEach(({ entry, index }) => {
+    entries.forEach(({ entry, index, color }) => {
       const seen = [states[index].opacity].flat().some((opacity) => opacity > 0.02);
-      set(entry, { opacity: seen ? 1 : 0 });
+      const shown = states[index].color ? mostCommon(states[index].color) : color;
+      set(entry, { class: `legend ${shown}`, opacity: seen ? 1 : 0 });
     });
 }
 
-function addSample(entry, layer, color, left, middle) {
+function mostCommon(colors) {
+  const counts = new Map();
+  for (const color of colors) counts.set(color, (counts.get(color) ?? 0) + 1);
+  return [...counts].reduce((most, entry) => (entry[1] > most[1] ? entry : most))[0];
+}
+
+function addSample(entry, layer, left, middle) {
   if (layer.kind === "points") {
-    add(entry, "circle", { class: `dot ${color}`, cx: pixels(left + 7), cy: middle, r: 4.5 });
+    add(entry, "circle", { class: "dot", cx: pixels(left + 7), cy: middle, r: 4.5 });
   } else if (layer.kind === "bars") {
-    add(entry, "rect", { class: `square ${color}`, x: left + 2, y: middle - 5, width: 11, height: 11, rx: 2, opacity: 0.8 });
+    const square = { x: left + 2, y: middle - 5, width: 11, height: 11, rx: 2 };
+    add(entry, "rect", { class: "bar", ...square, opacity: 0.8 });
   } else {
-    const dashed = layer.dashed ? "dashed" : "";
     const line = { x1: left, x2: left + 15, y1: middle, y2: middle, "stroke-width": 3 };
-    add(entry, "line", { class: `sample ${color} ${dashed}`, ...line });
+    add(entry, "line", { class: layer.dashed ? "sample dashed" : "sample", ...line });
   }
 }
 
@@ -255,21 +294,4 @@ function dodge(levels, { top, bottom }) {
     free = label.base - LINE;
     set(label.element, { y: pixels(label.base) });
   }
-}
-
-/** The grid of a table's cells: as large as the panel allows. */
-function gridOf(layer, { left, right, top, bottom, ruler }) {
-  const most = (places, n) => (places ? Math.max(...places.flat()) + 1 : n);
-  const [nRows, nColumns] = [
-    most(layer.place, layer.color[0].length),
-    most(layer.column_place, layer.columns.length),
-  ];
-  const rowWords = Math.max(0, ...(layer.row_words ?? []).map((words) => ruler.width(words) + 8));
-  const gutter = Math.min(rowWords, 0.4 * (right - left));
-  const width = Math.min(CELL.widest, (right - left - gutter) / nColumns);
-  const widestName = Math.max(...layer.columns.map((name) => ruler.width(name)));
-  const upright = widestName > width - 4;
-  const nameHeight = upright ? Math.min(CELL.tallestName, widestName + 8) : LINE + 4;
-  const height = Math.min(CELL.tallest, (bottom - top - nameHeight) / nRows);
-  return { left: left + gutter, top: top + nameHeight, width, height, upright, nameHeight };
 }

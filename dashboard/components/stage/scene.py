@@ -381,9 +381,8 @@ def _check_colors(layer: Layer) -> None:
         colors = getattr(layer, name, None)
         unknown = set() if colors is None else set(np.ravel(colors)) - set(get_args(Color))
         if unknown:
-            raise ValueError(
-                f"{name} of {layer.kind} has no meaning: {', '.join(sorted(unknown))}."
-            )
+            names = ", ".join(sorted(map(str, unknown)))
+            raise ValueError(f"{name} of {layer.kind} has unknown colors: {names}.")
 
 
 # What has one entry per element, the first of them deciding how many there are.

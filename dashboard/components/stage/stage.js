@@ -33,6 +33,9 @@ class Stage {
     this.width = 0;
     this.redraw = () => this.draw();
     this.print.addEventListener("change", this.redraw);
+    this.rebuild = () => this.fit({ again: true });
+    document.fonts.addEventListener("loadingdone", this.rebuild); // text has another width now
+    this.sight = new IntersectionObserver((entries) => this.seen(entries.at(-1)), { threshold: 0.3 });
     // In the next frame: what changes its own size while it is measured is an error to browsers.
     this.resizing = new ResizeObserver(() => requestAnimationFrame(() => this.fit()));
     this.resizing.observe(element);
@@ -41,6 +44,8 @@ class Stage {
   close() {
     this.stop();
     this.resizing.disconnect();
+    this.sight.disconnect();
+    document.fonts.removeEventListener("loadingdone", this.rebuild);
     this.print.removeEventListener("change", this.redraw);
     stages.delete(this.element);
   }
@@ -51,14 +56,26 @@ class Stage {
     else this.draw(); // the theme may have changed
     if (data.play && !this.memory.played) {
       this.memory.played = true;
-      if (this.scene.slider) this.sweep();
-      else this.play();
+      if (this.calm.matches) this.reveal();
+      else this.sight.observe(this.element); // what moves out of sight is not seen moving
     }
+  }
+
+  seen({ isIntersecting }) {
+    if (!isIntersecting) return;
+    this.sight.disconnect();
+    this.reveal();
+  }
+
+  reveal() {
+    if (this.scene.slider) this.sweep();
+    else this.play();
   }
 
   /** Take a new scene; one that was shown before is as it was left. */
   open({ key, digest, scene, value }) {
     this.stop();
+    this.sight.disconnect();
     this.digest = digest;
     this.scene = scene;
     const layers = scene.panels.flatMap((panel) => panel.layers);
@@ -69,18 +86,17 @@ class Stage {
     this.buildSteps();
     this.buildSlider();
     this.updates = null;
-    this.width = 0;
     this.sent = value;
     if (scene.slider) this.slide(value);
     else this.jump(this.memory.state);
-    this.fit();
+    this.fit({ again: true });
   }
 
   // Drawing
 
-  fit() {
+  fit({ again = false } = {}) {
     const width = this.element.clientWidth;
-    if (!width || width === this.width) return;
+    if (!width || (width === this.width && !again)) return;
     this.width = width;
     this.build();
     this.draw();
@@ -89,17 +105,11 @@ class Stage {
 
   build() {
     const { panels, height } = this.scene;
-    const ruler = new Ruler(this.element);
-    const boxes = boxesOf(panels, this.width, height);
-    const plans = panels.map((panel, k) => planPanel(panel, boxes[k], ruler));
-    const bottom = Math.max(...boxes.map((box) => box.top + box.height));
+    const plan = planPanels(panels, this.width, height, new Ruler(this.element));
     this.svg.replaceChildren();
-    set(this.svg, { viewBox: `0 0 ${this.width} ${bottom}` });
-    this.paper = this.newPaper(bottom);
-    // Plots beside each other begin at the same height.
-    const headerOf = ({ box }) =>
-      Math.max(...plans.filter((plan) => plan.box.top === box.top).map((plan) => plan.header));
-    this.updates = plans.map((plan) => buildPanel(plan, headerOf(plan), this.svg, this.paper));
+    set(this.svg, { viewBox: `0 0 ${this.width} ${plan.height}` });
+    this.paper = this.newPaper(plan.height);
+    this.updates = plan.plans.map((panel) => buildPanel(panel, this.svg, this.paper));
   }
 
   newPaper(height) {
@@ -193,6 +203,7 @@ class Stage {
 
   goTo(state) {
     this.stop();
+    this.sight.disconnect();
     if (this.calm.matches) this.jump(state);
     else this.transition(state);
   }
@@ -266,7 +277,7 @@ class Stage {
     };
     this.input.onchange = () => this.release();
     this.input.onkeydown = (event) => this.slideByKey(event);
-    this.input.onkeyup = () => this.release();
+    this.input.onkeyup = this.input.onblur = () => this.release();
   }
 
   /** Draw the picture at a value: between two states, if it is between their values. */
@@ -287,11 +298,13 @@ class Stage {
 
   /** Tell Python, once: the value as it is written. */
   release() {
+    const { values, decimals } = this.scene.slider;
+    const now = Number(this.input.value);
+    if (now === this.sent) return;
     this.stop();
-    const value = Number(Number(this.input.value).toFixed(this.scene.slider.decimals));
-    this.slide(value);
-    if (value !== this.sent) this.send("moved", { digest: this.digest, value });
-    this.sent = value;
+    this.sent = clamp(Number(now.toFixed(decimals)), values[0], values.at(-1));
+    this.slide(this.sent);
+    this.send("moved", { digest: this.digest, value: this.sent });
   }
 
   slideByKey(event) {
