@@ -102,10 +102,10 @@ def _show_solution(lesson: Lesson, exercise: Exercise) -> None:
     st.markdown(f"**{lesson.question}**")
     st.markdown("  \n".join(marked_answers(lesson, exercise.right, None)))
     st.markdown(exercise.sentence)
-    show_stage(exercise.solution.last(), key="handout-solution-picture")
+    show_stage(exercise.solution.revealed(), key="handout-solution-picture")
     if exercise.luck is not None:
         st.markdown("**Was it luck?**")
-        show_stage(exercise.luck.last(), key="handout-luck")
+        show_stage(exercise.luck.revealed(), key="handout-luck")
     st.markdown("**What to remember**")
     st.markdown("\n".join(f"- {point}" for point in lesson.points))
     if lesson.simplified:
