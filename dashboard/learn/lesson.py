@@ -38,6 +38,8 @@ class Lesson:
         What to remember, shown with the solution (Markdown).
     simplified
         What the lesson leaves out or makes simpler than it is (Markdown).
+    first_seed
+        Makes the table that a reader meets first: a typical one, so that chance is not the lesson.
     """
 
     name: str
@@ -47,3 +49,4 @@ class Lesson:
     answers: Mapping[str, str]
     points: tuple[str, ...]
     simplified: str = ""
+    first_seed: int = 0

@@ -19,6 +19,7 @@ def luck_scene(
     caption: str,
     colors: Mapping[str, Color],
     of_this_table: Mapping[str, float] | None = None,
+    truth_words: str = "truth",
 ) -> Scene:
     """Return histograms of estimates that rise from nothing, with the truth as a line.
 
@@ -36,6 +37,8 @@ def luck_scene(
         Of each method.
     of_this_table
         The estimates on the reader's own table, to find it among the repetitions.
+    truth_words
+        What is written beside the truth.
     """
     estimates = {name: np.asarray(values, dtype=float) for name, values in repeated.items()}
     own = of_this_table or {}
@@ -60,7 +63,7 @@ def luck_scene(
         for name, value in own.items()
     ]
     panel = Panel(
-        layers=[*bars, Mark(truth, words="truth", color="text", dashed=True), *marks],
+        layers=[*bars, Mark(truth, words=truth_words, color="text", dashed=True), *marks],
         x=Axis(label, low, high),
         y=Axis("repetitions", 0, top),
     )

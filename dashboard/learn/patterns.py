@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +11,15 @@ import pandas as pd
 from dashboard.learn.lesson import LARGEST_SEED, Lesson, independent_numbers
 from pmae_core.amputation import ampute
 from pmae_core.missingness import MissingnessSummary, summarize_missingness
+from pmae_core.missingness.summary import QUASI_MONOTONE_UP_TO
 from pmae_core.words import count, percent
 
 LESSON = Lesson(
     name="patterns",
     title="Patterns of missing values",
     story="Eight measurements of 120 people: blue cells are observed, vermilion ones are missing. "
-    "At first, most tables look like noise. **Sort** rows and columns by their missing values and "
-    "look again.",
+    "At first, most tables look like noise. **Sort** rows and columns by their number of missing "
+    "values and look again.",
     question="Which pattern do the missing values form?",
     answers={
         "monotone": "Monotone: a staircase without exceptions",
@@ -35,12 +37,19 @@ LESSON = Lesson(
         "The pattern describes **where** values are missing, the mechanism **why**. Neither "
         "follows from the other.",
     ),
+    simplified="Tables with a large share of missing values and few exceptions are easy to name. "
+    "The border between quasi-monotone and general is a convention: here, exceptions may be up to "
+    f"{percent(QUASI_MONOTONE_UP_TO)} of the missing cells. Real studies mix patterns: dropout in "
+    "the visits, single values missing in the questionnaires.",
 )
 
 KINDS = tuple(LESSON.answers)
 N_ROWS = 120
 MEASUREMENTS = ("weight", "pulse", "sugar", "sleep", "mood", "diet", "steps", "pain")
+N_REPETITIONS = 200
+_SHARES_OBSERVED = np.linspace(0.95, 0.3, len(MEASUREMENTS))
 _EXCEPTIONS = 0.015
+_REPETITION_SEED = 2**31  # beyond the seeds of readers
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +63,29 @@ class PatternTable:
     def kind(self) -> str:
         """The pattern's class."""
         return self.summary.pattern_class
+
+    @property
+    def missing(self) -> np.ndarray:
+        """True where a cell is missing."""
+        return self.incomplete.isna().to_numpy()
+
+    def row_places(self) -> np.ndarray:
+        """Return the place of each row once those that miss least stand at the top."""
+        ordered = self.missing[:, np.argsort(self.column_places())]
+        # Rows that miss equally many lie beside those that miss the same ones.
+        order = np.lexsort((*ordered.T[::-1], ordered.sum(axis=1)))
+        return np.argsort(order)
+
+    def column_places(self) -> np.ndarray:
+        """Return the place of each column once those that miss least stand at the left."""
+        return np.argsort(np.argsort(self.missing.sum(axis=0), kind="stable"))
+
+    def breaks(self) -> np.ndarray:
+        """Return True where a cell breaks the staircase nearest to its row."""
+        order = np.argsort(self.column_places())
+        broken = np.empty_like(self.missing)
+        broken[:, order] = breaks_of_staircase(self.missing[:, order])
+        return broken
 
     def sentence(self) -> str:
         """Name the pattern, how far it is from a staircase, and how many patterns the rows have."""
@@ -71,6 +103,42 @@ class PatternTable:
         )
 
 
+def breaks_of_staircase(missing: np.ndarray) -> np.ndarray:
+    """Return the cells that would have to change for each row to be observed up to some column.
+
+    Parameters
+    ----------
+    missing
+        True where a cell is missing; the last axis is that of columns, which miss more and more.
+    """
+    n_columns = missing.shape[-1]
+    # All stairs of one row: observed in the first 0, 1, ... columns and missing from there on.
+    stairs = np.arange(n_columns) >= np.arange(n_columns + 1)[:, None]
+    changed = missing[..., None, :] != stairs
+    best = changed.sum(axis=-1).argmin(axis=-1)
+    return np.take_along_axis(changed, best[..., None, None], axis=-2)[..., 0, :]
+
+
+def repeated_distances() -> Mapping[str, np.ndarray]:
+    """Return by pattern how far many tables are from a staircase, as shares of missing cells."""
+    rng = np.random.default_rng(_REPETITION_SEED)
+    shape = (N_REPETITIONS, N_ROWS, len(MEASUREMENTS))
+    staircase = rng.random((*shape[:2], 1)) >= _SHARES_OBSERVED
+    missing = {
+        "monotone": staircase,
+        "quasi-monotone": staircase | (rng.random(shape) < _EXCEPTIONS),
+        "general": rng.random(shape) >= _SHARES_OBSERVED,
+    }
+    return {kind: _distances(cells) for kind, cells in missing.items()}
+
+
+def _distances(missing: np.ndarray) -> np.ndarray:
+    order = np.argsort(missing.sum(axis=1), axis=1, kind="stable")
+    ordered = np.take_along_axis(missing, order[:, None, :], axis=2)
+    n_exceptions = np.array([breaks_of_staircase(table).sum() for table in ordered])
+    return n_exceptions / missing.sum(axis=(1, 2))
+
+
 def kind_of_seed(seed: int) -> str:
     """Return the pattern that a seed makes."""
     return KINDS[int(independent_numbers(seed).integers(len(KINDS)))]
@@ -81,7 +149,7 @@ def make_pattern(kind: str, seed: int) -> PatternTable:
     rng = np.random.default_rng(seed)
     names = rng.permutation(MEASUREMENTS).tolist()
     frame = pd.DataFrame(rng.normal(size=(N_ROWS, len(names))), columns=names)
-    observed = dict(zip(rng.permutation(names), np.linspace(0.95, 0.3, len(names)), strict=True))
+    observed = dict(zip(rng.permutation(names), _SHARES_OBSERVED, strict=True))
     incomplete = ampute(
         frame,
         mechanism="MCAR",

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import secrets
+from typing import Any, Literal
+
+import streamlit as st
 
 from dashboard.learn import LESSONS, Lesson
 from dashboard.state import memory, session
 
 SECTION = "learn"
+
+Event = Literal["opened", "revealed"]
+
+_EVENT_KEY = f"_{SECTION}:event"
 
 
 def solved() -> list[str]:
@@ -18,15 +25,25 @@ def solved() -> list[str]:
     return [lesson.name for lesson in LESSONS if lesson.name in kept]
 
 
-def is_revealed(lesson: Lesson) -> bool:
-    """Return whether the visitor asked for the solution."""
-    return session.workspace().get(SECTION).get(f"{lesson.name}_revealed") is True
+def open_lesson(lesson: Lesson) -> None:
+    """Go to a lesson."""
+    memory.remember(SECTION, lesson=lesson.name)
+    note("opened")
+
+
+def revealed_answer(lesson: Lesson) -> str | None:
+    """Return the guess of a visitor who asked for the solution; None while the question is open."""
+    kept = session.workspace().get(SECTION)
+    answer = kept.get(f"{lesson.name}_answer")
+    is_revealed = kept.get(f"{lesson.name}_revealed") is True
+    return answer if is_revealed and answer in lesson.answers else None
 
 
 def reveal(lesson: Lesson) -> None:
     """Show the solution, and count the lesson as solved."""
     names = sorted({*solved(), lesson.name})
     memory.remember(SECTION, **{f"{lesson.name}_revealed": True, "done": names})
+    note("revealed")
 
 
 def start_again(lesson: Lesson, seed: int | None = None) -> None:
@@ -40,3 +57,14 @@ def start_again(lesson: Lesson, seed: int | None = None) -> None:
 def unanswered(lesson: Lesson) -> dict[str, Any]:
     """Return the settings of a question that nobody has answered."""
     return {f"{lesson.name}_answer": None, f"{lesson.name}_revealed": False}
+
+
+def note(event: Event) -> None:
+    """Note what the reader just did, for the run of the page that follows."""
+    st.session_state[_EVENT_KEY] = (event, secrets.token_hex(8))
+
+
+def occasion(event: Event) -> str | None:
+    """Return what tells this event from others of its kind; None if it was not the last one."""
+    noted, which = st.session_state.get(_EVENT_KEY, (None, None))
+    return which if noted == event else None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard.learn.lesson import Lesson
+from dashboard.learn.lesson import Lesson, independent_numbers
 from dashboard.text import code
 from pmae_core.missingness import compare_rows
 from pmae_core.table.samples.clinic import EXPLANATIONS, Clinic
@@ -30,12 +30,18 @@ LESSON = Lesson(
         "observed data (**MAR**) and missing not at random (**MNAR**).",
         "Reasons change probabilities: a value that is likely to be missing may still be observed. "
         "A single cell proves nothing.",
-        "Differences between rows are clues, not proof. `income` is missing because of its own "
-        "value, and the values that would prove it are exactly the missing ones.",
+        "Differences between rows are clues, not proof. Patients without `income` are often older "
+        "than the others, but age does not decide: income rises with age, and high incomes are "
+        "reported less often. The values that would prove it are exactly the missing ones.",
     ),
+    simplified="The clinic is simulated, so every reason is known and each column has only one. In "
+    "a real table reasons are unknown and mixed, and whether a column is MAR or MNAR depends on "
+    "what else was recorded.",
 )
 
 N_PATIENTS = 12
+N_REPETITIONS = 200
+_CLEAR = 2
 SHOWN = (
     *("age", "region", "smoker"),
     *("bmi", "blood_pressure", "cholesterol", "insulin", "income"),
@@ -73,15 +79,6 @@ def cell_words(name: str, value: Any) -> str:
     return f"{value:.1f}" if isinstance(value, float) else str(value)
 
 
-def clicked_cell(points: Sequence[Mapping[str, Any]]) -> tuple[int, str] | None:
-    """Return the cell that was clicked in the figure; None if it is none of the lesson's."""
-    for point in points:
-        match point.get("customdata"):
-            case [int(row), str(name), *_] if 0 <= row < N_PATIENTS and name in SHOWN:
-                return row, name
-    return None
-
-
 def kind_of(column: str) -> str:
     """Return MCAR, MAR or MNAR."""
     return EXPLANATIONS[column].split(":")[0]
@@ -108,16 +105,33 @@ def cell_details(clinic: Clinic, row: int, column: str) -> str:
     )
 
 
-def clue_sentence(clues: pd.DataFrame, column: str) -> str:
-    """Name the columns clearly related to missingness in a column, at most two."""
-    # Twice the 95% limit of chance: with ten columns, chance alone often exceeds the limit itself.
-    clear = clues.index[clues["effect"].abs() > 2 * clues["by_chance"]]
-    if clear.empty:
-        return f"No observed column is clearly related to missingness in {code(column)}."
-    names = " and ".join(code(name) for name in clear[:2])
-    return f"Missingness in {code(column)} is clearly related to {names}."
+def clear_clues(clinic: Clinic, column: str) -> list[str]:
+    """Return the columns in which rows with a missing value clearly differ from the others."""
+    differences = compare_rows(clinic.frame, column)
+    # Twice the 95% limit of chance, which alone exceeds the limit itself in some tables.
+    clear = differences["effect"].abs() > _CLEAR * differences["by_chance"]
+    return [str(name) for name in differences.index[clear]]
 
 
-def clues(clinic: Clinic, column: str) -> pd.DataFrame:
-    """Return how rows with a missing value in a column differ from the others."""
-    return compare_rows(clinic.frame, column)
+def clue_sentence(clues: Sequence[str], column: str) -> str:
+    """Name the columns in which patients with a missing value clearly differ, at most two."""
+    if not clues:
+        return f"Patients without {code(column)} do not clearly differ from the others."
+    names = " and ".join(code(name) for name in clues[:2])
+    return (
+        f"Patients without {code(column)} differ from the others in {names}. That is a clue, not "
+        "yet a reason."
+    )
+
+
+def repeated_shares(clinic: Clinic, column: str, seed: int) -> pd.Series:
+    """Return how often each shown patient's value is missing when the same reason acts again."""
+    chance = clinic.p_missing.loc[: N_PATIENTS - 1, column]
+    missing = independent_numbers(seed).random((N_REPETITIONS, N_PATIENTS)) < chance.to_numpy()
+    return pd.Series(missing.mean(axis=0), index=chance.index)
+
+
+def order_by_reason(clinic: Clinic, column: str) -> pd.Index:
+    """Return the shown patients, those whose value was most likely to be missing first."""
+    chance = clinic.p_missing.loc[: N_PATIENTS - 1, column]
+    return chance.sort_values(ascending=False, kind="stable").index

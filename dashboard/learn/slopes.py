@@ -18,11 +18,10 @@ from pmae_core.words import percent
 LESSON = Lesson(
     name="slopes",
     title="Complete cases and a slope",
-    story="By how much does blood pressure rise per year of age? Half of the 600 patients have a "
-    "missing value, and most software drops their rows silently. Choose **why** values are "
-    "missing.",
-    question="How does the line through the complete rows compare with the line through all "
-    "patients?",
+    story="By how much does blood pressure rise per year of age? The patients are simulated, so "
+    "the true line is known. Half of these 600 patients have a missing value, and most software "
+    "drops their rows silently. Choose **why** values are missing.",
+    question="How does the line through the complete rows compare with the true line?",
     answers={"flatter": "Flatter", "same": "The same, apart from chance", "steeper": "Steeper"},
     points=(
         "Dropping rows does not bias a slope if values are missing by **chance** or by the "
@@ -34,12 +33,19 @@ LESSON = Lesson(
         "still wrong. A method that uses all rows recovers the slope. If high blood pressures "
         "themselves are missing (MNAR), no method can know by how much to correct.",
     ),
+    simplified="There is one predictor, its relation to the outcome is a straight line, and only "
+    "one of the two columns has missing values. With a curved relation, rows missing by age would "
+    "change the line, too. With several predictors, dropping rows loses many more of them.",
+    first_seed=8,
 )
 
 X, Y = "age", "blood_pressure"
 N_ROWS, P_OBS, N_REPETITIONS = 600, 0.5, 200
 WEAKEST, STRONGEST, USUAL_STRENGTH = 1.0, 5.0, 3.0
 _POPULATION_SEED = 2**31  # beyond the seeds of readers, so no reader's table is part of it
+
+Line = tuple[float, float]
+"""Slope and intercept."""
 
 
 @dataclass(frozen=True)
@@ -88,12 +94,12 @@ class DroppedRows:
         Age and pressure of all patients.
     kept
         True for complete rows.
-    true_line, kept_line
-        Slope and intercept of all rows, and of the complete ones.
-    imputed_slope
-        Slope of a Gaussian fitted to all rows, incomplete ones included (EM).
-    population_slope
-        Slope of very many patients: the truth behind every table.
+    true_line
+        Slope and intercept of very many patients: the truth behind every table.
+    full_line, kept_line
+        Of all rows of this table before values went missing, and of the complete ones.
+    imputed_line
+        Of a Gaussian fitted to all rows, incomplete ones included (EM).
     repeated_slopes
         Slopes of the complete rows in other tables of as many patients, by the same rule.
     """
@@ -101,27 +107,32 @@ class DroppedRows:
     cause: Cause
     truth: pd.DataFrame
     kept: np.ndarray
-    true_line: tuple[float, float]
-    kept_line: tuple[float, float]
-    imputed_slope: float
-    population_slope: float
+    true_line: Line
+    full_line: Line
+    kept_line: Line
+    imputed_line: Line
     repeated_slopes: np.ndarray
+
+    @property
+    def true_slope(self) -> float:
+        """The rise per year in very many patients."""
+        return self.true_line[0]
 
     def change(self) -> float:
         """Return the relative change of the slope by the rule, on average over all tables."""
-        return float(self.repeated_slopes.mean() / self.population_slope - 1)
+        return float(self.repeated_slopes.mean() / self.true_slope - 1)
 
     def sentence(self) -> str:
         """Return the result in numbers."""
         change = self.change()
         word = "flatter" if change < 0 else "steeper"
-        n_flatter = int((self.repeated_slopes < self.population_slope).sum())
+        n_flatter = int((self.repeated_slopes < self.true_slope).sum())
         return (
-            f"All patients: **{self.true_line[0]:.2f}** per year. Complete rows: "
-            f"**{self.kept_line[0]:.2f}**. All rows after imputation (EM): "
-            f"**{self.imputed_slope:.2f}**. In {len(self.repeated_slopes)} other tables with the "
-            f"same rule, the line of the complete rows was {percent(abs(change))} {word} than the "
-            f"truth on average, and flatter in {n_flatter} of them."
+            f"The true line rises by **{self.true_slope:.2f}** per year; the complete rows rise by "
+            f"**{self.kept_line[0]:.2f}**, all rows after imputation (EM) by "
+            f"**{self.imputed_line[0]:.2f}**. In {len(self.repeated_slopes)} tables with this "
+            f"rule, the line of the complete rows was {percent(abs(change))} {word} on average, "
+            f"and flatter in {n_flatter} of them."
         )
 
 
@@ -147,10 +158,10 @@ def drop_rows(cause_name: str, strength: float, seed: int) -> DroppedRows:
         cause=cause,
         truth=truth,
         kept=kept,
-        true_line=_line(truth),
+        true_line=_line(_population()),
+        full_line=_line(truth),
         kept_line=_line(truth[kept]),
-        imputed_slope=float(fitted.covariance[0, 1] / fitted.covariance[0, 0]),
-        population_slope=_line(_population())[0],
+        imputed_line=_line_of(fitted.mean, fitted.covariance),
         repeated_slopes=_repeated_slopes(cause, strength),
     )
 
@@ -164,10 +175,13 @@ def _probability_observed(truth: pd.DataFrame, cause: Cause, strength: float) ->
     return observed_probability(sign * strength * score, P_OBS)
 
 
-def _line(rows: pd.DataFrame) -> tuple[float, float]:
-    covariance = np.cov(rows[X], rows[Y])
+def _line(rows: pd.DataFrame) -> Line:
+    return _line_of(rows[[X, Y]].mean().to_numpy(), np.cov(rows[X], rows[Y]))
+
+
+def _line_of(mean: np.ndarray, covariance: np.ndarray) -> Line:
     slope = float(covariance[0, 1] / covariance[0, 0])
-    return slope, float(rows[Y].mean() - slope * rows[X].mean())
+    return slope, float(mean[1] - slope * mean[0])
 
 
 @cache

@@ -2,86 +2,157 @@
 
 from __future__ import annotations
 
-import streamlit as st
+import dataclasses
 
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.components.attention import bring_reader_here
+from dashboard.components.stage import show_stage
+from dashboard.components.stage.scene import Scene
 from dashboard.learn import LARGEST_SEED, LESSONS, Lesson
 from dashboard.learn.exercises import EXERCISES
 from dashboard.learn.exercises.exercise import Exercise
-from dashboard.learn.progress import SECTION, is_revealed, reveal, solved, start_again, unanswered
+from dashboard.learn.progress import (
+    SECTION,
+    note,
+    occasion,
+    open_lesson,
+    reveal,
+    revealed_answer,
+    solved,
+    start_again,
+    unanswered,
+)
 from dashboard.state import links, memory
 from dashboard.widgets import calm, choose_seed, fragment
-from pmae_core.words import count
 
 _BY_NAME = {lesson.name: lesson for lesson in LESSONS}
+
+# The page fits a window of 1280 x 720 before and after the solution is shown.
+_PICTURE_HEIGHT = 270  # pixels, without its steps and caption
+
+_SOLUTION, _LUCK, _POINTS, _SIMPLIFIED = (
+    "Solution",
+    "Was it luck?",
+    "What to remember",
+    "What it simplifies",
+)
 
 
 @fragment
 def show_lessons() -> None:
     """Draw the chosen lesson: its story, picture, question and, once asked for, the solution."""
-    lesson = _choose_lesson()
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="lesson-bar"):
+        st.title("Learn", anchor=False, width="content")
+        lesson = _choose_lesson()
+        _show_neighbors(lesson)
+        share_place = st.container(width="content")
     left, right = st.columns([2, 1], gap="medium")
     with left:
-        st.header(lesson.title, anchor=False)
-        st.markdown(lesson.story)
+        _tell_story(lesson)
+        picture_place = st.container()
     with right:
-        # The seed comes last, so that the verdict is on the first screen.
-        settings_place, question_place = st.container(), st.container(border=True)
+        settings_place, question_place = st.container(gap="small"), st.container(gap="small")
         seed = _choose_seed(lesson)
     with settings_place:
         exercise = EXERCISES[lesson.name](lesson, seed)
     with question_place:
-        revealed = _ask(lesson, seed, exercise)
-    with left:
-        exercise.show(revealed)
-    if revealed:
-        _show_solution(lesson, exercise)
-    _show_foot(lesson, seed, exercise)
+        answer = _ask(lesson, exercise)
+    with picture_place:
+        if answer is None:
+            _show_picture(exercise.question, lesson, play=False)
+        else:
+            _show_solution(lesson, exercise)
+    _show_share(share_place, lesson, seed, exercise)
 
 
-# The lesson and its seed
+# The lesson and its table
 
 
 def _choose_lesson() -> Lesson:
-    title, choice, progress = st.columns([2, 3, 2], gap="medium", vertical_alignment="bottom")
-    title.title("Learn", anchor=False)
-    with choice:
-        name = memory.remembered(
-            st.selectbox,
-            "Lesson",
-            section=SECTION,
-            name="lesson",
-            default=LESSONS[0].name,
-            options=list(_BY_NAME),
-            format_func=lambda key: f"{list(_BY_NAME).index(key) + 1}. {_BY_NAME[key].title}",
-            help="Each lesson has a small simulated table and a question. Guess first, then look "
-            "at the solution. Your own table is not used.",
-        )
     done = solved()
-    if done:
-        progress.progress(
-            len(done) / len(LESSONS), f"{len(done)} of {count(len(LESSONS), 'lesson')}"
-        )
+
+    def title(name: str) -> str:
+        mark = " ✓" if name in done else ""
+        return f"{list(_BY_NAME).index(name) + 1}. {_BY_NAME[name].title}{mark}"
+
+    name = memory.remembered(
+        st.selectbox,
+        "Lesson",
+        section=SECTION,
+        name="lesson",
+        default=LESSONS[0].name,
+        options=list(_BY_NAME),
+        format_func=title,
+        on_change=lambda: note("opened"),
+        label_visibility="collapsed",
+    )
+    st.caption(f"{len(done)} of {len(LESSONS)} solved", width="content")
     return _BY_NAME[name]
 
 
+def _show_neighbors(lesson: Lesson) -> None:
+    place = LESSONS.index(lesson)
+    for label, icon, other in (
+        ("Previous", ":material/arrow_back:", place - 1),
+        ("Next", ":material/arrow_forward:", place + 1),
+    ):
+        exists = 0 <= other < len(LESSONS)
+        st.button(
+            label,
+            key=f"{SECTION}:{label.lower()}",
+            icon=icon,
+            icon_position="right" if label == "Next" else "left",
+            disabled=not exists,
+            help=LESSONS[other].title if exists else None,
+            on_click=calm(open_lesson),
+            args=(LESSONS[other % len(LESSONS)],),
+        )
+
+
+def _tell_story(lesson: Lesson) -> None:
+    with st.container(key="lesson-story", gap="small"):
+        st.header(lesson.title, anchor=False)
+        st.markdown(lesson.story)
+        bring_reader_here("lesson-story", occasion=occasion("opened"), scroll="top")
+
+
 def _choose_seed(lesson: Lesson) -> int:
-    return choose_seed(
-        section=SECTION,
-        name=f"{lesson.name}_seed",
-        largest=LARGEST_SEED,
-        on_change=lambda: start_again(lesson),
-        help="The same seed makes the same table for everyone; another seed makes another table.",
-    )
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        seed_place = st.popover("Seed", key=f"{SECTION}:seed", type="tertiary")
+        with seed_place:
+            seed = choose_seed(
+                section=SECTION,
+                name=f"{lesson.name}_seed",
+                default=lesson.first_seed,
+                largest=LARGEST_SEED,
+                on_change=lambda: start_again(lesson),
+                help="The same seed makes the same table for everyone.",
+            )
+        st.button(
+            "Another table",
+            key=f"{SECTION}:another",
+            type="tertiary",
+            icon=":material/casino:",
+            on_click=calm(start_again),
+            args=(lesson, (seed + 1) % (LARGEST_SEED + 1)),
+            help=f"The same lesson with the next seed. This table has seed {seed}.",
+        )
+    return seed
 
 
 # The question
 
 
-def _ask(lesson: Lesson, seed: int, exercise: Exercise) -> bool:
-    """Ask for a guess; return whether the solution is shown."""
+def _ask(lesson: Lesson, exercise: Exercise) -> str | None:
+    """Ask for a guess; return it once the reader wants the solution."""
     st.markdown(f"**{lesson.question}**")
-    revealed = is_revealed(lesson)
-    answer = memory.remembered(
+    answer = revealed_answer(lesson)
+    if answer is not None:
+        _show_verdict(lesson, exercise, answer)
+        return answer
+    chosen = memory.remembered(
         st.radio,
         "Your guess",
         section=SECTION,
@@ -90,79 +161,96 @@ def _ask(lesson: Lesson, seed: int, exercise: Exercise) -> bool:
         options=list(lesson.answers),
         format_func=lesson.answers.get,
         index=None,
-        disabled=revealed,
         label_visibility="collapsed",
     )
-    revealed = revealed and answer is not None
-    if revealed:
-        _show_verdict(lesson, exercise, answer)
-    with st.container(horizontal=True, gap="small"):
-        if revealed:
-            _offer_another_try(lesson, seed)
-        else:
-            st.button(
-                "Show the solution",
-                key=f"{SECTION}:reveal",
-                type="primary",
-                disabled=answer is None,
-                on_click=calm(reveal),
-                args=(lesson,),
-                help="Choose an answer first. Wrong guesses teach the most.",
-            )
-    return revealed
+    st.button(
+        "Show the solution",
+        key=f"{SECTION}:reveal",
+        type="primary",
+        disabled=chosen is None,
+        on_click=calm(reveal),
+        args=(lesson,),
+        help="Choose an answer first. Wrong guesses teach the most.",
+    )
+    return None
 
 
 def _show_verdict(lesson: Lesson, exercise: Exercise, answer: str) -> None:
-    right = lesson.answers[exercise.right]
-    if answer == exercise.right:
-        st.success(f"Correct: **{right}**.", icon=":material/check_circle:")
-    else:
-        st.warning(f"Not quite. The answer is: **{right}**.", icon=":material/lightbulb:")
+    with st.container(key="lesson-verdict", gap="small"):
+        if answer == exercise.right:
+            st.success("Correct.", icon=":material/check_circle:")
+        else:
+            st.warning("Not quite.", icon=":material/lightbulb:")
+        st.markdown("  \n".join(_marked_answers(lesson, exercise.right, answer)))
+        st.markdown(exercise.sentence)
+        st.button(
+            "Guess again",
+            key=f"{SECTION}:again",
+            on_click=calm(start_again),
+            args=(lesson,),
+            icon=":material/replay:",
+        )
+        bring_reader_here("lesson-verdict", occasion=occasion("revealed"))
 
 
-def _offer_another_try(lesson: Lesson, seed: int) -> None:
-    st.button(
-        "Guess again",
-        key=f"{SECTION}:again",
-        on_click=calm(start_again),
-        args=(lesson,),
-        icon=":material/replay:",
-    )
-    st.button(
-        "Another table",
-        key=f"{SECTION}:another",
-        on_click=calm(start_again),
-        args=(lesson, (seed + 1) % (LARGEST_SEED + 1)),
-        icon=":material/casino:",
-        help="The same lesson with the next seed.",
-    )
+def _marked_answers(lesson: Lesson, right: str, chosen: str) -> list[str]:
+    """Return all answers as Markdown: which one is right, and which one was chosen."""
+    lines = []
+    for key, words in lesson.answers.items():
+        if key == right:
+            whose = "your answer, right" if key == chosen else "right answer"
+            lines.append(f":material/check_circle: **{words}** ({whose})")
+        elif key == chosen:
+            lines.append(f":material/cancel: {words} (your answer)")
+        else:
+            lines.append(f":material/radio_button_unchecked: {words}")
+    return lines
 
 
 # The solution
 
 
 def _show_solution(lesson: Lesson, exercise: Exercise) -> None:
-    exercise.solve()
-    with st.container(border=True):
-        st.markdown("**What to remember**")
+    views = [# The page fits a window of 1280 x 720 before and after the solution is shown.
+_PICTURE_HEIGHT = 270  # pixels, without its steps and caption
+
+_SOLUTION, _LUCK, _POINTS, _SIMPLIFIED]
+    if exercise.luck is None:
+        views.remove(_LUCK)
+    if not lesson.simplified:
+        views.remove(_SIMPLIFIED)
+    view = st.segmented_control(
+        "View",
+        views,
+        default=_SOLUTION,
+        required=True,
+        key=f"{SECTION}:{lesson.name}:view",
+        label_visibility="collapsed",
+    )
+    if view == _LUCK and exercise.luck is not None:
+        _show_picture(exercise.luck, lesson, what="luck")
+    elif view == _POINTS:
         st.markdown("\n".join(f"- {point}" for point in lesson.points))
+    elif view == _SIMPLIFIED:
+        st.markdown(lesson.simplified)
+    else:
+        _show_picture(exercise.solution, lesson)
 
 
-def _show_foot(lesson: Lesson, seed: int, exercise: Exercise) -> None:
-    place = list(_BY_NAME).index(lesson.name)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        if place + 1 < len(LESSONS):
-            following = LESSONS[place + 1]
-            st.button(
-                f"Next lesson: {following.title}",
-                key=f"{SECTION}:next",
-                icon=":material/arrow_forward:",
-                on_click=calm(memory.remember),
-                args=(SECTION,),
-                kwargs={"lesson": following.name},
-            )
-        with st.popover("Link for a class", icon=":material/share:", key=f"{SECTION}:share"):
-            _show_link(lesson, seed, exercise)
+def _show_picture(
+    scene: Scene, lesson: Lesson, *, what: str = "picture", play: bool = True
+) -> None:
+    # The solution stands in the place of the question, which becomes it.
+    fitting = dataclasses.replace(scene, height=_PICTURE_HEIGHT)
+    show_stage(fitting, key=f"{SECTION}:{lesson.name}:{what}", play=play)
+
+
+# For others
+
+
+def _show_share(place: DeltaGenerator, lesson: Lesson, seed: int, exercise: Exercise) -> None:
+    with place, st.popover("Share", icon=":material/share:", key=f"{SECTION}:share"):
+        _show_link(lesson, seed, exercise)
 
 
 def _show_link(lesson: Lesson, seed: int, exercise: Exercise) -> None:

@@ -3,7 +3,7 @@
 Both worlds agree on age, school, which incomes are reported, and every reported income. They
 differ in the missing incomes: in the MAR world these follow age and schooling as the reported ones
 do; in the MNAR world they are higher by `shift` standard deviations. By Bayes' rule, reporting in
-the second world depends on the income itself (see :func:`probability_to_report`).
+the second world depends on the income, too (see :func:`probability_to_report`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.special import expit
 
 from dashboard.learn.gaussian import gaussian_of
-from dashboard.learn.lesson import Lesson
+from dashboard.learn.lesson import LARGEST_SEED, Lesson
 from pmae_core.missingness import (
     LittleTest,
     MissingnessTree,
@@ -30,8 +30,8 @@ LESSON = Lesson(
     name="worlds",
     title="Two worlds",
     story="Two countries asked 600 people each for their income, and many did not report it. In "
-    "one, reporting depends on **age** alone (MAR). In the other, it depends on the **income "
-    "itself** (MNAR). Here is every diagnostic of both tables.",
+    "one, reporting depends on **age** alone (MAR). In the other, people who earn more than others "
+    "of their age and schooling report it less often (MNAR).",
     question="Which world is MNAR?",
     answers={"1": "World 1", "2": "World 2", "neither": "The tables cannot tell"},
     points=(
@@ -43,9 +43,12 @@ LESSON = Lesson(
         "who did not answer, or a sensitivity analysis: *how far off would the missing values have "
         "to be to change my conclusion?*",
     ),
+    simplified="The MNAR world is built from the MAR one: only its missing incomes are higher, all "
+    "by the same amount, and incomes are normal given age and schooling. Real twins differ in "
+    "other ways, too, but none of them can be seen in the table.",
 )
 
-N_ROWS = 600
+N_ROWS, N_REPETITIONS = 600, 200
 VALUE = "income"
 USUAL_SHIFT, LARGEST_SHIFT = 1.5, 2.5
 
@@ -53,6 +56,7 @@ USUAL_SHIFT, LARGEST_SHIFT = 1.5, 2.5
 _MEAN, _PER_YEAR, _PER_CLASS, SPREAD = 38.0, 0.35, 2.0, 8.0
 _MEAN_AGE, _MEAN_SCHOOL = 45.0, 12.0
 _REPORT, _REPORT_PER_YEAR = 0.5, -0.06
+_FIRST_REPETITION = LARGEST_SEED + 1  # no reader's tables are among the repetitions
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,15 +93,12 @@ class Diagnostics:
         p_value = self.little.p_value
         effects = self.differences["effect"]
         return {
-            "Share of incomes missing": percent(self.share_missing),
-            "Mean age, income reported": f"{self.differences.loc['age', 'mean_observed']:.1f}",
-            "Mean age, income missing": f"{self.differences.loc['age', 'mean_missing']:.1f}",
-            "Difference in age (standard deviations)": f"{effects['age']:+.2f}",
-            "Difference in school (standard deviations)": f"{effects['school']:+.2f}",
-            "Little's test: statistic": f"{self.little.statistic:.2f}",
-            "Little's test: p-value": "below 0.001" if p_value < 0.001 else f"{p_value:.3f}",
-            "Tree: AUC": f"{self.tree.skill:.3f}",
-            "Mean income after imputation (EM)": f"{self.imputed_mean:.2f}",
+            "incomes missing": percent(self.share_missing),
+            "difference in age": f"{effects['age']:+.2f} SD",
+            "difference in schooling": f"{effects['school']:+.2f} SD",
+            "Little's test": "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}",
+            "tree that predicts missingness": f"AUC {self.tree.skill:.2f}",
+            "mean after imputation (EM)": f"{self.imputed_mean:.1f}",
         }
 
 
@@ -158,19 +159,6 @@ def probability_to_report(
     return expit(_report_score(age) - shift * (above - shift / 2))
 
 
-def reporting_curve(shift: float) -> pd.DataFrame:
-    """Return how reporting depends on the income, for a person of average age and schooling."""
-    income = np.linspace(_MEAN - 2.5 * SPREAD, _MEAN + 4 * SPREAD, 80)
-    middle = (np.array(_MEAN_AGE), np.array(_MEAN_SCHOOL))
-    return pd.DataFrame(
-        {
-            "income": income,
-            "MAR": probability_to_report(income, *middle, 0.0),
-            "MNAR": probability_to_report(income, *middle, shift),
-        }
-    )
-
-
 def diagnose(incomplete: pd.DataFrame) -> Diagnostics:
     """Run every diagnostic of missingness on a table."""
     return Diagnostics(
@@ -182,13 +170,46 @@ def diagnose(incomplete: pd.DataFrame) -> Diagnostics:
     )
 
 
+def repeated_errors(shift: float) -> dict[str, np.ndarray]:
+    """Return by mechanism how far the imputed mean is from the true one, in many other tables."""
+    errors: dict[str, list[float]] = {"MAR": [], "MNAR": []}
+    for seed in range(_FIRST_REPETITION, _FIRST_REPETITION + N_REPETITIONS):
+        pair = make_worlds(shift, seed)
+        imputed_mean = float(gaussian_of(pair[0].incomplete).mean[2])
+        for world in pair:
+            errors[world.mechanism].append(imputed_mean - world.true_mean)
+    return {mechanism: np.array(found) for mechanism, found in errors.items()}
+
+
 def solution(worlds: tuple[World, World], diagnostics: Diagnostics) -> str:
     """Say which world is which, and how far the same imputation is off in each."""
-    place = {world.mechanism: number for number, world in enumerate(worlds, start=1)}
-    by_name = {world.mechanism: world for world in worlds}
+    place, by_name = _places(worlds), {world.mechanism: world for world in worlds}
     return (
         f"World {place['MNAR']} is MNAR, and the tables could not tell: all of their cells are "
         f"equal. Imputation gives a mean income of **{diagnostics.imputed_mean:.1f}** thousand in "
         f"both. The true mean is **{by_name['MAR'].true_mean:.1f}** in World {place['MAR']} and "
-        f"**{by_name['MNAR'].true_mean:.1f}** in World {place['MNAR']}."
+        f"**{by_name['MNAR'].true_mean:.1f}** in World {place['MNAR']}, where the missing incomes "
+        f"are {USUAL_SHIFT:g} standard deviations higher. Move the slider: nothing observed moves."
+    )
+
+
+def _places(worlds: tuple[World, World]) -> dict[str, int]:
+    """Return the number of each world by its mechanism."""
+    return {world.mechanism: number for number, world in enumerate(worlds, start=1)}
+
+
+def shift_words(worlds: tuple[World, World], shift: float) -> str:
+    """Say why a shift makes one of the worlds MNAR."""
+    if shift == 0:
+        return "Without a shift nothing differs: both worlds are MAR, and their truth is the same."
+    middle = np.array(_MEAN_AGE), np.array(_MEAN_SCHOOL)
+    usual, high = _MEAN, _MEAN + 1.5 * SPREAD
+    at_usual, at_high = (
+        percent(float(probability_to_report(np.array(income), *middle, shift)))
+        for income in (usual, high)
+    )
+    return (
+        f"In World {_places(worlds)['MNAR']}, someone of {_MEAN_AGE:.0f} with {_MEAN_SCHOOL:.0f} years of "
+        f"school reports an income of {usual:.0f} thousand with probability {at_usual}, and of "
+        f"{high:.0f} thousand with {at_high}."
     )

@@ -14,19 +14,20 @@ def choose_seed(
     *,
     section: str,
     name: str = "seed",
+    default: int = 0,
     largest: int = LARGEST_SEED,
     **kwargs: Any,
 ) -> int:
-    """Ask for a seed up to the `largest`, 0 at first.
+    """Ask for a seed up to the `largest`.
 
-    All other parameters are those of :func:`dashboard.session.remembered`.
+    All other parameters are those of :func:`dashboard.state.memory.remembered`.
     """
     seed = remembered(
         st.number_input,
         label,
         section=section,
         name=name,
-        default=0,
+        default=default,
         min_value=0,
         max_value=largest,
         step=1,

@@ -2,96 +2,157 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
-from dashboard.figures.lessons import trained_figure, training_cases_figure
-from dashboard.figures.masking import weights_figure
+from dashboard.components.stage.scene import Axis, Bars, Color, Panel, Points, Scene
 from dashboard.learn import Lesson, masking
-from dashboard.learn.exercises.exercise import Exercise
-from dashboard.learn.progress import SECTION
-from dashboard.state import memory
-from dashboard.text import code
-from dashboard.widgets import show_figure
+from dashboard.learn.exercises.exercise import Exercise, choose_setting
+from dashboard.learn.luck import luck_scene
+from dashboard.learn.masking import MASKINGS, Trained, TrainingCases
+from pmae_core.words import percent
+
+_COLORS: dict[str, Color] = {
+    "missing": "missing",
+    "uniform": "neutral",
+    "proportional": "masked",
+}
+_NAMES = {
+    "missing": "gain missing",
+    "uniform": "uniform masking",
+    "proportional": "proportional masking",
+}
+_BAR_WIDTH = 0.27
 
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
-    """Count the training cases of both maskings with the paper's a."""
-    usual = _cases(masking.USUAL_A, seed)
-    return Exercise(
-        usual.answer, lambda _revealed: _show_columns(usual), lambda: _show_solution(lesson, seed)
+    """Ask for a; the question is which training cases it makes."""
+    a = choose_setting(
+        st.radio,
+        "a: effect of missingness on masking",
+        lesson,
+        "a",
+        default=masking.USUAL_A,
+        options=list(masking.A_WORDS),
+        format_func=masking.A_WORDS.get,
+        horizontal=True,
     )
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _trader(seed: int) -> masking.Trader:
-    return masking.make_trader(seed)
+    cases, trained = _cases(a, seed), masking.read_trained()
+    solution = cases_scene(cases, trained)
+    return Exercise(
+        right=cases.answer,
+        question=solution.first(),
+        solution=solution,
+        sentence=cases.sentence(),
+        luck=shares_scene(cases, _repeated(a)),
+        settings={"a": a},
+    )
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _cases(a: float, seed: int) -> masking.TrainingCases:
-    return masking.training_cases(_trader(seed), a, seed)
+def _cases(a: float, seed: int) -> TrainingCases:
+    return masking.training_cases(masking.make_trader(seed), a, seed)
 
 
-def _show_columns(usual: masking.TrainingCases) -> None:
-    show_figure(
-        weights_figure(usual.weights, uniform=masking.UNIFORM_RATE),
-        question="How much of each column does proportional masking mask?",
-        key="lesson-masking-weights",
-        data=usual.weights,
-        caption="Masked cells are predicted, the others reconstructed. The white mark is uniform "
-        "masking.",
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _repeated(a: float) -> dict[str, np.ndarray]:
+    return masking.repeated_shares(a)
+
+
+def cases_scene(cases: TrainingCases, trained: Trained | None) -> Scene:
+    """Return the missing cells, the training cases beside them, and what networks reach."""
+    lengths = [] if trained is None else trained.lengths
+    n_states = 2 + len(lengths)
+    panels = [_cases_panel(cases, n_states)]
+    captions = [
+        "Where gain is missing, both predictors are observed in "
+        f"{percent(cases.with_all_visible('missing'))} of the rows.",
+        "In training, both are visible in "
+        f"{percent(cases.with_all_visible('uniform'))} of the cases with uniform masking and in "
+        f"{percent(cases.with_all_visible('proportional'))} with proportional masking.",
+    ]
+    if trained is not None:
+        panels.append(_trained_panel(trained, n_states))
+        captions += [trained.sentence(steps) for steps in lengths]
+    return Scene(
+        panels,
+        states=["Missing cells", "Training cases", *(f"{steps:,} steps" for steps in lengths)],
+        captions=captions,
+        description="Bars: how many predictors are visible where gain has to be predicted. Dots: "
+        "R² of networks trained with each masking.",
     )
-    show_figure(
-        training_cases_figure(usual.visible, ["missing"]),
-        question="How many predictors are observed where `gain` is missing?",
-        key="lesson-masking-missing",
-        data=usual.visible[["predictors", "missing"]],
-    )
 
 
-def _show_solution(lesson: Lesson, seed: int) -> None:
-    a = memory.remembered(
-        st.slider,
-        "a: effect of missingness",
-        section=SECTION,
-        name=f"{lesson.name}_a",
-        default=masking.USUAL_A,
-        min_value=0.0,
-        max_value=masking.LARGEST_A,
-        step=0.01,
-        help="0 is uniform masking; the paper uses 0.05.",
-    )
-    cases = _cases(a, seed)
-    st.markdown(cases.sentence())
-    if warning := cases.warning():
-        st.warning(warning, icon=":material/lightbulb:")
-    left, right = st.columns(2, gap="medium")
-    with left:
-        show_figure(
-            training_cases_figure(cases.visible),
-            question="Do training cases resemble the missing cells?",
-            key="lesson-masking-cases",
-            data=cases.visible,
+def _cases_panel(cases: TrainingCases, n_states: int) -> Panel:
+    layers = []
+    for place, kind in enumerate(_NAMES):
+        left = cases.visible["predictors"].to_numpy() + _BAR_WIDTH * (place - 1.5)
+        shares = cases.visible[kind].to_numpy()
+        first = shares if kind == "missing" else np.zeros_like(shares)
+        layers.append(
+            Bars(
+                left,
+                left + _BAR_WIDTH,
+                height=[first, *[shares] * (n_states - 1)],
+                color=_COLORS[kind],
+                opacity=0.85,
+                label=_NAMES[kind],
+            )
         )
-    with right:
-        _show_trained()
+    return Panel(
+        layers,
+        x=Axis("visible predictors", -0.5, 2.5, ticks=[0, 1, 2]),
+        y=Axis("share of cases", 0, 1, percent=True),
+        title="Which cases?",
+    )
 
 
-def _show_trained() -> None:
-    trained = masking.read_trained()
-    if trained is None:
-        st.info(
-            "What networks reach with each masking was not measured in this installation. "
-            "`python -m benchmarks.accuracy.lesson_masking` measures it in a few minutes."
-        )
-        return
-    show_figure(
-        trained_figure(trained.runs),
-        question="Which masking learns faster?",
-        key="lesson-masking-trained",
-        data=trained.runs,
-        caption="Small networks, trained briefly; one line per seed. "
-        f"{' '.join(trained.sentences())} This is speed, not a better result: with longer training "
-        f"uniform masking catches up. Measured by {code(trained.command)} with "
-        f"a = {masking.USUAL_A}, whatever the slider says.",
+def _trained_panel(trained: Trained, n_states: int) -> Panel:
+    """Draw the R² of each network; those of a longer training rise from those of a shorter one."""
+    layers = []
+    for which, kind in enumerate(MASKINGS):
+        of_kind = [trained.r2(kind, steps) for steps in trained.lengths]
+        side = 0.14 * (2 * which - 1) + np.linspace(-0.05, 0.05, len(of_kind[0]))
+        for place, r2 in enumerate(of_kind):
+            begin = max(place - 1, 0)
+            n_before = 2 + place  # states without these networks
+            n_after = n_states - n_before
+            layers.append(
+                Points(
+                    [begin + side] * n_before + [place + side] * n_after,
+                    [of_kind[begin]] * n_before + [r2] * n_after,
+                    color=_COLORS[kind],
+                    opacity=[0.0] * n_before + [0.9] * n_after,
+                    radius=5,
+                )
+            )
+    lowest = min(0.0, float(trained.runs["r2"].min()) - 0.05)
+    places = range(len(trained.lengths))
+    return Panel(
+        layers,
+        x=Axis(
+            "training steps",
+            -0.5,
+            len(trained.lengths) - 0.5,
+            ticks=list(places),
+            tick_words=[f"{steps:,}" for steps in trained.lengths],
+        ),
+        y=Axis("R² of imputed gains", lowest, 1),
+        title="What do networks reach?",
+    )
+
+
+def shares_scene(cases: TrainingCases, repeated: dict[str, np.ndarray]) -> Scene:
+    """Return how often training shows the real case, in many tables."""
+    ahead = int((repeated["proportional"] > repeated["uniform"]).sum())
+    n = len(repeated["uniform"])
+    return luck_scene(
+        {_NAMES[kind]: repeated[kind] for kind in MASKINGS},
+        truth=cases.with_all_visible("missing"),
+        truth_words="rows without gain",
+        label="share of cases with both predictors visible",
+        caption=f"One epoch on each of {n} other tables: proportional masking showed the case "
+        f"more often in {ahead} of them.",
+        colors={_NAMES[kind]: _COLORS[kind] for kind in MASKINGS},
     )

@@ -1,22 +1,15 @@
-"""Lesson 1 on the page: a small table to click on, and why its values are missing."""
+"""Lesson 1 on the page: a small table, and what decides which of its values are missing."""
 
 from __future__ import annotations
 
-import pandas as pd
+import numpy as np
 import streamlit as st
 
-from dashboard.figures.lessons import small_table_figure
-from dashboard.figures.missingness import differences_figure
+from dashboard.components.stage.scene import Axis, Bars, Cells, Mark, Panel, Scene
 from dashboard.learn import Lesson, reasons
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
-from dashboard.learn.progress import SECTION, unanswered
-from dashboard.state import memory
-from dashboard.text import code
-from dashboard.widgets import calm, show_figure
 from pmae_core.table.samples.clinic import Clinic, make_clinic
-from pmae_core.words import count
-
-_KEY = "lesson-reasons"
+from pmae_core.words import listed, percent
 
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
@@ -31,18 +24,18 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         default=next(iter(cells)),
         options=list(cells),
         format_func=lambda key: f"{cells[key][1]} of patient {cells[key][0]}",
-        help="Or click a question mark in the table.",
     )
     row, column = cells[chosen]
-    st.caption(reasons.clue_sentence(reasons.clues(clinic, column), column))
-
-    def show(_revealed: bool) -> None:
-        _show_table(lesson, clinic, (row, column), set(cells.values()))
-
-    def solve() -> None:
-        _show_solution(clinic, row, column)
-
-    return Exercise(reasons.kind_of(column), show, solve, {"cell": chosen})
+    st.caption(f":material/info: {reasons.clue_sentence(_clues(seed, column), column)}")
+    solution = patients_scene(clinic, row, column)
+    return Exercise(
+        right=reasons.kind_of(column),
+        question=solution.first(),
+        solution=solution,
+        sentence=f"{reasons.reason(column)} {reasons.cell_details(clinic, row, column)}",
+        luck=repetitions_scene(clinic, row, column, seed),
+        settings={"cell": chosen},
+    )
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -50,40 +43,114 @@ def _clinic(seed: int) -> Clinic:
     return make_clinic(seed=seed)
 
 
-def _show_table(
-    lesson: Lesson, clinic: Clinic, chosen: tuple[int, str], missing: set[tuple[int, str]]
-) -> None:
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _clues(seed: int, column: str) -> list[str]:
+    return reasons.clear_clues(_clinic(seed), column)
+
+
+def patients_scene(clinic: Clinic, row: int, column: str) -> Scene:
+    """Return some patients; the deciding columns light up, and rows sort by what decides."""
     table = reasons.patients(clinic)
-    words = pd.DataFrame(
-        {name: [reasons.cell_words(name, cell) for cell in table[name]] for name in table}
+    names = list(table.columns)
+    words = [[reasons.cell_words(name, table.loc[k, name]) for name in names] for k in table.index]
+    asked = np.where(table.isna(), "missing", "observed").astype(object)
+    asked[row, names.index(column)] = "accent"
+    solved = np.full(table.shape, "neutral", dtype=object)
+    of_column = names.index(column)
+    solved[:, of_column] = asked[:, of_column]
+    deciding = reasons.DECIDED_BY[column]
+    for name in deciding:
+        if name != column:
+            solved[:, names.index(name)] = "imputed"
+    places = np.arange(len(table))
+    sorted_places = np.argsort(reasons.order_by_reason(clinic, column))
+    cells = Cells(
+        columns=[name.replace("_", " ") for name in names],
+        color=np.array([asked, solved, solved]),
+        place=np.array([places, places, sorted_places]),
+        words=words,
+        row_words=[str(k) for k in table.index],
     )
-    show_figure(
-        small_table_figure(words, chosen),
-        question="Which values are missing? Click one.",
-        key=_KEY,
-        data=table.reset_index(names="patient"),
-        on_select=calm(lambda: _take_click(lesson, missing)),
+    return Scene(
+        [Panel([cells])],
+        states=["The table", "What decides", "Most likely first"],
+        captions=[
+            f"{len(table)} of {len(clinic.frame)} patients. The question is about {column} of "
+            f"patient {row}.",
+            _decision(column),
+            f"Sorted by the probability that {column} is missing, highest at the top."
+            if deciding
+            else f"The probability is {percent(clinic.p_missing.loc[row, column])} in every row.",
+        ],
+        description=f"A table of {len(table)} patients with missing values.",
     )
 
 
-def _take_click(lesson: Lesson, missing: set[tuple[int, str]]) -> None:
-    selection = st.session_state.get(f"{_KEY}:chart") or {}
-    cell = reasons.clicked_cell(selection.get("selection", {}).get("points", []))
-    if cell in missing:
-        memory.remember(SECTION, **unanswered(lesson), reasons_cell=f"{cell[0]}:{cell[1]}")
+def _decision(column: str) -> str:
+    deciding = reasons.DECIDED_BY[column]
+    if not deciding:
+        return f"No column decides whether {column} is missing."
+    if column in deciding:
+        return f"The {column} itself decides whether it is reported. The table does not show it."
+    verb = "decides" if len(deciding) == 1 else "decide"
+    return f"Only {listed(deciding)} {verb} how likely {column} is to be missing."
 
 
-def _show_solution(clinic: Clinic, row: int, column: str) -> None:
-    st.markdown(
-        f"{reasons.reason(column)} {reasons.cell_details(clinic, row, column)} This kind is called "
-        f"**{reasons.kind_of(column)}**."
+def repetitions_scene(clinic: Clinic, row: int, column: str, seed: int) -> Scene:
+    """Return how often each patient's value is missing when the same reason acts again."""
+    shares = reasons.repeated_shares(clinic, column, seed)
+    order = reasons.order_by_reason(clinic, column)
+    chance = float(clinic.p_missing.loc[row, column])
+    places = np.arange(len(order))
+    heights = shares[order].to_numpy()
+    panel = Panel(
+        [
+            Bars(
+                places - 0.4,
+                places + 0.4,
+                height=[np.zeros(len(order)), heights],
+                color=["accent" if k == row else "missing" for k in order],
+                opacity=0.85,
+            ),
+            Mark(
+                chance,
+                axis="y",
+                words=f"probability of patient {row}: {percent(chance)}",
+                color="text",
+                dashed=True,
+            ),
+        ],
+        x=Axis(
+            _ticks_label(column),
+            -0.6,
+            len(order) - 0.4,
+            ticks=places.tolist(),
+            tick_words=[_tick(clinic, k, column) for k in order],
+        ),
+        y=Axis(f"repetitions without {column}", 0, 1, percent=True),
     )
-    clues = reasons.clues(clinic, column)
-    show_figure(
-        differences_figure(clues),
-        question=f"How do patients without {code(column)} differ from the others?",
-        key="lesson-reasons-clues",
-        data=lambda: clues.rename_axis("column").reset_index(),
-        caption="To the right: higher where the value is missing. Gray: the range of chance in 95% "
-        f"of tables ({count(len(clinic.frame), 'patient')}); of ten bars, one may exceed it.",
+    return Scene(
+        [panel],
+        states=["Before", f"{reasons.N_REPETITIONS} times"],
+        captions=[
+            f"How often would {column} be missing, if the same patients came again?",
+            f"The same {len(order)} patients {reasons.N_REPETITIONS} times: {column} of patient "
+            f"{row} was missing in {percent(shares[row])} of them. A reason changes probabilities; "
+            "chance decides the single cell.",
+        ],
+        description=f"Bars: share of repetitions in which {column} is missing, by patient.",
     )
+
+
+def _ticks_label(column: str) -> str:
+    deciding = reasons.DECIDED_BY[column]
+    if not deciding:
+        return "patient"
+    return ", ".join(f"true {name}" if name == column else name for name in deciding)
+
+
+def _tick(clinic: Clinic, row: int, column: str) -> str:
+    deciding = reasons.DECIDED_BY[column]
+    if not deciding:
+        return str(row)
+    return ", ".join(reasons.cell_words(name, clinic.truth.loc[row, name]) for name in deciding)

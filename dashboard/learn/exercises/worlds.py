@@ -1,117 +1,157 @@
-"""Lesson 6 on the page: two tables with equal diagnostics, and the truth behind each."""
+"""Lesson 6 on the page: two tables that look the same, and the truth behind each."""
 
 from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 import streamlit as st
 
-from dashboard.figures.lessons import densities_figure, means_figure, reporting_figure
+from dashboard.components.stage.scene import Axis, Mark, Panel, Points, Scene, Slider
 from dashboard.learn import Lesson, worlds
 from dashboard.learn.exercises.exercise import Exercise
-from dashboard.learn.progress import SECTION
-from dashboard.shell.theme import IMPUTED, MISSING, NEUTRAL, OBSERVED
-from dashboard.state import memory
-from dashboard.widgets import show_figure
-from pmae_core.words import percent
+from dashboard.learn.luck import luck_scene
+from dashboard.learn.worlds import LARGEST_SHIFT, USUAL_SHIFT, VALUE, Diagnostics, World
+
+SHIFTS = np.arange(0, LARGEST_SHIFT + 0.25, 0.25)
+
+Pair = tuple[World, World]
 
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
     """Show both tables; the question is which one is MNAR."""
+    pairs, found = _worlds(seed), _diagnostics(seed)
+    st.caption(f":material/info: The same in both worlds: {diagnostics_words(found)}.")
     return Exercise(
-        "neither", lambda _revealed: _show_tables(seed), lambda: _show_solution(lesson, seed)
+        right="neither",
+        question=tables_scene(pairs[USUAL_SHIFT], found),
+        solution=truth_scene(pairs, found),
+        sentence=worlds.solution(pairs[USUAL_SHIFT], found),
+        luck=errors_scene(_repeated_errors()),
     )
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _worlds(shift: float, seed: int) -> tuple[worlds.World, worlds.World]:
-    return worlds.make_worlds(shift, seed)
+def _worlds(seed: int) -> Mapping[float, Pair]:
+    return {float(shift): worlds.make_worlds(float(shift), seed) for shift in SHIFTS}
 
 
 @st.cache_resource(max_entries=32, show_spinner="Running the diagnostics …")
-def _diagnostics(shift: float, seed: int) -> tuple[worlds.Diagnostics, worlds.Diagnostics]:
-    one, two = _worlds(shift, seed)
-    return worlds.diagnose(one.incomplete), worlds.diagnose(two.incomplete)
+def _diagnostics(seed: int) -> Diagnostics:
+    return worlds.diagnose(_worlds(seed)[USUAL_SHIFT][0].incomplete)
 
 
-def _show_tables(seed: int) -> None:
-    pair = _worlds(worlds.USUAL_SHIFT, seed)
-    findings = _diagnostics(worlds.USUAL_SHIFT, seed)
-    st.subheader("Do the tables differ?", anchor=False)
-    shown = {f"World {number}": found.table() for number, found in enumerate(findings, start=1)}
-    st.dataframe(
-        pd.DataFrame(shown).rename_axis("Diagnostic").reset_index(),
-        hide_index=True,
-        width="stretch",
-    )
-    with st.expander("Both tables"):
-        for number, (column, world) in enumerate(zip(st.columns(2), pair, strict=True), 1):
-            with column:
-                st.markdown(f"**World {number}**")
-                st.dataframe(world.incomplete.round(1), height=240, width="stretch")
+@st.cache_resource(show_spinner=False)
+def _repeated_errors() -> Mapping[str, np.ndarray]:
+    return worlds.repeated_errors(USUAL_SHIFT)
 
 
-def _show_solution(lesson: Lesson, seed: int) -> None:
-    shift = memory.remembered(
-        st.slider,
-        "How much higher are the missing incomes in the MNAR world, in standard deviations?",
-        section=SECTION,
-        name=f"{lesson.name}_shift",
-        default=worlds.USUAL_SHIFT,
-        min_value=0.0,
-        max_value=worlds.LARGEST_SHIFT,
-        step=0.25,
-        help="The truth moves with the slider; no observed cell, test or imputation does.",
-    )
-    pair, found = _worlds(shift, seed), _diagnostics(shift, seed)[0]
-    st.markdown(worlds.solution(pair, found))
-    mar, mnar = sorted(pair, key=lambda world: world.mechanism)
-    _show_means(mar, mnar, found)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _show_incomes(mar, mnar)
-    with right:
-        _show_reporting(shift, found)
+def diagnostics_words(found: Diagnostics) -> str:
+    """Return what every diagnostic says, in one line."""
+    return "; ".join(f"{name}: {value}" for name, value in found.table().items())
 
 
-def _show_means(mar: worlds.World, mnar: worlds.World, found: worlds.Diagnostics) -> None:
-    means = {
-        "reported incomes": (float(mar.incomplete[worlds.VALUE].mean()), OBSERVED),
-        "after imputation, both worlds": (found.imputed_mean, IMPUTED),
-        "truth in the MAR world": (mar.true_mean, NEUTRAL),
-        "truth in the MNAR world": (mnar.true_mean, MISSING),
-    }
-    show_figure(
-        means_figure(means, "mean income in thousands"),
-        question="How good is the imputation?",
-        key="lesson-worlds-means",
-        data=pd.DataFrame({"what": list(means), "mean": [value for value, _ in means.values()]}),
+def tables_scene(pair: Pair, found: Diagnostics) -> Scene:
+    """Return both tables as they are: missing incomes stand at the foot."""
+    panels = []
+    for number, world in enumerate(pair, start=1):
+        ends = _ends([pair])
+        unknown = np.full(int(world.missing.sum()), ends[0] + 1)
+        panels.append(_panel(number, world, [unknown], found, ends))
+    return Scene(
+        panels,
+        states=["The tables"],
+        captions=[
+            "Reported incomes by age. Dots at the foot are people who did not report theirs. The "
+            "line is the mean after imputation."
+        ],
+        description="Scatter plots of income against age in two worlds.",
     )
 
 
-def _show_incomes(mar: worlds.World, mnar: worlds.World) -> None:
-    value = worlds.VALUE
-    groups = {
-        "reported": (mar.incomplete[value].dropna().to_numpy(), OBSERVED),
-        "missing, MAR": (mar.truth.loc[mar.missing, value].to_numpy(), NEUTRAL),
-        "missing, MNAR": (mnar.truth.loc[mnar.missing, value].to_numpy(), MISSING),
-    }
-    data = mar.truth.assign(reported=~mar.missing, income_in_mnar_world=mnar.truth[value])
-    show_figure(
-        densities_figure(groups, "income in thousands"),
-        question="Where do the worlds differ?",
-        key="lesson-worlds-incomes",
-        data=data.rename(columns={"income": "income_in_mar_world"}),
-        caption="Only in the missing incomes; reported ones are equal. The lines are the means.",
+def truth_scene(pairs: Mapping[float, Pair], found: Diagnostics) -> Scene:
+    """Return both tables with the incomes that were not reported, for each shift of them."""
+    ends = _ends(list(pairs.values()))
+    panels = []
+    for number in (1, 2):
+        at_shifts = [pair[number - 1] for pair in pairs.values()]
+        missing = at_shifts[0].missing
+        incomes = [world.truth.loc[missing, VALUE].to_numpy() for world in at_shifts]
+        means = [world.true_mean for world in at_shifts]
+        truth = Mark(
+            means,
+            axis="y",
+            words=[f"true mean {mean:.1f}" for mean in means],
+            color="text",
+            dashed=True,
+        )
+        panels.append(_panel(number, at_shifts[0], incomes, found, ends, truth))
+    return Scene(
+        panels,
+        states=[f"{shift:g} SD" for shift in pairs],
+        captions=[worlds.shift_words(pair, shift) for shift, pair in pairs.items()],
+        description="Scatter plots of income against age in two worlds, with the incomes that "
+        "were not reported.",
+        slider=Slider(
+            "Missing incomes of the MNAR world, higher by (standard deviations)",
+            values=list(pairs),
+            start=USUAL_SHIFT,
+            decimals=2,
+        ),
     )
 
 
-def _show_reporting(shift: float, found: worlds.Diagnostics) -> None:
-    curve = worlds.reporting_curve(shift)
-    show_figure(
-        reporting_figure(curve),
-        question="Why is one of them MNAR?",
-        key="lesson-worlds-reporting",
-        data=curve,
-        caption="For a person of 45 with 12 years of school, reporting depends on the income only "
-        f"in the MNAR world. In both, {percent(found.share_missing)} of incomes are missing.",
+def _panel(
+    number: int,
+    world: World,
+    missing_incomes: Sequence[np.ndarray],
+    found: Diagnostics,
+    ends: tuple[float, float],
+    *more: Mark,
+) -> Panel:
+    age, income = world.truth["age"].to_numpy(), world.truth[VALUE].to_numpy()
+    reported, missing = ~world.missing, world.missing
+    return Panel(
+        [
+            Points(age[reported], income[reported], opacity=0.6, radius=2.5, label="reported"),
+            Points(
+                age[missing],
+                np.array(missing_incomes),
+                color="missing",
+                opacity=0.5,
+                radius=2.5,
+                label="not reported",
+            ),
+            Mark(
+                found.imputed_mean,
+                axis="y",
+                words=f"imputed mean {found.imputed_mean:.1f}",
+                color="imputed",
+            ),
+            *more,
+        ],
+        x=Axis("age", float(age.min()) - 2, float(age.max()) + 2),
+        y=Axis("income (thousands)", *ends),
+        title=f"World {number}",
+    )
+
+
+def _ends(pairs: Sequence[Pair]) -> tuple[float, float]:
+    """Return the ends of an axis for all incomes."""
+    incomes = np.concatenate([world.truth[VALUE] for pair in pairs for world in pair])
+    return float(incomes.min()) - 4, float(incomes.max()) + 2
+
+
+def errors_scene(repeated: Mapping[str, np.ndarray]) -> Scene:
+    """Return the error of the imputed mean in many pairs of worlds."""
+    mar, mnar = repeated["MAR"], repeated["MNAR"]
+    return luck_scene(
+        {"MAR world": mar, "MNAR world": mnar},
+        truth=0.0,
+        truth_words="no error",
+        label="error of the mean after imputation (thousands)",
+        caption=f"{len(mar)} other pairs of worlds, with a shift of {USUAL_SHIFT:g}: the error is "
+        f"{mar.mean():+.1f} on average in the MAR world and {mnar.mean():+.1f} in the MNAR world, "
+        "although all observed cells are equal.",
+        colors={"MAR world": "observed", "MNAR world": "missing"},
     )

@@ -14,20 +14,20 @@ EXPLANATIONS = {
         "regardless of the patient."
     ),
     "blood_pressure": (
-        "MAR: it is measured less often in young patients. Age, which is always observed, explains "
-        "in whom it is missing."
+        "MAR: it is measured less often in young patients. Missingness depends on age alone, which "
+        "is always observed."
     ),
     "cholesterol": (
-        "MAR: the test is ordered mainly for older patients and for smokers. Age and smoker, which "
-        "are always observed, explain in whom it is missing."
+        "MAR: the test is ordered mainly for older patients and for smokers. Missingness depends "
+        "on age and smoker alone, which are always observed."
     ),
     "insulin": (
-        "MAR: the laboratory in the north rarely measures it. Region, which is always "
-        "observed, explains in whom it is missing."
+        "MAR: the laboratory in the north rarely measures it. Missingness depends on region alone, "
+        "which is always observed."
     ),
     "income": (
-        "MNAR: people with a high income prefer not to report it. The missing value itself "
-        "explains why it is missing, so the observed values are too low on average."
+        "MNAR: people with a high income prefer not to report it. Missingness depends on the "
+        "missing value itself, so the observed values are too low on average."
     ),
 }
 """For each incomplete column, why values are missing: known, since they were removed by design."""
