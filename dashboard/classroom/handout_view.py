@@ -83,7 +83,9 @@ def _show_question(handout: Handout) -> Exercise:
     exercise = EXERCISES[lesson.name](lesson, handout.seed)
     show_stage(exercise.question, key="handout-picture")
     st.subheader(lesson.question, anchor=False)
-    st.markdown("  \n".join(f":material/check_box_outline_blank: {a}" for a in lesson.answers.values()))
+    st.markdown(
+        "  \n".join(f":material/check_box_outline_blank: {a}" for a in lesson.answers.values())
+    )
     return exercise
 
 

@@ -1,17 +1,19 @@
-"""The way into a class from Learn."""
+"""The ways from Learn into a class and onto paper."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from dashboard.classroom.addresses import CLASS_PARAMETER
+from dashboard.classroom.addresses import CLASS_PARAMETER, handout_link
 from dashboard.classroom.codes import spaced
 from dashboard.classroom.desk import open_desk, start_class
-from dashboard.classroom.store import Question
+from dashboard.classroom.questions import question_of
+from dashboard.learn import Lesson
+from dashboard.learn.exercises.exercise import Exercise, link_settings
 
 
-def offer_class(question: Question) -> None:
-    """Draw the button that starts a class with a question, or leads back to the one under way."""
+def offer_class(lesson: Lesson, seed: int, exercise: Exercise) -> None:
+    """Draw the button that starts a class with an exercise, or leads back to the one under way."""
     desk = open_desk()
     if desk is not None:
         code = desk.classroom.code
@@ -20,7 +22,17 @@ def offer_class(question: Question) -> None:
         return
     st.caption("Students answer on their telephones, and you show the solution to everybody.")
     if st.button("Start a class", icon=":material/groups:", key="class-start"):
-        _enter(start_class(question).classroom.code)
+        _enter(start_class(question_of(lesson, seed, exercise)).classroom.code)
+
+
+def offer_handout(lesson: Lesson, seed: int, exercise: Exercise) -> None:
+    """Draw the link to the lesson on paper."""
+    st.link_button(
+        "Handout",
+        handout_link(link_settings(lesson, seed, exercise)),
+        icon=":material/print:",
+        help="Two pages to print: the question, and its solution.",
+    )
 
 
 def _enter(code: str) -> None:

@@ -6,13 +6,12 @@ import streamlit as st
 
 from dashboard.classroom.answers import lesson_named
 from dashboard.classroom.codes import spaced
-from dashboard.classroom.store import LONGEST_NAME, Classroom, ClassState, Question, Student
+from dashboard.classroom.questions import exercise_of
+from dashboard.classroom.store import LONGEST_NAME, Classroom, ClassState, Student
 from dashboard.components.browser_cookie import write_cookie
-from dashboard.components.stage import show_stage
 from dashboard.learn import Lesson
-from dashboard.learn.exercises import EXERCISES
-from dashboard.learn.exercises.exercise import Exercise, fixed_settings
-from dashboard.learn.view import marked_answers, show_solution
+from dashboard.learn.exercises.exercise import Exercise
+from dashboard.learn.view import marked_answers, show_picture, show_solution
 from dashboard.text import plain
 from dashboard.widgets import calm, fragment
 
@@ -82,34 +81,24 @@ def _show_phase(classroom: Classroom, state: ClassState, student: Student) -> No
         st.title(who, anchor=False)
         st.markdown("The class starts soon. Keep this page open.")
         return
-    question = state.question
-    lesson = lesson_named(question.lesson)
+    lesson = lesson_named(state.question.lesson)
     st.header(lesson.title, anchor=False)
     verdict_place = st.container()
     picture, words = st.columns([3, 2], gap="medium")
     with picture:
-        st.markdown(lesson.story)
-        exercise = exercise_of(question, lesson)
-        _show_picture(lesson, exercise, state)
+        if state.phase == "asking":
+            st.markdown(lesson.story)
+        exercise = exercise_of(state.question)
+        if state.phase == "asking":
+            show_picture(exercise.question, lesson, play=False)
+        else:
+            show_solution(lesson, exercise)
     if state.phase == "asking":
         with words:
             _ask(classroom, lesson, state.number)
     else:
         with verdict_place:
             _show_verdict(lesson, exercise, classroom.answer_of(_token(classroom), state.number))
-
-
-def exercise_of(question: Question, lesson: Lesson) -> Exercise:
-    """Return the exercise of a question, and draw what it says above its picture."""
-    with fixed_settings(question.settings):
-        return EXERCISES[lesson.name](lesson, question.seed)
-
-
-def _show_picture(lesson: Lesson, exercise: Exercise, state: ClassState) -> None:
-    if state.phase == "asking":
-        show_stage(exercise.question, key=f"class-question-{state.number}")
-    else:
-        show_solution(lesson, exercise)
 
 
 @fragment

@@ -13,20 +13,19 @@ from dashboard.classroom.addresses import (
 from dashboard.classroom.answers import answers_csv, counts, lesson_named
 from dashboard.classroom.codes import spaced
 from dashboard.classroom.qr import show_qr
+from dashboard.classroom.questions import exercise_of, question_of
 from dashboard.classroom.store import Classroom, ClassState, Desk, Question
-from dashboard.classroom.student_view import exercise_of
-from dashboard.components.stage import show_stage
 from dashboard.learn import LARGEST_SEED, LESSONS, Lesson
 from dashboard.learn.exercises import EXERCISES
-from dashboard.learn.exercises.exercise import Exercise
 from dashboard.learn.progress import SECTION
-from dashboard.learn.view import show_solution
+from dashboard.learn.view import show_picture, show_solution
 from dashboard.text import plain
 from dashboard.widgets import calm, choose_seed
 from pmae_core.words import count
 
 POLL_SECONDS = 1.0
 
+_HIDE_KEY = "class-hide-answers"
 _Version = tuple[int, int]
 
 
@@ -48,9 +47,10 @@ def show_teacher(desk: Desk) -> None:
 
 def _show_lobby(desk: Desk, state: ClassState, version: _Version) -> None:
     code = desk.classroom.code
-    picture, words = st.columns([2, 3], gap="large", vertical_alignment="center")
+    with st.container(key="class-lobby"):
+        picture, words = st.columns([2, 3], gap="large", vertical_alignment="center")
     with picture:
-        show_qr(class_link(code), caption="Scan to join the class", width=360)
+        show_qr(class_link(code), caption="Scan to join the class", width=400)
     with words:
         st.markdown(f"Or open **{plain(typed_address())}** and enter the code")
         with st.container(key="class-code"):
@@ -88,9 +88,9 @@ def _show_question(desk: Desk, state: ClassState, version: _Version) -> None:
     picture, words = st.columns([3, 2], gap="medium")
     with picture:
         st.markdown(lesson.story)
-        exercise = exercise_of(state.question, lesson)
+        exercise = exercise_of(state.question)
         if state.phase == "asking":
-            show_stage(exercise.question, key=f"class-question-{state.number}")
+            show_picture(exercise.question, lesson, play=False)
         else:
             show_solution(lesson, exercise)
     with words:
@@ -121,12 +121,16 @@ def _show_answers(
     _follow(classroom, version)
     given = counts(classroom, state.number, lesson)
     total = sum(given.values())
+    is_hidden = state.phase == "asking" and st.session_state.get(_HIDE_KEY, False)
     for key, words in lesson.answers.items():
         is_right = state.phase == "revealed" and key == state.question.right
         mark = ":material/check_circle: " if is_right else ""
         words = f"**{words}**" if is_right else words
-        with st.container(key=f"class-bar-{'right' if is_right else 'answer'}-{key}"):
-            st.progress(given[key] / max(total, 1), text=f"{mark}{words}: **{given[key]}**")
+        with st.container(key=f"class-answer-{'right' if is_right else 'given'}-{key}"):
+            if is_hidden:
+                st.markdown(words)
+            else:
+                st.progress(given[key] / max(total, 1), text=f"{mark}{words}: **{given[key]}**")
     present = count(classroom.n_present(), "student")
     st.caption(f"{count(total, 'answer')} · {present} here")
 
@@ -185,13 +189,6 @@ def _choose_question(state: ClassState) -> tuple[Question, Lesson]:
     return question_of(lesson, seed, EXERCISES[lesson.name](lesson, seed)), lesson
 
 
-def question_of(lesson: Lesson, seed: int, exercise: Exercise) -> Question:
-    """Return an exercise as a question for a class."""
-    return Question(
-        lesson=lesson.name, seed=seed, settings=dict(exercise.settings), right=exercise.right
-    )
-
-
 # What is needed less often
 
 
@@ -200,6 +197,11 @@ def _offer_more(desk: Desk) -> None:
         if st.button("Students", icon=":material/groups:", type="tertiary", key="class-names"):
             _show_students(desk.classroom)
         _offer_answers(desk.classroom)
+        st.toggle(
+            "Hide answers until the solution",
+            key=_HIDE_KEY,
+            help="Students who see what others answer tend to follow them.",
+        )
         st.button(
             "End the class",
             icon=":material/stop_circle:",

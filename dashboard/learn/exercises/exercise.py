@@ -68,6 +68,15 @@ def choose_setting(
     )
 
 
+def link_settings(lesson: Lesson, seed: int, exercise: Exercise) -> dict[str, Any]:
+    """Return what a link has to carry so that it opens this exercise."""
+    return {
+        "lesson": lesson.name,
+        f"{lesson.name}_seed": seed,
+        **{f"{lesson.name}_{name}": value for name, value in exercise.settings.items()},
+    }
+
+
 @contextmanager
 def fixed_settings(settings: Mapping[str, Any]) -> Iterator[None]:
     """Let exercises have these settings instead of asking: for classes and on paper.
@@ -84,5 +93,5 @@ def fixed_settings(settings: Mapping[str, Any]) -> Iterator[None]:
 def _show_fixed(label: str, value: Any, *, default: Any, **kwargs: Any) -> Any:
     fitted = memory.fitted(value, default, kwargs)
     words = kwargs.get("format_func", str)(fitted)
-    st.caption(f"{label} **{plain(words)}**")
+    st.caption(f"{label}{'' if label.endswith('?') else ':'} **{plain(words)}**")
     return fitted
