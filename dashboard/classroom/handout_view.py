@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from dashboard.classroom.qr import show_qr
 from dashboard.classroom.store import ClassroomError
 from dashboard.components.print_button import print_button
 from dashboard.components.stage import show_stage
+from dashboard.components.stage.scene import Scene
 from dashboard.learn import Lesson
 from dashboard.learn.exercises import EXERCISES
 from dashboard.learn.exercises.exercise import Exercise, fixed_settings
@@ -24,7 +26,9 @@ from dashboard.learn.view import marked_answers
 from dashboard.state.links import decoded, share_link
 
 _STYLE = Path(__file__).with_name("handout.css")
-_QR_WIDTH = 130
+# In pixels, so that question and solution fill one page of A4 or letter paper each.
+_QR_WIDTH = 120
+_QUESTION_HEIGHT, _SOLUTION_HEIGHT, _LUCK_HEIGHT = 340, 240, 170
 
 
 @dataclass(frozen=True)
@@ -69,24 +73,35 @@ def show_handout() -> None:
     with st.container(key="handout-bar", horizontal=True, vertical_alignment="center"):
         print_button(key="handout-print")
         st.caption("Two pages: the question, and its solution.")
-    with st.container(key="handout-question"), fixed_settings(handout.settings):
-        exercise = _show_question(handout)
-        _show_link(shared)
+    with st.container(key="handout-question"):
+        exercise = _show_question(handout, shared)
     with st.container(key="handout-solution"):
         _show_solution(handout.lesson, exercise)
 
 
-def _show_question(handout: Handout) -> Exercise:
+def _show_question(handout: Handout, shared: str) -> Exercise:
     lesson = handout.lesson
     st.title(lesson.title, anchor=False)
     st.markdown(lesson.story)
-    exercise = EXERCISES[lesson.name](lesson, handout.seed)
-    show_stage(exercise.question, key="handout-picture")
-    st.subheader(lesson.question, anchor=False)
-    st.markdown(
-        "  \n".join(f":material/check_box_outline_blank: {a}" for a in lesson.answers.values())
-    )
+    with fixed_settings(handout.settings):
+        exercise = EXERCISES[lesson.name](lesson, handout.seed)
+    _show_picture(exercise.question, "question", _QUESTION_HEIGHT)
+    answers, way_in = st.columns([4, 1])
+    with answers:
+        _show_answers(lesson)
+    with way_in:
+        _show_link(shared)
     return exercise
+
+
+def _show_picture(scene: Scene, name: str, height: int) -> None:
+    show_stage(dataclasses.replace(scene, height=height), key=f"handout-picture-{name}")
+
+
+def _show_answers(lesson: Lesson) -> None:
+    st.subheader(lesson.question, anchor=False)
+    boxes = [f":material/check_box_outline_blank: {words}" for words in lesson.answers.values()]
+    st.markdown("  \n".join(boxes))
 
 
 def _show_link(shared: str) -> None:
@@ -100,14 +115,14 @@ def _show_link(shared: str) -> None:
 
 
 def _show_solution(lesson: Lesson, exercise: Exercise) -> None:
-    st.title(f"{lesson.title}: solution", anchor=False)
+    st.title(f"Solution: {lesson.title}", anchor=False)
     st.markdown(f"**{lesson.question}**")
     st.markdown("  \n".join(marked_answers(lesson, exercise.right, None)))
     st.markdown(exercise.sentence)
-    show_stage(exercise.solution.revealed(), key="handout-solution-picture")
+    _show_picture(exercise.solution.revealed(), "solution", _SOLUTION_HEIGHT)
     if exercise.luck is not None:
         st.markdown("**Was it luck?**")
-        show_stage(exercise.luck.revealed(), key="handout-luck")
+        _show_picture(exercise.luck.revealed(), "luck", _LUCK_HEIGHT)
     st.markdown("**What to remember**")
     st.markdown("\n".join(f"- {point}" for point in lesson.points))
     if lesson.simplified:

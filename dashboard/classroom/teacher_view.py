@@ -87,7 +87,8 @@ def _show_question(desk: Desk, state: ClassState, version: _Version) -> None:
     _show_bar(desk, lesson)
     picture, words = st.columns([3, 2], gap="medium")
     with picture:
-        st.markdown(lesson.story)
+        if state.phase == "asking":
+            st.markdown(lesson.story)
         exercise = exercise_of(state.question)
         if state.phase == "asking":
             show_picture(exercise.question, lesson, play=False)
