@@ -51,7 +51,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=5, help="number of seeds (default 5)")
     parser.add_argument(
-        "--steps", type=int, nargs="+", default=[400], help="lengths of training (default 400)"
+        "--steps",
+        type=int,
+        nargs="+",
+        default=[400, 4000],
+        help="lengths of training (default 400 and 4,000)",
     )
     parser.add_argument("--threads", type=int, default=1, help="torch threads")
     options = parser.parse_args(arguments)

@@ -4,7 +4,18 @@ A lesson computes with the library itself on small tables made from a seed. It k
 Streamlit; ``dashboard.learn.exercises`` draws it.
 """
 
-from dashboard.learn import masking, mechanisms, patterns, reasons, slopes, worlds
+from dashboard.learn import (
+    auxiliary,
+    indicator,
+    masking,
+    mechanisms,
+    outcome,
+    own,
+    patterns,
+    reasons,
+    slopes,
+    worlds,
+)
 from dashboard.learn.lesson import LARGEST_SEED, Lesson
 
 LESSONS: tuple[Lesson, ...] = (
@@ -12,8 +23,12 @@ LESSONS: tuple[Lesson, ...] = (
     mechanisms.LESSON,
     patterns.LESSON,
     slopes.LESSON,
+    own.LESSON,
     masking.LESSON,
     worlds.LESSON,
+    auxiliary.LESSON,
+    outcome.LESSON,
+    indicator.LESSON,
 )
 """Each builds on those before it."""
 

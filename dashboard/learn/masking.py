@@ -40,9 +40,9 @@ LESSON = Lesson(
         "as many training steps, uniform masking catches up.",
     ),
     simplified="This table is built so that masking matters: the predictors work only together. "
-    "Where each is informative alone, the difference is small. The networks are small ones, trained "
-    "without dropout on five tables with a = 0.05; a real run trains longer and stops when "
-    "held-out cells get no better.",
+    "Where each is informative alone, the difference is small. The networks are small and trained "
+    "without dropout on five tables, with a = 0.05. A real run stops when held-out cells get no "
+    "better.",
 )
 
 MASKINGS = ("uniform", "proportional")

@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.special import expit
 
 from dashboard.learn.gaussian import gaussian_of
-from dashboard.learn.lesson import LARGEST_SEED, Lesson
+from dashboard.learn.lesson import Lesson
 from pmae_core.missingness import (
     LittleTest,
     MissingnessTree,
@@ -56,7 +56,7 @@ USUAL_SHIFT, LARGEST_SHIFT = 1.5, 2.5
 _MEAN, _PER_YEAR, _PER_CLASS, SPREAD = 38.0, 0.35, 2.0, 8.0
 _MEAN_AGE, _MEAN_SCHOOL = 45.0, 12.0
 _REPORT, _REPORT_PER_YEAR = 0.5, -0.06
-_FIRST_REPETITION = LARGEST_SEED + 1  # no reader's tables are among the repetitions
+_REPETITION_SEED = 2**31  # beyond the seeds of readers
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class Diagnostics:
             "difference in schooling": f"{effects['school']:+.2f} SD",
             "Little's test": "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}",
             "tree that predicts missingness": f"AUC {self.tree.skill:.2f}",
-            "mean after imputation (EM)": f"{self.imputed_mean:.1f}",
+            "mean after imputation": f"{self.imputed_mean:.1f}",
         }
 
 
@@ -115,7 +115,7 @@ def make_worlds(shift: float, seed: int) -> tuple[World, World]:
     """
     rng = np.random.default_rng(seed)
     mnar_first = rng.random() < 0.5
-    mar_truth = _people(rng)
+    mar_truth = _people(rng, N_ROWS)
     reported = rng.random(N_ROWS) < _probability_by_age(mar_truth["age"].to_numpy())
     incomplete = mar_truth.assign(**{VALUE: mar_truth[VALUE].where(reported)})
     higher = mar_truth[VALUE].where(reported, mar_truth[VALUE] + shift * SPREAD)
@@ -126,10 +126,10 @@ def make_worlds(shift: float, seed: int) -> tuple[World, World]:
     return (mnar, mar) if mnar_first else (mar, mnar)
 
 
-def _people(rng: np.random.Generator) -> pd.DataFrame:
-    age = rng.normal(_MEAN_AGE, 12, N_ROWS)
-    school = rng.normal(_MEAN_SCHOOL, 2.5, N_ROWS)
-    income = expected_income(age, school) + rng.normal(0, SPREAD, N_ROWS)
+def _people(rng: np.random.Generator, n_rows: int) -> pd.DataFrame:
+    age = rng.normal(_MEAN_AGE, 12, n_rows)
+    school = rng.normal(_MEAN_SCHOOL, 2.5, n_rows)
+    income = expected_income(age, school) + rng.normal(0, SPREAD, n_rows)
     return pd.DataFrame({"age": age, "school": school, VALUE: income})
 
 
@@ -171,14 +171,23 @@ def diagnose(incomplete: pd.DataFrame) -> Diagnostics:
 
 
 def repeated_errors(shift: float) -> dict[str, np.ndarray]:
-    """Return by mechanism how far the imputed mean is from the true one, in many other tables."""
-    errors: dict[str, list[float]] = {"MAR": [], "MNAR": []}
-    for seed in range(_FIRST_REPETITION, _FIRST_REPETITION + N_REPETITIONS):
-        pair = make_worlds(shift, seed)
-        imputed_mean = float(gaussian_of(pair[0].incomplete).mean[2])
-        for world in pair:
-            errors[world.mechanism].append(imputed_mean - world.true_mean)
-    return {mechanism: np.array(found) for mechanism, found in errors.items()}
+    """Return by mechanism how far the imputed mean is from the true one, in many other worlds.
+
+    Incomes are imputed by regression on age and schooling. Since only incomes are missing, that is
+    where EM ends.
+    """
+    rng = np.random.default_rng(_REPETITION_SEED)
+    people = _people(rng, N_REPETITIONS * N_ROWS)
+    shape = (N_REPETITIONS, N_ROWS)
+    age, school, income = (people[name].to_numpy().reshape(shape) for name in people)
+    missing = rng.random(shape) >= _probability_by_age(age)
+    predictors = np.stack([np.ones(shape), age - _MEAN_AGE, school - _MEAN_SCHOOL], axis=-1)
+    reported = predictors * ~missing[..., None]
+    transposed = reported.swapaxes(1, 2)
+    weights = np.linalg.solve(transposed @ reported, transposed @ income[..., None])
+    imputed = (predictors @ weights)[..., 0]
+    mar = ((imputed - income) * missing).mean(axis=1)
+    return {"MAR": mar, "MNAR": mar - shift * SPREAD * missing.mean(axis=1)}
 
 
 def solution(worlds: tuple[World, World], diagnostics: Diagnostics) -> str:
@@ -209,7 +218,7 @@ def shift_words(worlds: tuple[World, World], shift: float) -> str:
         for income in (usual, high)
     )
     return (
-        f"In World {_places(worlds)['MNAR']}, someone of {_MEAN_AGE:.0f} with {_MEAN_SCHOOL:.0f} years of "
-        f"school reports an income of {usual:.0f} thousand with probability {at_usual}, and of "
-        f"{high:.0f} thousand with {at_high}."
+        f"In World {_places(worlds)['MNAR']}, people of {_MEAN_AGE:.0f} with {_MEAN_SCHOOL:.0f} "
+        f"years of school report an income of {usual:.0f} thousand with probability {at_usual} "
+        f"and of {high:.0f} thousand with {at_high}."
     )

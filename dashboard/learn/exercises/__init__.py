@@ -3,7 +3,18 @@
 from collections.abc import Callable, Mapping
 
 from dashboard.learn import Lesson
-from dashboard.learn.exercises import masking, mechanisms, patterns, reasons, slopes, worlds
+from dashboard.learn.exercises import (
+    auxiliary,
+    indicator,
+    masking,
+    mechanisms,
+    outcome,
+    own,
+    patterns,
+    reasons,
+    slopes,
+    worlds,
+)
 from dashboard.learn.exercises.exercise import Exercise
 
 EXERCISES: Mapping[str, Callable[[Lesson, int], Exercise]] = {
@@ -11,7 +22,11 @@ EXERCISES: Mapping[str, Callable[[Lesson, int], Exercise]] = {
     "mechanisms": mechanisms.exercise,
     "patterns": patterns.exercise,
     "slopes": slopes.exercise,
+    "own": own.exercise,
     "masking": masking.exercise,
     "worlds": worlds.exercise,
+    "auxiliary": auxiliary.exercise,
+    "outcome": outcome.exercise,
+    "indicator": indicator.exercise,
 }
 """Draws the settings of a lesson for a seed and returns the exercise, by name."""

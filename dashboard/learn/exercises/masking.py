@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dashboard.components.stage.scene import Axis, Bars, Color, Panel, Points, Scene

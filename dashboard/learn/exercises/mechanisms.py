@@ -101,7 +101,9 @@ def means_scene(pressures: MissingPressures) -> Scene:
     """Return the observed means of all repetitions beside the truth."""
     means = pressures.repeated_means
     bias = float(np.mean(means)) - pressures.true_mean
-    size = "on average right" if pressures.direction == "right" else f"off by {bias:+.1f} on average"
+    size = (
+        "on average right" if pressures.direction == "right" else f"off by {bias:+.1f} on average"
+    )
     return luck_scene(
         {"observed mean": means},
         truth=pressures.true_mean,
