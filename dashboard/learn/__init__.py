@@ -7,12 +7,16 @@ Streamlit; ``dashboard.learn.exercises`` draws it.
 from dashboard.learn import (
     auxiliary,
     indicator,
+    judge,
+    leakage,
     masking,
     mechanisms,
     outcome,
     own,
     patterns,
     reasons,
+    rubin,
+    sensitivity,
     slopes,
     worlds,
 )
@@ -26,9 +30,13 @@ LESSONS: tuple[Lesson, ...] = (
     own.LESSON,
     masking.LESSON,
     worlds.LESSON,
+    sensitivity.LESSON,
     auxiliary.LESSON,
+    judge.LESSON,
     outcome.LESSON,
     indicator.LESSON,
+    rubin.LESSON,
+    leakage.LESSON,
 )
 """Each builds on those before it."""
 

@@ -28,6 +28,45 @@ function addLines(parent, lines, { y, lineHeight, ...attributes }) {
   lines.forEach((line, k) => addText(parent, line, { ...attributes, y: pixels(y + k * lineHeight) }));
 }
 
+/** The canvas behind the picture, for more points than the browser can move as elements. */
+class Paper {
+  constructor(canvas, width, height) {
+    Object.assign(this, { canvas, width, height, sharp: window.devicePixelRatio || 1 });
+    canvas.width = Math.round(width * this.sharp);
+    canvas.height = Math.round(height * this.sharp);
+    this.context = canvas.getContext("2d");
+    this.context.scale(this.sharp, this.sharp);
+    this.dots = new Map();
+  }
+
+  clear() {
+    this.context.clearRect(0, 0, this.width, this.height);
+  }
+
+  forgetDots() {
+    this.dots.clear();
+  }
+
+  /** A picture of a dot: to copy it thousands of times is quicker than to draw it. */
+  dotOf(color, radius) {
+    const name = `${color} ${radius}`;
+    if (!this.dots.has(name)) this.dots.set(name, this.newDot(color, radius));
+    return this.dots.get(name);
+  }
+
+  newDot(color, radius) {
+    const dot = document.createElement("canvas");
+    const middle = (radius + 1) * this.sharp;
+    dot.width = dot.height = Math.round(2 * middle);
+    const context = dot.getContext("2d");
+    const variable = color === "text" ? "--ink" : `--${color}`;
+    context.fillStyle = getComputedStyle(this.canvas).getPropertyValue(variable).trim();
+    context.arc(middle, middle, radius * this.sharp, 0, 2 * Math.PI);
+    context.fill();
+    return dot;
+  }
+}
+
 /** Measures text in the font of an element. */
 class Ruler {
   constructor(element) {

@@ -72,18 +72,18 @@ function buildPoints(layer, plot) {
 }
 
 function paintPoints(layer, plot) {
+  const { paper } = plot;
+  const reach = layer.radius + 1;
   return ({ x, y, opacity, color }) => {
-    const { context, colorNamed } = plot.paper;
+    const { context } = paper;
     context.save();
     context.beginPath();
     context.rect(plot.left, plot.top, plot.right - plot.left, plot.bottom - plot.top);
     context.clip();
     for (let k = 0; k < x.length; k++) {
       context.globalAlpha = opacity[k];
-      context.fillStyle = colorNamed(color[k]);
-      context.beginPath();
-      context.arc(plot.x(x[k]), plot.y(y[k]), layer.radius, 0, 2 * Math.PI);
-      context.fill();
+      const dot = paper.dotOf(color[k], layer.radius);
+      context.drawImage(dot, plot.x(x[k]) - reach, plot.y(y[k]) - reach, 2 * reach, 2 * reach);
     }
     context.restore();
   };

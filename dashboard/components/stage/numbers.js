@@ -49,9 +49,11 @@ function ticksOf(axis, most) {
   return ticks;
 }
 
-function niceStep(atLeast) {
-  const power = 10 ** Math.floor(Math.log10(atLeast));
-  return power * [1, 2, 5, 10].find((step) => step * power >= atLeast * (1 - 1e-9));
+/** The step of 1, 2 or 5 times a power of ten that comes nearest on a scale of ratios. */
+function niceStep(wanted) {
+  const power = 10 ** Math.floor(Math.log10(wanted));
+  const ratio = wanted / power;
+  return power * [1, 2, 5, 10].find((step, k, steps) => ratio < Math.sqrt(step * (steps[k + 1] ?? Infinity)));
 }
 
 /** How many decimals tell values apart that are a step from each other. */

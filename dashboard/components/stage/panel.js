@@ -65,7 +65,7 @@ function planAxes(plan) {
   plan.right = box.left + box.width - RIGHT;
   plan.x = scaleOf(panel.x, plan.left, plan.right);
 
-  plan.xTicks = ticksOf(panel.x, (plan.right - plan.left) / 58);
+  plan.xTicks = ticksOf(panel.x, Math.min(10, (plan.right - plan.left) / 70));
   const places = plan.xTicks.map(({ value }) => plan.x(value));
   const apart = Math.min(...places.slice(1).map((place, k) => place - places[k]), plan.right - plan.left);
   plan.xTicks.forEach((tick) => (tick.lines = ruler.wrapped(tick.words, apart - 6)));
@@ -75,8 +75,8 @@ function planAxes(plan) {
   plan.footer = (tickLines + plan.xLabel.length) * LINE + 8;
 
   plan.flags = planFlags(plan);
-  const flagRows = Math.max(0, ...[...plan.flags.values()].map((row) => row + 1));
-  plan.header += (plan.yLabel.length + flagRows) * LINE + 8;
+  const rows = Math.max(plan.yLabel.length, ...[...plan.flags.values()].map((row) => row + 1));
+  plan.header += rows * LINE + 8;
 }
 
 /** The grid of a table's cells: as large as the panel allows, and no larger than it reads well. */
@@ -103,8 +103,11 @@ function planCells(plan) {
   box.height = margins + nRows * height;
 }
 
-/** The row above the plot for the words of each vertical mark: they overlap in no state. */
-function planFlags({ panel, box, x, ruler }) {
+/**
+ * The row above the plot for the words of each vertical mark. In no state do they overlap each
+ * other, or the label of the vertical axis, which stands in the lowest rows.
+ */
+function planFlags({ panel, box, x, yLabel, ruler }) {
   const marks = panel.layers.filter(({ kind, axis, words }) => kind === "mark" && axis === "x" && words.some(Boolean));
   const spans = new Map(
     marks.map((mark) => [
@@ -121,11 +124,13 @@ function planFlags({ panel, box, x, ruler }) {
       const b = spans.get(other)[k];
       return a.seen && b.seen && a.begin < b.end + 8 && b.begin < a.end + 8;
     });
+  const labelEnd = box.left + Math.max(0, ...yLabel.map((line) => ruler.width(line))) + 8;
+  const meetsLabel = (mark) => spans.get(mark).some(({ begin, seen }) => seen && begin < labelEnd);
   const rows = new Map();
   // From the right: then no line on its way up runs through the words of another one.
   const last = (mark) => mark.value.at(-1);
   for (const mark of marks.toSorted((a, b) => last(b) - last(a))) {
-    let row = 0;
+    let row = meetsLabel(mark) ? yLabel.length : 0;
     while ([...rows].some(([other, taken]) => taken === row && collide(mark, other))) row++;
     rows.set(mark, row);
   }
@@ -214,8 +219,7 @@ function buildAxes(plan, plot) {
   add(add(group, "clipPath", { id: clip }), "rect", room);
   Object.assign(plot, { x, y, clippedGroup: () => add(group, "g", { "clip-path": `url(#${clip})` }) });
 
-  const flagRows = Math.max(0, ...[...plan.flags.values()].map((row) => row + 1));
-  const labelBase = top - flagRows * LINE - 8 - (plan.yLabel.length - 1) * LINE;
+  const labelBase = top - 8 - (plan.yLabel.length - 1) * LINE;
   addLines(group, plan.yLabel, { x: box.left, y: labelBase, lineHeight: LINE });
   for (const { value, lines } of plan.yTicks) {
     const place = pixels(y(value));
@@ -256,11 +260,11 @@ function buildAxes(plan, plot) {
 function flag(element, { box, ruler }, bottom) {
   return {
     element,
-    bottom: bottom - LINE + 3,
+    bottom: bottom - LINE - 1,
     placeX(line, words, opacity) {
       if (element.textContent !== words) element.textContent = words;
       const left = flagPlace(line, ruler.width(words, WORDS), box);
-      set(element, { x: pixels(left), y: bottom - 4, opacity: pixels(opacity) });
+      set(element, { x: pixels(left), y: bottom - 8, opacity: pixels(opacity) });
     },
   };
 }

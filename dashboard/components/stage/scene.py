@@ -265,8 +265,8 @@ class Scene:
         """Refuse a scene that the browser could not draw."""
         if len(self.captions) != len(self.states):
             raise ValueError(f"{len(self.states)} states need as many captions.")
-        if self.slider is not None and len(self.slider.values) != len(self.states):
-            raise ValueError(f"{len(self.states)} states need as many values of the slider.")
+        if self.slider is not None:
+            _check_slider(self.slider, len(self.states))
         for panel in self.panels:
             _check_axes(panel)
             for layer in panel.layers:
@@ -361,22 +361,46 @@ def _check_axes(panel: Panel) -> None:
     if not cells and (panel.x is None or panel.y is None):
         raise ValueError("A panel needs both axes, unless it shows cells.")
     for axis in (panel.x, panel.y):
-        if axis is not None and not axis.low < axis.high:
-            raise ValueError(f"The axis {axis.label!r} needs a low end below its high end.")
+        if axis is not None:
+            _check_axis(axis)
+
+
+def _check_axis(axis: Axis) -> None:
+    if not axis.low < axis.high:
+        raise ValueError(f"The axis {axis.label!r} needs a low end below its high end.")
+    n_ticks = 0 if axis.ticks is None else len(axis.ticks)
+    if axis.tick_words is not None and len(axis.tick_words) != n_ticks:
+        raise ValueError(f"The axis {axis.label!r} needs words for {n_ticks} ticks.")
+
+
+def _check_slider(slider: Slider, n_states: int) -> None:
+    if len(slider.values) != n_states:
+        raise ValueError(f"{n_states} states need as many values of the slider.")
+    if n_states < 2:
+        raise ValueError("A slider needs at least two states.")
+    if not (np.diff(slider.values) > 0).all():
+        raise ValueError("The values of the slider must rise.")
+    if not slider.values[0] <= slider.start <= slider.values[-1]:
+        raise ValueError("The start of the slider must lie between its values.")
 
 
 def _check(layer: Layer, n_states: int) -> None:
     for name in _DIMENSIONS[layer.kind]:
-        if getattr(layer, name) is None:
-            continue
-        values = _by_state(layer, name, n_states)
-        if values.dtype.kind in "fiu" and not np.isfinite(values).all():
-            raise ValueError(f"{name} of {layer.kind} has values that are not finite.")
+        if getattr(layer, name) is not None:
+            _by_state(layer, name, n_states)
+    _check_finite(layer)
     _check_colors(layer)
     if isinstance(layer, Cells):
         _check_cells(layer)
     else:
         _check_lengths(layer)
+
+
+def _check_finite(layer: Layer) -> None:
+    for attribute in dataclasses.fields(layer):
+        values = np.asarray(getattr(layer, attribute.name))
+        if values.dtype.kind in "fiu" and not np.isfinite(values).all():
+            raise ValueError(f"{attribute.name} of {layer.kind} has values that are not finite.")
 
 
 def _check_colors(layer: Layer) -> None:

@@ -52,8 +52,12 @@ class Stage {
 
   show(data, setStateValue) {
     this.send = setStateValue;
-    if (data.digest !== this.digest) this.open(data);
-    else this.draw(); // the theme may have changed
+    if (data.digest !== this.digest) {
+      this.open(data);
+    } else {
+      this.paper?.forgetDots(); // the theme may have changed
+      this.draw();
+    }
     if (data.play && !this.memory.played) {
       this.memory.played = true;
       if (this.calm.matches) this.reveal();
@@ -108,29 +112,13 @@ class Stage {
     const plan = planPanels(panels, this.width, height, new Ruler(this.element));
     this.svg.replaceChildren();
     set(this.svg, { viewBox: `0 0 ${this.width} ${plan.height}` });
-    this.paper = this.newPaper(plan.height);
+    this.paper = new Paper(this.canvas, this.width, plan.height);
     this.updates = plan.plans.map((panel) => buildPanel(panel, this.svg, this.paper));
-  }
-
-  newPaper(height) {
-    const sharp = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(this.width * sharp);
-    this.canvas.height = Math.round(height * sharp);
-    const context = this.canvas.getContext("2d");
-    context.scale(sharp, sharp);
-    return { context, height };
   }
 
   draw() {
     if (!this.updates) return;
-    const style = getComputedStyle(this.element);
-    const colors = new Map();
-    this.paper.colorNamed = (name) => {
-      const variable = name === "text" ? "--ink" : `--${name}`;
-      if (!colors.has(name)) colors.set(name, style.getPropertyValue(variable));
-      return colors.get(name);
-    };
-    this.paper.context.clearRect(0, 0, this.width, this.paper.height);
+    this.paper.clear();
     const finished = this.print.matches && !this.scene.slider;
     const layers = finished ? this.states.at(-1) : this.present;
     let first = 0;

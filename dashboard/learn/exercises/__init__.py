@@ -6,12 +6,16 @@ from dashboard.learn import Lesson
 from dashboard.learn.exercises import (
     auxiliary,
     indicator,
+    judge,
+    leakage,
     masking,
     mechanisms,
     outcome,
     own,
     patterns,
     reasons,
+    rubin,
+    sensitivity,
     slopes,
     worlds,
 )
@@ -25,8 +29,12 @@ EXERCISES: Mapping[str, Callable[[Lesson, int], Exercise]] = {
     "own": own.exercise,
     "masking": masking.exercise,
     "worlds": worlds.exercise,
+    "sensitivity": sensitivity.exercise,
     "auxiliary": auxiliary.exercise,
+    "judge": judge.exercise,
     "outcome": outcome.exercise,
     "indicator": indicator.exercise,
+    "rubin": rubin.exercise,
+    "leakage": leakage.exercise,
 }
 """Draws the settings of a lesson for a seed and returns the exercise, by name."""
