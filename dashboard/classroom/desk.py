@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from dashboard.classroom.store import Classroom, Desk, Question
 from dashboard.state import session
 from dashboard.state.documents import Documents
@@ -29,9 +31,9 @@ def open_desk() -> Desk | None:
     return own_desk(classroom)
 
 
-def start_class(question: Question) -> Desk:
-    """Start a class that this visitor leads."""
-    desk, secret = Desk.start(question)
+def start_class(question: Question, rows: pd.DataFrame | None = None) -> Desk:
+    """Start a class that this visitor leads, with a question about some rows or without them."""
+    desk, secret = Desk.start(question, rows=rows)
     with _documents(session.workspace()).changing(_NAME) as kept:
         kept.update(code=desk.classroom.code, secret=secret)
     return desk

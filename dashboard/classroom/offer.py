@@ -22,7 +22,8 @@ def offer_class(lesson: Lesson, seed: int, exercise: Exercise) -> None:
         return
     st.caption("Students answer on their telephones, and you show the solution to everybody.")
     if st.button("Start a class", icon=":material/groups:", key="class-start"):
-        _enter(start_class(question_of(lesson, seed, exercise)).classroom.code)
+        desk = start_class(question_of(lesson, seed, exercise), exercise.rows)
+        _enter(desk.classroom.code)
 
 
 def offer_handout(lesson: Lesson, seed: int, exercise: Exercise) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
+import streamlit as st
+
 from dashboard.classroom.answers import lesson_named
-from dashboard.classroom.store import Question
+from dashboard.classroom.store import Classroom, ClassState, Question
 from dashboard.learn import Lesson
 from dashboard.learn.exercises import EXERCISES
 from dashboard.learn.exercises.exercise import Exercise, fixed_settings
@@ -16,8 +20,17 @@ def question_of(lesson: Lesson, seed: int, exercise: Exercise) -> Question:
     )
 
 
-def exercise_of(question: Question) -> Exercise:
-    """Return the exercise of a question, and draw what it says about its settings."""
+def present_exercise(classroom: Classroom, state: ClassState) -> Exercise:
+    """Return the exercise of the present question, and draw what it says about its settings."""
+    return _exercise(json.dumps(state.question.model_dump()), state.number, classroom)
+
+
+# Once for all students; what is drawn meanwhile is drawn again for each of them.
+@st.cache_resource(
+    max_entries=64, show_spinner=False, hash_funcs={Classroom: lambda room: room.code}
+)
+def _exercise(content: str, number: int, classroom: Classroom) -> Exercise:
+    question = Question.read(json.loads(content))
     lesson = lesson_named(question.lesson)
-    with fixed_settings(question.settings):
+    with fixed_settings(question.settings, classroom.rows(number)):
         return EXERCISES[lesson.name](lesson, question.seed)

@@ -23,11 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
+import pandas as pd
+
 from dashboard.classroom.codes import new_code, spaced, typed_code
 from dashboard.state.documents import Documents
 from pmae_core.documents import Document, part_of
 from pmae_core.errors import PMAEError
-from pmae_core.storage.files import write_whole
+from pmae_core.storage.files import replacing, write_whole
 from pmae_core.storage.home import pmae_home
 
 DEFAULT_HOURS = 24.0
@@ -182,6 +184,11 @@ class Classroom:
             return 0, 0
         return found.st_mtime_ns, found.st_ino
 
+    def rows(self, number: int) -> pd.DataFrame | None:
+        """Return the rows of the teacher's table that a question is about; None if it has none."""
+        path = self._rows_file(number)
+        return pd.read_parquet(path) if path.exists() else None
+
     # Students
 
     def join(self, name: str = "") -> str:
@@ -278,6 +285,14 @@ class Classroom:
     def _answers_folder(self, number: int) -> Path:
         return self.folder / "answers" / str(number)
 
+    def _rows_file(self, number: int) -> Path:
+        return self.folder / f"rows-{number}.parquet"
+
+    def _write_rows(self, number: int, rows: pd.DataFrame | None) -> None:
+        if rows is not None:
+            with replacing(self._rows_file(number)) as unfinished:
+                rows.to_parquet(unfinished)
+
 
 class Desk:
     """The teacher's desk: what nobody can do without the secret of the class.
@@ -301,8 +316,20 @@ class Desk:
         self.classroom = classroom
 
     @classmethod
-    def start(cls, question: Question, home: Path | None = None) -> tuple[Desk, str]:
-        """Start a class with its first question; return its desk and the secret to come back."""
+    def start(
+        cls, question: Question, home: Path | None = None, *, rows: pd.DataFrame | None = None
+    ) -> tuple[Desk, str]:
+        """Start a class; return its desk and the secret to come back to it.
+
+        Parameters
+        ----------
+        question
+            The first one.
+        home
+            Where classes are kept; PMAE_HOME by default.
+        rows
+            Of the teacher's table, if the question is about it.
+        """
         root = classes_folder(home)
         secret = secrets.token_urlsafe(24)
         try:
@@ -313,6 +340,7 @@ class Desk:
                 f"No class can be kept in {root}: {error.strerror or error}. "
                 "Start the dashboard with PMAE_HOME set to a writable folder."
             ) from error
+        classroom._write_rows(0, rows)
         state = ClassState(teacher=_digest(secret), phase="joining", questions=[question])
         with classroom._documents.changing(_STATE) as document:
             document.update(state.model_dump())
@@ -327,8 +355,12 @@ class Desk:
         """Show everybody the solution of a question; answers no longer count."""
         self._change(number=number, phase="revealed")
 
-    def ask(self, question: Question, *, after: int) -> None:
-        """Move everybody on to another question, from the one with this number."""
+    def ask(self, question: Question, *, after: int, rows: pd.DataFrame | None = None) -> None:
+        """Move everybody on to another question, from the one with the number `after`.
+
+        `rows` are those of the teacher's table, if the question is about it.
+        """
+        self.classroom._write_rows(after + 1, rows)
         self._change(number=after, phase="asking", more_questions=[question])
 
     def end(self) -> None:

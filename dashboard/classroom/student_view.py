@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard.classroom.answers import lesson_named
 from dashboard.classroom.codes import spaced
-from dashboard.classroom.questions import exercise_of
+from dashboard.classroom.questions import present_exercise
 from dashboard.classroom.store import LONGEST_NAME, Classroom, ClassState, Student
 from dashboard.components.browser_cookie import write_cookie
 from dashboard.learn import Lesson
@@ -88,7 +88,7 @@ def _show_phase(classroom: Classroom, state: ClassState, student: Student) -> No
     with picture:
         if state.phase == "asking":
             st.markdown(lesson.story)
-        exercise = exercise_of(state.question)
+        exercise = present_exercise(classroom, state)
         if state.phase == "asking":
             show_picture(exercise.question, lesson, play=False)
         else:

@@ -13,10 +13,11 @@ from dashboard.classroom.addresses import (
 from dashboard.classroom.answers import answers_csv, counts, lesson_named
 from dashboard.classroom.codes import spaced
 from dashboard.classroom.qr import show_qr
-from dashboard.classroom.questions import exercise_of, question_of
-from dashboard.classroom.store import Classroom, ClassState, Desk, Question
+from dashboard.classroom.questions import present_exercise, question_of
+from dashboard.classroom.store import Classroom, ClassState, Desk
 from dashboard.learn import LARGEST_SEED, LESSONS, Lesson
 from dashboard.learn.exercises import EXERCISES
+from dashboard.learn.exercises.exercise import Exercise
 from dashboard.learn.progress import SECTION
 from dashboard.learn.view import show_picture, show_solution
 from dashboard.text import plain
@@ -89,7 +90,7 @@ def _show_question(desk: Desk, state: ClassState, version: _Version) -> None:
     with picture:
         if state.phase == "asking":
             st.markdown(lesson.story)
-        exercise = exercise_of(state.question)
+        exercise = present_exercise(desk.classroom, state)
         if state.phase == "asking":
             show_picture(exercise.question, lesson, play=False)
         else:
@@ -156,19 +157,19 @@ def _show_controls(desk: Desk, state: ClassState) -> None:
     with st.container(horizontal=True, gap="small"):
         button_place = st.container(width="content")
         with st.popover("Choose", icon=":material/tune:", help="Which question comes next"):
-            question, lesson = _choose_question(state)
+            lesson, seed, exercise = _choose_question(state)
         button_place.button(
             f"Next: {lesson.title}",
             type="primary" if state.phase == "revealed" else "secondary",
             icon=":material/arrow_forward:",
             key="class-next",
             on_click=calm(desk.ask),
-            args=(question,),
-            kwargs={"after": state.number},
+            args=(question_of(lesson, seed, exercise),),
+            kwargs={"after": state.number, "rows": exercise.rows},
         )
 
 
-def _choose_question(state: ClassState) -> tuple[Question, Lesson]:
+def _choose_question(state: ClassState) -> tuple[Lesson, int, Exercise]:
     """Ask for the next question: the lesson that follows, unless the teacher wants another."""
     names = [lesson.name for lesson in LESSONS]
     following = (names.index(state.question.lesson) + 1) % len(names)
@@ -187,7 +188,7 @@ def _choose_question(state: ClassState) -> tuple[Question, Lesson]:
         largest=LARGEST_SEED,
         help="The same seed makes the same table for everyone.",
     )
-    return question_of(lesson, seed, EXERCISES[lesson.name](lesson, seed)), lesson
+    return lesson, seed, EXERCISES[lesson.name](lesson, seed)
 
 
 # What is needed less often

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from dashboard.components.stage.scene import Scene
@@ -17,6 +18,7 @@ from dashboard.state import memory
 from dashboard.text import plain
 
 _FIXED_SETTINGS: ContextVar[Mapping[str, Any] | None] = ContextVar("fixed_settings", default=None)
+_FIXED_ROWS: ContextVar[pd.DataFrame | None] = ContextVar("fixed_rows", default=None)
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Exercise:
         The same in many repetitions: was it luck?
     settings
         What the exercise depends on besides the seed; links contain it.
+    rows
+        The rows of the reader's own table that it is made from; none if it simulates a table.
     """
 
     right: str
@@ -46,6 +50,7 @@ class Exercise:
     sentence: str
     luck: Scene | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    rows: pd.DataFrame | None = None
 
 
 def choose_setting(
@@ -78,16 +83,24 @@ def link_settings(lesson: Lesson, seed: int, exercise: Exercise) -> dict[str, An
 
 
 @contextmanager
-def fixed_settings(settings: Mapping[str, Any]) -> Iterator[None]:
+def fixed_settings(
+    settings: Mapping[str, Any], rows: pd.DataFrame | None = None
+) -> Iterator[None]:
     """Let exercises have these settings instead of asking: for classes and on paper.
 
-    No workspace is read or written.
+    With the `rows` of an exercise on somebody's own table, no workspace is needed.
     """
-    token = _FIXED_SETTINGS.set(settings)
+    tokens = _FIXED_SETTINGS.set(settings), _FIXED_ROWS.set(rows)
     try:
         yield
     finally:
-        _FIXED_SETTINGS.reset(token)
+        _FIXED_SETTINGS.reset(tokens[0])
+        _FIXED_ROWS.reset(tokens[1])
+
+
+def fixed_rows() -> pd.DataFrame | None:
+    """Return the rows that an exercise on somebody's own table is to have, if they are fixed."""
+    return _FIXED_ROWS.get()
 
 
 def _show_fixed(label: str, value: Any, *, default: Any, **kwargs: Any) -> Any:
