@@ -16,11 +16,10 @@ from pmae_core.words import percent
 LESSON = Lesson(
     name="masking",
     title="Uniform or proportional masking?",
-    story="A trader's `gain` is the `position` times the `move` of the market: neither predicts it "
-    "alone, **together** they nearly determine it. Both are observed on 98% of days, the gain on "
-    "30%. A masked autoencoder trains by masking observed cells and predicting them. **Uniform** "
-    "masking masks half of every column; **proportional** masking masks more of the columns that "
-    "miss more.",
+    story="A trader's `gain` is `position` times `move`: neither predicts it alone, **together** "
+    "they do. Both are observed on 98% of days, the gain on 30%. A masked autoencoder trains by "
+    "predicting observed cells that it masks. **Uniform** masking masks half of every column, "
+    "**proportional** masking more of the columns that miss more.",
     question="Where `gain` is missing, both predictors are nearly always observed. How often does "
     "proportional masking train the network on **this case**, compared with uniform masking?",
     answers={

@@ -43,6 +43,7 @@ def reveal(lesson: Lesson) -> None:
     """Show the solution, and count the lesson as solved."""
     names = sorted({*solved(), lesson.name})
     memory.remember(SECTION, **{f"{lesson.name}_revealed": True, "done": names})
+    memory.draw_anew(SECTION, "lesson")  # the list marks the lesson as solved
     note("revealed")
 
 

@@ -128,11 +128,11 @@ class DroppedRows:
         word = "flatter" if change < 0 else "steeper"
         n_flatter = int((self.repeated_slopes < self.true_slope).sum())
         return (
-            f"The true line rises by **{self.true_slope:.2f}** per year; the complete rows rise by "
+            f"The true line rises by **{self.true_slope:.2f}** per year, the complete rows by "
             f"**{self.kept_line[0]:.2f}**, all rows after imputation (EM) by "
             f"**{self.imputed_line[0]:.2f}**. In {len(self.repeated_slopes)} tables with this "
-            f"rule, the line of the complete rows was {percent(abs(change))} {word} on average, "
-            f"and flatter in {n_flatter} of them."
+            f"rule, the complete rows were {percent(abs(change))} {word} on average; {n_flatter} "
+            "were flatter."
         )
 
 
@@ -149,9 +149,7 @@ def drop_rows(cause_name: str, strength: float, seed: int) -> DroppedRows:
         Makes the patients and their missing values.
     """
     cause = CAUSES[cause_name]
-    truth = make_clinic(N_ROWS, seed).truth[[X, Y]].astype(float)
-    p_observed = _probability_observed(truth, cause, strength)
-    kept = independent_numbers(seed).random(N_ROWS) < p_observed
+    truth, kept = patients_and_complete_rows(cause_name, strength, seed)
     incomplete = truth.assign(**{cause.missing_in: truth[cause.missing_in].where(kept)})
     fitted = gaussian_of(incomplete)
     return DroppedRows(
@@ -164,6 +162,15 @@ def drop_rows(cause_name: str, strength: float, seed: int) -> DroppedRows:
         imputed_line=_line_of(fitted.mean, fitted.covariance),
         repeated_slopes=_repeated_slopes(cause, strength),
     )
+
+
+def patients_and_complete_rows(
+    cause_name: str, strength: float, seed: int
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return age and pressure of all patients, and True for the rows without a missing value."""
+    truth = make_clinic(N_ROWS, seed).truth[[X, Y]].astype(float)
+    p_observed = _probability_observed(truth, CAUSES[cause_name], strength)
+    return truth, independent_numbers(seed).random(N_ROWS) < p_observed
 
 
 def _probability_observed(truth: pd.DataFrame, cause: Cause, strength: float) -> np.ndarray:

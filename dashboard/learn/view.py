@@ -31,7 +31,7 @@ from dashboard.widgets import calm, choose_seed, fragment
 _BY_NAME = {lesson.name: lesson for lesson in LESSONS}
 
 # The page fits a window of 1280 x 720 before and after the solution is shown.
-_PICTURE_HEIGHT = 270  # pixels, without its steps and caption
+_PICTURE_HEIGHT = 300  # pixels, without its steps and caption
 
 _SOLUTION, _LUCK, _POINTS, _SIMPLIFIED = (
     "Solution",
@@ -53,9 +53,9 @@ def show_lessons() -> None:
     with left:
         _tell_story(lesson)
         picture_place = st.container()
-    with right:
-        settings_place, question_place = st.container(gap="small"), st.container(gap="small")
-        seed = _choose_seed(lesson)
+    with right, st.container(gap="xsmall"):
+        settings_place, question_place = st.container(gap="xsmall"), st.container(gap="xsmall")
+        seed = _choose_table(lesson)
     with settings_place:
         exercise = EXERCISES[lesson.name](lesson, seed)
     with question_place:
@@ -119,10 +119,20 @@ def _tell_story(lesson: Lesson) -> None:
         bring_reader_here("lesson-story", occasion=occasion("opened"), scroll="top")
 
 
-def _choose_seed(lesson: Lesson) -> int:
+def _choose_table(lesson: Lesson) -> int:
+    """Offer to guess again, with this table or another; return the seed of the table."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        seed_place = st.popover("Seed", key=f"{SECTION}:seed", type="tertiary")
-        with seed_place:
+        if revealed_answer(lesson) is not None:
+            st.button(
+                "Guess again",
+                key=f"{SECTION}:again",
+                type="tertiary",
+                icon=":material/replay:",
+                on_click=calm(start_again),
+                args=(lesson,),
+            )
+        another_place = st.container(width="content")
+        with st.popover("Seed", key=f"{SECTION}:seed", type="tertiary"):
             seed = choose_seed(
                 section=SECTION,
                 name=f"{lesson.name}_seed",
@@ -131,7 +141,7 @@ def _choose_seed(lesson: Lesson) -> int:
                 on_change=lambda: start_again(lesson),
                 help="The same seed makes the same table for everyone.",
             )
-        st.button(
+        another_place.button(
             "Another table",
             key=f"{SECTION}:another",
             type="tertiary",
@@ -177,20 +187,13 @@ def _ask(lesson: Lesson, exercise: Exercise) -> str | None:
 
 
 def _show_verdict(lesson: Lesson, exercise: Exercise, answer: str) -> None:
-    with st.container(key="lesson-verdict", gap="small"):
+    with st.container(key="lesson-verdict", gap="xsmall"):
         if answer == exercise.right:
             st.success("Correct.", icon=":material/check_circle:")
         else:
             st.warning("Not quite.", icon=":material/lightbulb:")
         st.markdown("  \n".join(marked_answers(lesson, exercise.right, answer)))
         st.markdown(exercise.sentence)
-        st.button(
-            "Guess again",
-            key=f"{SECTION}:again",
-            on_click=calm(start_again),
-            args=(lesson,),
-            icon=":material/replay:",
-        )
         bring_reader_here("lesson-verdict", occasion=occasion("revealed"))
 
 

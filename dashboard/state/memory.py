@@ -70,10 +70,18 @@ def remember(section: str, **values: Any) -> None:
     send the values of all widgets along, and may have sent the old value a moment ago.
     """
     session.workspace().update(section, **values)
-    drawn = st.session_state.setdefault(_TIMES_DRAWN_ANEW_KEY, {})
     for name, value in values.items():
         if st.session_state.get(setting_key(section, name)) != value:
-            drawn[section, name] = drawn.get((section, name), 0) + 1
+            draw_anew(section, name)
+
+
+def draw_anew(section: str, name: str) -> None:
+    """Draw a widget as a new one from now on. Call it in a callback (``on_click``).
+
+    Browsers know the choice in a list by its words: if these change, the choice would be lost.
+    """
+    drawn = st.session_state.setdefault(_TIMES_DRAWN_ANEW_KEY, {})
+    drawn[section, name] = drawn.get((section, name), 0) + 1
 
 
 def setting_key(section: str, name: str) -> str:

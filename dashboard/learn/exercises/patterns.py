@@ -67,7 +67,7 @@ def cells_scene(made: PatternTable, *, with_breaks: bool) -> Scene:
             if n_breaks
             else "No cell breaks the staircase."
         )
-        colors.append(np.where(made.breaks(), "accent", shown))
+        colors.append(np.where(made.breaks(), "text", shown))
         places.append(rows_sorted)
         column_places.append(columns_sorted)
     cells = Cells(

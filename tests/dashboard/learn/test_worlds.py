@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,8 @@ from dashboard.learn.worlds import (
     diagnose,
     make_worlds,
     probability_to_report,
-    reporting_curve,
+    repeated_errors,
+    shift_words,
     solution,
 )
 
@@ -83,17 +86,44 @@ def test_the_probability_to_report_is_that_of_the_world(monkeypatch, mechanism, 
     assert (difference < -0.2) if mechanism == "MNAR" else (abs(difference) < 0.03)
 
 
-def test_the_curve_is_flat_in_the_mar_world_and_falls_in_the_other():
-    curve = reporting_curve(USUAL_SHIFT)
-
-    assert np.ptp(curve["MAR"]) == 0
-    assert (np.diff(curve["MNAR"]) < 0).all()
-
-
 def test_without_a_shift_the_worlds_are_one():
     one, two = make_worlds(0.0, 0)
 
     assert one.truth.equals(two.truth)
+    assert shift_words((one, two), 0.0) == (
+        "Without a shift nothing differs: both worlds are MAR, and their truth is the same."
+    )
+
+
+@pytest.mark.parametrize("shift", [0.25, USUAL_SHIFT, 2.5])
+def test_high_incomes_are_reported_less_often_in_the_mnar_world(shift):
+    pair = make_worlds(shift, 0)
+    words = shift_words(pair, shift)
+
+    usual, high = map(float, re.findall(r"([\d.]+)%", words))
+    assert usual > high
+    assert pair[int(re.search(r"World (\d)", words)[1]) - 1].mechanism == "MNAR"
+
+
+def test_the_observed_cells_are_identical_in_200_pairs_and_one_truth_is_missed():
+    for seed in range(200):
+        pair = make_worlds(USUAL_SHIFT, seed)
+        assert pair[0].incomplete.equals(pair[1].incomplete)
+        found = {world.mechanism: world for world in pair}
+        assert found["MNAR"].true_mean - found["MAR"].true_mean > 2.5
+
+
+def test_the_error_in_many_worlds_is_that_of_em():
+    errors = repeated_errors(USUAL_SHIFT)
+    by_em = {"MAR": [], "MNAR": []}
+    for seed in range(20):
+        for name, world in by_mechanism(USUAL_SHIFT, seed).items():
+            by_em[name].append(worlds.gaussian_of(world.incomplete).mean[2] - world.true_mean)
+
+    for name, found in errors.items():
+        assert found.mean() == pytest.approx(np.mean(by_em[name]), abs=4 * found.std() / 4)
+    assert (errors["MNAR"] < -3).all()
+    assert abs(errors["MAR"].mean()) < 0.1
 
 
 def test_the_solution_names_both_truths():
