@@ -22,11 +22,9 @@ LESSON = Lesson(
     name="auxiliary",
     title="Auxiliary variables",
     story="A company asks its 600 employees for their stress, to report the **mean**. 40% do not "
-    "answer, mostly people under stress, so the observed mean is too low. The company also has "
-    "everyone's **overtime**, which is not part of the report. You choose who does not answer, "
-    "and how strongly overtime and stress are correlated.",
-    question="The missing answers are imputed from overtime. How much of the bias does this "
-    "remove?",
+    "answer, mostly people under stress, so the observed mean is too low. The company also knows "
+    "everyone's **overtime**, which is not part of the report. You choose who does not answer.",
+    question="How much of the bias does imputing stress from overtime remove?",
     answers={
         "all": "Nearly all of it (over 90%)",
         "part": "Part of it (20% to 90%)",
@@ -166,10 +164,10 @@ class AuxiliaryResult:
         # With a weak correlation chance moves the average a little beyond 100%.
         removed = percent(round(min(self.removed, 1.0), 2))
         return (
-            f"Mean of all employees: **{self.survey.true_mean():.1f}** points. Mean of those who "
-            f"answered: **{self.survey.observed_mean():.1f}**. After imputing from overtime: "
+            f"True mean: **{self.survey.true_mean():.1f}** points. Observed mean: "
+            f"**{self.survey.observed_mean():.1f}**. After imputing from overtime: "
             f"**{self.survey.imputed_mean():.1f}**. In {N_REPETITIONS} other companies, the "
-            f"observed mean was {-self.bias:.1f} points too low on average, and imputing removed "
+            f"observed mean was {-self.bias:.1f} points too low on average; imputing removed "
             f"{removed} of this bias."
         )
 

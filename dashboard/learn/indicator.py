@@ -139,8 +139,7 @@ class IndicatorResult:
         side = {
             "small": f"and was too small in {n_small} of them",
             "large": f"and was too large in {n_large} of them",
-            "right": f"too small in {n_small} of them and too large in {n_large}: chance, without "
-            "a direction",
+            "right": f"too small in {n_small} of them and too large in {n_large}",
         }[self.answer]
         return (
             f"True effect: **{TRUE_EFFECT:.1f}** points. With the missing indicator: "
@@ -162,9 +161,7 @@ def treat_patients(who: Treated, percent_missing: int, seed: int) -> IndicatorRe
     seed
         Makes the patients and decides which severities are missing.
     """
-    patients = _make_patients(
-        np.random.default_rng(seed), (N_ROWS,), who, percent_missing
-    )
+    patients = _make_patients(np.random.default_rng(seed), (N_ROWS,), who, percent_missing)
     effects = {name: float(values) for name, values in _effects(patients).items()}
     return IndicatorResult(who, patients, effects, _repeated_effects(who, percent_missing))
 

@@ -38,12 +38,12 @@ LESSON = Lesson(
     simplified="Values are missing by chance, and a straight line with equal scatter is the right "
     "model. A mean or the slope on age comes out right either way. Scattered values of *one* table "
     "still give intervals that are too narrow: that takes multiple imputation.",
+    first_seed=6,
 )
 
 N_ROWS, P_OBSERVED, N_REPETITIONS = 600, 0.5, 200
 HIGH = 145
 _REPETITIONS_SEED = 2**31  # beyond the seeds of readers
-_SERIES = 3  # of random numbers: seed 0 is a typical table of it, with every setting
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +202,7 @@ def judge(purpose_name: str, seed: int) -> Judged:
     purpose = PURPOSES[purpose_name]
     table = _impute(1, seed)
     values = {name: float(value[0]) for name, value in _measure(purpose, table).items()}
-    return Judged(purpose, table, values, _measure(purpose, _repeated()))
+    return Judged(purpose, table, values, _repeated_values(purpose_name))
 
 
 def _measure(purpose: Purpose, tables: Imputed) -> dict[str, np.ndarray]:
@@ -218,12 +218,12 @@ def _closer(values: dict, right: str) -> np.ndarray:
 
 
 @cache
-def _repeated() -> Imputed:
-    return _impute(N_REPETITIONS, _REPETITIONS_SEED)
+def _repeated_values(purpose_name: str) -> dict[str, np.ndarray]:
+    return _measure(PURPOSES[purpose_name], _impute(N_REPETITIONS, _REPETITIONS_SEED))
 
 
 def _impute(n_tables: int, seed: int) -> Imputed:
-    patients = make_patients(n_tables, N_ROWS, np.random.default_rng([seed, _SERIES]))
+    patients = make_patients(n_tables, N_ROWS, np.random.default_rng(seed))
     rng = independent_numbers(seed)
     observed = rng.random(patients.age.shape) < P_OBSERVED
     line = fit_lines(patients.age, patients.pressure, observed)

@@ -43,8 +43,8 @@ LESSON = Lesson(
     simplified="There is one predictor, missing by chance, so the complete rows alone would also "
     "give the right slope. With several incomplete predictors, few rows are complete, and "
     "imputation is what keeps the others. The mean as a best guess without the outcome would leave "
-    "this slope unchanged, but not the correlation. The uncertainty of the imputation model itself "
-    "is ignored.",
+    "this slope unchanged, but not the correlation. Slopes are means over 10 imputations; the "
+    "uncertainty of the imputation model itself is ignored.",
 )
 
 Model = Literal["without", "with", "guess"]
@@ -143,15 +143,13 @@ class OutcomeResult:
         side = {
             "flatter": f"and flatter than the truth in {n_flatter} of them",
             "steeper": f"and steeper than the truth in {n_steeper} of them",
-            "same": f"flatter than the truth in {n_flatter} of them and steeper in {n_steeper}: "
-            "chance, without a direction",
+            "same": f"flatter than the truth in {n_flatter} of them and steeper in {n_steeper}",
         }[self.answer]
         return (
             f"True slope: **{TRUE_SLOPE:.2f}** points per hour. Complete rows: "
             f"**{self.students.complete_slope():.2f}**. After imputation: "
-            f"**{self.slopes[self.model]:.2f}** (mean of {N_IMPUTATIONS} imputations). In "
-            f"{len(repeated)} other tables, the slope after imputation was {repeated.mean():.2f} "
-            f"on average, {side}."
+            f"**{self.slopes[self.model]:.2f}**. In {len(repeated)} other tables, it was "
+            f"{repeated.mean():.2f} on average, {side}."
         )
 
 

@@ -101,16 +101,14 @@ class OwnRows:
         return "steeper" if self.shares["steeper"] >= CLEAR else "same"
 
     def sentence(self) -> str:
-        """Return the result in numbers (Markdown)."""
-        predictor, outcome = self.rows.columns
+        """Return the result in numbers."""
         n_repeated, n_kept = len(self.repeated_slopes), int(self.kept.sum())
         text = (
-            f"Slope of {code(outcome)} on {code(predictor)} in all {len(self.rows):,} rows: "
-            f"**{_number(self.true_line[0])}**. In the {n_kept:,} rows that remain: "
-            f"**{_number(self.kept_line[0])}**. In {n_repeated} repetitions on the same rows, the "
-            f"slope was {_number(float(self.repeated_slopes.mean()))} on average, flatter than the "
-            f"truth in {percent(self.shares['flatter'])} of them and steeper in "
-            f"{percent(self.shares['steeper'])}."
+            f"Slope in all {len(self.rows):,} rows: **{_number(self.true_line[0])}**. In the "
+            f"{n_kept:,} rows that remain: **{_number(self.kept_line[0])}**. In {n_repeated} "
+            f"repetitions on the same rows, it was {_number(float(self.repeated_slopes.mean()))} "
+            f"on average, flatter in {percent(self.shares['flatter'])} and steeper in "
+            f"{percent(self.shares['steeper'])} of them."
         )
         if abs(self.correlation) < _WEAK_CORRELATION:
             text += (

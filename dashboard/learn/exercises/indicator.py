@@ -17,8 +17,7 @@ from dashboard.learn.indicator import TRUE_EFFECT, IndicatorResult, Patients, Tr
 from dashboard.learn.least_squares import FloatArray
 from dashboard.learn.luck import luck_scene
 
-_ENDS = np.array([22.0, 80.0])  # of the lines, in severity
-_GAP_AT = 90.0  # severity at which the distance between the lines is drawn
+_ENDS = np.array([14.0, 84.0])  # of the lines, in severity; between the first ones is the effect
 _STRIP = 5.0  # half the width of the strip of patients whose severity was set to 0
 _GROUP_COLORS: dict[float, Color] = {0.0: "neutral", 1.0: "accent"}
 _LUCK_COLORS: dict[str, Color] = {
@@ -71,14 +70,15 @@ def effect_scene(made: IndicatorResult) -> Scene:
     """Return the patients and both lines: with severities set to 0, then where they belong."""
     patients = made.patients
     fitted = [patients.with_indicator()[:3], patients.with_true_severity()]
+    gaps = _by_state([_heights(one, _ENDS[:1], [0.0, 1.0]) for one in fitted])
     panel = Panel(
         layers=[
             *(_group(patients, treated) for treated in (0.0, 1.0)),
             *(_ghost(fitted[0], treated) for treated in (0.0, 1.0)),
             *(_line(fitted, treated) for treated in (0.0, 1.0)),
             Line(
-                x=[_GAP_AT, _GAP_AT],
-                y=_by_state([_heights(one, [_GAP_AT] * 2, [0.0, 1.0]) for one in fitted]),
+                x=[_ENDS[0], _ENDS[0]],
+                y=gaps,
                 color="text",
                 opacity=[0, 1, 1],
                 width=4,
@@ -87,12 +87,11 @@ def effect_scene(made: IndicatorResult) -> Scene:
         ],
         x=Axis(
             "severity",
-            -8,
-            94,
+            *range_of([-_STRIP], _ENDS, patients.severity),
             ticks=[0, 30, 50, 70],
             tick_words=["0 (missing)", "30", "50", "70"],
         ),
-        y=Axis("pain in points", *range_of(patients.pain)),
+        y=Axis("pain in points", *range_of(patients.pain, gaps)),
     )
     return Scene(
         [panel],

@@ -52,7 +52,6 @@ def solution_scene(judged: Judged) -> Scene:
         ],
         description="Blood pressure against age, measured and imputed, and a bar chart of what "
         "comes out of both ways of imputing.",
-        height=330,
     )
 
 

@@ -54,7 +54,6 @@ def solution_scene(leak: Leak) -> Scene:
         ],
         description="True against predicted blood pressure of the test rows, and the R² of each "
         "treatment.",
-        height=330,
     )
 
 

@@ -103,7 +103,6 @@ def solution_scene(hundred: Hundred) -> Scene:
             + _cut_words(hundred, reach),
         ],
         description="A hundred 95% intervals of a mean, stacked above each other.",
-        height=330,
     )
 
 

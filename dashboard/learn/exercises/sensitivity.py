@@ -72,7 +72,6 @@ def question_scene(tipped: Tipped) -> Scene:
             f"interval begins {low:.1f} mmHg above 0."
         ],
         description=_DESCRIPTION,
-        height=330,
     )
 
 
@@ -94,7 +93,6 @@ def solution_scene(tipped: Tipped) -> Scene:
             tipped.deltas.tolist(),
             start=round(tipped.tipping_point, 1),
         ),
-        height=330,
     )
 
 

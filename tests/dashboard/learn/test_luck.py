@@ -88,3 +88,21 @@ def test_estimates_without_any_scatter_still_make_a_picture():
     axis = scene.panels[0].x
     assert axis.low < 5 < axis.high
     assert np.sum(layers(scene, Bars)[0].height[-1]) == 10
+
+
+@pytest.mark.parametrize("step", [1.0, 1 / 600])
+def test_bars_of_counts_stand_for_as_many_values_each(step):
+    counts = np.arange(17, 122)
+    scene = made(repeated={"imputed": counts * step}, truth=100 * step, step=step)
+
+    (bars,) = layers(scene, Bars)
+    heights = bars.height[-1][bars.height[-1] > 0]
+    assert len(set(heights[:-1])) == 1, "no bar is taller than its neighbors by its place alone"
+    assert heights.sum() == len(counts)
+
+
+def test_shares_are_written_in_percent_and_the_line_has_its_own_words():
+    scene = made(percent=True, truth_words="nominal")
+
+    assert scene.panels[0].x.percent
+    assert layers(scene, Mark)[0].words == "nominal"
