@@ -83,7 +83,12 @@ def imputed_scene(made: AuxiliaryResult) -> Scene:
             _mean_line(x_ends, [observed, imputed], "imputed", "imputed mean", opacity=[0, 1]),
         ],
         x=Axis("overtime in hours per month", *x_ends),
-        y=Axis("stress in points", *y_ends),
+        y=Axis(
+            "stress in points",
+            *y_ends,
+            ticks=[0, 25, 50, 75],
+            tick_words=["missing", "25", "50", "75"],
+        ),
     )
     return Scene(
         [panel],

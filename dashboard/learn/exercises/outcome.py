@@ -110,8 +110,13 @@ def imputed_scene(made: OutcomeResult) -> Scene:
                 label="line after imputation",
             ),
         ],
-        x=Axis("hours of study per week", *range_of(at_left, ends)),
-        y=Axis("exam score in points", *range_of(score)),
+        x=Axis(
+            "hours of study per week",
+            *range_of(at_left, ends),
+            ticks=[0, 5, 10, 15],
+            tick_words=["missing", "5", "10", "15"],
+        ),
+        y=Axis("exam score in points", *range_of(score, *lines)),
     )
     return Scene(
         [panel],
