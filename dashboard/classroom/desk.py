@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dashboard.classroom.store import Classroom, Desk, Question
+from dashboard.classroom.store import ClassQuestion, Classroom, Desk
 from dashboard.state import session
 from dashboard.state.documents import Documents
 from dashboard.state.workspace import Workspace
@@ -31,7 +31,7 @@ def open_desk() -> Desk | None:
     return own_desk(classroom)
 
 
-def start_class(question: Question, rows: pd.DataFrame | None = None) -> Desk:
+def start_class(question: ClassQuestion, rows: pd.DataFrame | None = None) -> Desk:
     """Start a class that this visitor leads, with a question about some rows or without them."""
     desk, secret = Desk.start(question, rows=rows)
     with _documents(session.workspace()).changing(_NAME) as kept:

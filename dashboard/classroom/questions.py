@@ -7,15 +7,15 @@ import json
 import streamlit as st
 
 from dashboard.classroom.answers import lesson_named
-from dashboard.classroom.store import Classroom, ClassState, Question
+from dashboard.classroom.store import ClassQuestion, Classroom, ClassState
 from dashboard.learn import Lesson
 from dashboard.learn.exercises import EXERCISES
 from dashboard.learn.exercises.exercise import Exercise, fixed_settings
 
 
-def question_of(lesson: Lesson, seed: int, exercise: Exercise) -> Question:
+def question_of(lesson: Lesson, seed: int, exercise: Exercise) -> ClassQuestion:
     """Return an exercise as a question for a class."""
-    return Question(
+    return ClassQuestion(
         lesson=lesson.name, seed=seed, settings=dict(exercise.settings), right=exercise.right
     )
 
@@ -30,7 +30,7 @@ def present_exercise(classroom: Classroom, state: ClassState) -> Exercise:
     max_entries=64, show_spinner=False, hash_funcs={Classroom: lambda room: room.code}
 )
 def _exercise(content: str, number: int, classroom: Classroom) -> Exercise:
-    question = Question.read(json.loads(content))
+    question = ClassQuestion.read(json.loads(content))
     lesson = lesson_named(question.lesson)
     with fixed_settings(question.settings, classroom.rows(number)):
         return EXERCISES[lesson.name](lesson, question.seed)

@@ -50,7 +50,7 @@ class ClassroomError(PMAEError):
     """Something that a class does not allow, or a class that cannot be kept."""
 
 
-class Question(Document):
+class ClassQuestion(Document):
     """A lesson as it is asked in a class: the same table for everybody.
 
     Attributes
@@ -90,7 +90,7 @@ class ClassState(Document):
 
     teacher: str
     phase: Phase
-    questions: list[Annotated[Question, part_of(Question)]]
+    questions: list[Annotated[ClassQuestion, part_of(ClassQuestion)]]
 
     @property
     def number(self) -> int:
@@ -98,7 +98,7 @@ class ClassState(Document):
         return len(self.questions) - 1
 
     @property
-    def question(self) -> Question:
+    def question(self) -> ClassQuestion:
         """The present question."""
         return self.questions[-1]
 
@@ -126,7 +126,7 @@ class Student:
 
 
 @dataclass(frozen=True)
-class Answer:
+class GivenAnswer:
     """The key of what a student answered, and when."""
 
     key: str
@@ -252,7 +252,7 @@ class Classroom:
         found = _read_answer(self._answers_folder(number) / self._student_file(token).name)
         return found.key if found else None
 
-    def answers(self, number: int) -> dict[str, Answer]:
+    def answers(self, number: int) -> dict[str, GivenAnswer]:
         """Return all answers to a question by the students' ids."""
         read = {
             file.name.removesuffix(".json"): _read_answer_once(
@@ -317,7 +317,7 @@ class Desk:
 
     @classmethod
     def start(
-        cls, question: Question, home: Path | None = None, *, rows: pd.DataFrame | None = None
+        cls, question: ClassQuestion, home: Path | None = None, *, rows: pd.DataFrame | None = None
     ) -> tuple[Desk, str]:
         """Start a class; return its desk and the secret to come back to it.
 
@@ -355,7 +355,7 @@ class Desk:
         """Show everybody the solution of a question; answers no longer count."""
         self._change(number=number, phase="revealed")
 
-    def ask(self, question: Question, *, after: int, rows: pd.DataFrame | None = None) -> None:
+    def ask(self, question: ClassQuestion, *, after: int, rows: pd.DataFrame | None = None) -> None:
         """Move everybody on to another question, from the one with the number `after`.
 
         `rows` are those of the teacher's table, if the question is about it.
@@ -368,7 +368,7 @@ class Desk:
         self._change(number=None, phase="ended")
 
     def _change(
-        self, *, number: int | None, phase: Phase, more_questions: Sequence[Question] = ()
+        self, *, number: int | None, phase: Phase, more_questions: Sequence[ClassQuestion] = ()
     ) -> None:
         """Write a decision, unless the class has moved on since the teacher saw the question."""
         with self.classroom._documents.changing(_STATE) as document:
@@ -465,15 +465,15 @@ def _read_student(path: Path, now: float) -> Student | None:
 
 
 @functools.lru_cache(maxsize=4096)
-def _read_answer_once(path: str, inode: int, changed_at: int) -> Answer | None:
+def _read_answer_once(path: str, inode: int, changed_at: int) -> GivenAnswer | None:
     """Read an answer that is counted again and again; a changed one is another file."""
     return _read_answer(Path(path))
 
 
-def _read_answer(path: Path) -> Answer | None:
+def _read_answer(path: Path) -> GivenAnswer | None:
     with _damage_noted(path):
         content = json.loads(path.read_text(encoding="utf-8"))
-        return Answer(str(content["key"]), float(content["at"]))
+        return GivenAnswer(str(content["key"]), float(content["at"]))
     return None
 
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.classroom import visit
 from dashboard.classroom.codes import WrongCodes, spaced
-from dashboard.classroom.store import Classroom, Desk, Question, classes_folder
+from dashboard.classroom.store import ClassQuestion, Classroom, Desk, classes_folder
 from dashboard.learn import LESSONS
 from dashboard.learn.exercises import EXERCISES
 from dashboard.learn.exercises.exercise import fixed_settings
@@ -19,7 +19,7 @@ from tests.support.paths import ROOT
 
 NAMES = [lesson.name for lesson in LESSONS]
 BY_NAME = {lesson.name: lesson for lesson in LESSONS}
-SLOPES = Question(lesson="slopes", seed=4, settings={"cause": "outcome"}, right="flatter")
+SLOPES = ClassQuestion(lesson="slopes", seed=4, settings={"cause": "outcome"}, right="flatter")
 
 
 @pytest.fixture(autouse=True)
@@ -343,7 +343,7 @@ def test_students_follow_to_the_next_question_and_to_the_end(desk, attend):
     desk.begin()
     app.run()
     assert app.header[0].value == BY_NAME["slopes"].title
-    desk.ask(Question(lesson="worlds", seed=0, settings={}, right="neither"), after=0)
+    desk.ask(ClassQuestion(lesson="worlds", seed=0, settings={}, right="neither"), after=0)
     app.run()
     assert app.header[0].value == BY_NAME["worlds"].title
     desk.end()
@@ -356,7 +356,7 @@ def test_students_follow_to_the_next_question_and_to_the_end(desk, attend):
 def test_every_lesson_works_in_a_class(workspace, open_class, lesson, tmp_path):
     with fixed_settings({}):
         exercise = EXERCISES[lesson.name](lesson, lesson.first_seed)
-    question = Question(
+    question = ClassQuestion(
         lesson=lesson.name,
         seed=lesson.first_seed,
         settings=dict(exercise.settings),

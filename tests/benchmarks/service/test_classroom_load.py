@@ -4,7 +4,13 @@ import pytest
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from benchmarks.service.classroom_load import class_at_work, many_reruns, parsed, summary
+from benchmarks.service.classroom_load import (
+    class_at_work,
+    class_by_code,
+    many_reruns,
+    parsed,
+    summary,
+)
 from tests.support.studio import StudioServer
 from tests.support.wire import VisitFailed, WireVisitor
 
@@ -36,16 +42,32 @@ def test_reruns_of_one_session_are_counted(server):
 @pytest.mark.slow
 def test_a_widget_does_what_it_does_in_a_browser(server):
     with WireVisitor(server.url) as visitor:
-        visitor.open("masking_lab")
-        assert "b: overall masking rate" in visitor.labels("slider")
-        visitor.set("Masking function", "Constant")
-        assert "a: effect of missingness" not in shown_after(visitor)
+        visitor.open("learn")
+        second = visitor.widgets["Lesson"].proto.options[1]
+        visitor.set("Lesson", second)
+        assert "How do values go missing?" in visitor.widgets
+        visitor.open("learn")
+        assert "How do values go missing?" in visitor.widgets, "the workspace remembers"
 
 
-def shown_after(visitor: WireVisitor) -> list[str]:
-    """Open the page again: the workspace remembers, and only what is shown now is there."""
-    visitor.open("masking_lab")
-    return visitor.labels("slider")
+@pytest.mark.slow
+def test_a_class_by_its_code_works_without_failures(server):
+    options = parsed(["--students=2", "--training=0", "--minutes=0.3"])
+
+    result = class_by_code(server, options)
+
+    assert result["failures"] == []
+    assert server.failures() == []
+    waits = result["interactions_by_kind"]
+    assert waits["joins"]["count"] == 2
+    assert waits["student's poll"]["count"] >= 2
+    assert waits["reveal"]["count"] >= 1
+
+
+def test_a_folder_that_is_no_checkout_is_refused(tmp_path):
+    for option in ("--tree", "--before"):
+        with pytest.raises(SystemExit):
+            parsed([option, str(tmp_path)])
 
 
 @pytest.mark.parametrize("kind", ["exception", "alert"])

@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 from dashboard.classroom.answers import answer_table, answers_csv, counts, lesson_named
-from dashboard.classroom.store import Desk, Question
+from dashboard.classroom.store import ClassQuestion, Desk
 
-QUESTION = Question(lesson="slopes", seed=3, settings={"cause": "outcome"}, right="flatter")
-NEXT = Question(lesson="worlds", seed=0, settings={}, right="neither")
+QUESTION = ClassQuestion(lesson="slopes", seed=3, settings={"cause": "outcome"}, right="flatter")
+NEXT = ClassQuestion(lesson="worlds", seed=0, settings={}, right="neither")
 
 
 @pytest.fixture

@@ -7,11 +7,18 @@ import time
 import pytest
 
 from dashboard.classroom import store
-from dashboard.classroom.store import Classroom, ClassroomError, Desk, Question, class_hours, sweep
+from dashboard.classroom.store import (
+    ClassQuestion,
+    Classroom,
+    ClassroomError,
+    Desk,
+    class_hours,
+    sweep,
+)
 
 HOUR = 3600
-QUESTION = Question(lesson="slopes", seed=3, settings={"cause": "outcome"}, right="flatter")
-NEXT = Question(lesson="worlds", seed=0, settings={}, right="neither")
+QUESTION = ClassQuestion(lesson="slopes", seed=3, settings={"cause": "outcome"}, right="flatter")
+NEXT = ClassQuestion(lesson="worlds", seed=0, settings={}, right="neither")
 
 
 @pytest.fixture
