@@ -46,7 +46,7 @@ LESSONS_A_ROUND = 2
 MOVES_A_ROUND = 5
 MEGABYTE = 1e6
 SLIDERS = {"a: effect of missingness": (0.0, 0.5), "b: overall masking rate": (0.1, 0.9)}
-LIVE_LAB = "pmae_masking_lab"  # a component in the place of the sliders
+LAB = "pmae_masking_lab"  # since it is a live figure, there are no sliders to send
 POLL_SECONDS = 2.0
 QUESTION_SECONDS, SOLUTION_SECONDS = 15.0, 5.0
 
@@ -117,14 +117,17 @@ class Student:
 
 
 def move_slider(visitor: WireVisitor, chance: random.Random) -> None:
-    """Move a slider of the Masking lab, or let go of the live figure that has them."""
-    values = {label: round(chance.uniform(*ends), 2) for label, ends in SLIDERS.items()}
-    if LIVE_LAB in visitor.widgets:
-        parameters = {label[0]: value for label, value in values.items()}
-        visitor.release(LIVE_LAB, "released", {"function": "logit", **parameters})
+    """Let go of the live lab at some values, or move one slider of a checkout without it."""
+    a, b = (round(chance.uniform(*ends), 3) for ends in SLIDERS.values())
+    if LAB in visitor.widgets:
+        release_sliders(visitor, a, b)
     else:
-        label = chance.choice(list(SLIDERS))
-        visitor.set(label, values[label])
+        visitor.set(*chance.choice(list(zip(SLIDERS, (a, b), strict=True))))
+
+
+def release_sliders(visitor: WireVisitor, a: float, b: float) -> None:
+    """Let go of the live lab at these values."""
+    visitor.trigger(LAB, "released", {"function": "logit", "a": a, "b": b})
 
 
 def attend(server: StudioServer, tally: Tally, seed: int, end: float, trains: bool) -> None:

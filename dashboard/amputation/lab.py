@@ -103,17 +103,35 @@ def result_sentence(made: Amputation, columns: Sequence[Any], n_before: int) -> 
     return f"{sentence} {dropped} dropped." if n_dropped else sentence
 
 
-def pattern_sentence(made: Amputation) -> str:
-    """Say which pattern the missing values form, whatever was asked for."""
+def pattern_sentence(made: Amputation, scenario: Scenario) -> str:
+    """Say which pattern the missing values form and, if another was asked for, why."""
     cells = pd.DataFrame(np.where(made.missing, np.nan, 0.0))
     found = summarize_missingness(cells, max_patterns=1).pattern_class
-    return {
-        "complete": "",
-        "monotone": "The result is **monotone**: a row that misses one column misses every column "
-        "with more missing values.",
-        "quasi-monotone": "The result is **almost monotone**: few cells break the staircase.",
-        "general": "The result is **not monotone**: the columns form no staircase.",
-    }[found]
+    if found == "complete":
+        return ""
+    if scenario.kind == "like-mine" or scenario.pattern == found:
+        return f"The pattern is **{found}**: {_FOUND_WORDS[found]}."
+    why = _reason(made, found, nested=scenario.coupling == "nested")
+    return f"The pattern is **{found}**, not {scenario.pattern} as requested: {why}."
+
+
+_FOUND_WORDS = {
+    "monotone": "a row that misses one column misses every column with more missing values",
+    "quasi-monotone": "few rows miss a column without every column with more missing values",
+    "general": "a row may miss any columns",
+}
+
+
+def _reason(made: Amputation, found: str, *, nested: bool) -> str:
+    """Return why the missing values form another pattern than the one that was asked for."""
+    n_columns = int(made.missing.any().sum())
+    if n_columns == 1:
+        return "with missing values in one column only, every pattern is"
+    if nested:
+        return "nested missing values always are"
+    if found == "general":
+        return "independent missing values in one row follow no order"
+    return "with these shares and this seed, few rows break the order"
 
 
 def scenario_words(scenario: Scenario) -> str:
@@ -164,15 +182,12 @@ class TrueValues:
         The true values: floats, or labels for a category.
     missing : bool array
         Which of them were removed.
-    propensity : float array
-        The probability of each to be observed.
     """
 
     name: str
     scale: str
     values: np.ndarray
     missing: np.ndarray
-    propensity: np.ndarray
 
     @property
     def observed(self) -> np.ndarray:
@@ -188,18 +203,18 @@ class TrueValues:
 def true_values(made: Amputation, name: Any, role: Role) -> TrueValues:
     """Return the true values of a column and which of them were removed."""
     column = made.truth[name]
-    scale, values = _readable(column, role)
+    scale, values = readable(column, role)
     has_value = column.notna().to_numpy() if scale == "category" else np.isfinite(values)
     return TrueValues(
         name=str(name),
         scale=scale,
         values=values[has_value],
         missing=made.missing[name].to_numpy()[has_value],
-        propensity=made.propensity[name].to_numpy()[has_value],
     )
 
 
-def _readable(column: pd.Series, role: Role) -> tuple[str, np.ndarray]:
+def readable(column: pd.Series, role: Role) -> tuple[str, np.ndarray]:
+    """Return the scale of a column and its values: see :class:`TrueValues`."""
     kind = cell_kind(column)
     if role is Role.DATETIME:
         stamps = pd.to_datetime(column, utc=True, errors="coerce", format="mixed")
@@ -281,22 +296,6 @@ def _category_sentence(name: str, observed: np.ndarray, removed: np.ndarray) -> 
     return (
         f"{code(label)} makes up {percent(shares.loc[label, 'removed'])} of the removed values of "
         f"{name} but {percent(shares.loc[label, 'observed'])} of the observed ones."
-    )
-
-
-def probability_sentence(column: TrueValues) -> str:
-    """Say whether the probability of being observed varied between rows."""
-    if not len(column.values):
-        return f"{code(column.name)} has no values."
-    low, high = float(column.propensity.min()), float(column.propensity.max())
-    if high - low < 0.005:
-        return (
-            f"Every value of {code(column.name)} had the same {percent(high)} probability of being "
-            "observed."
-        )
-    return (
-        f"The probability that a value of {code(column.name)} is observed was between "
-        f"{percent(low)} and {percent(high)}, depending on the row."
     )
 
 

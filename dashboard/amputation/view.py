@@ -10,6 +10,16 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.amputation.caches import facts_of, made_in
+from dashboard.amputation.chances import (
+    SCORE,
+    ChanceCurve,
+    chances_sentence,
+    driver_curve,
+    drivers_first,
+    has_other_drivers,
+    own_curve,
+    score_curve,
+)
 from dashboard.amputation.controls import shareable_values
 from dashboard.amputation.lab import (
     COUPLING_WORDS,
@@ -19,31 +29,37 @@ from dashboard.amputation.lab import (
     TrueValues,
     most_missing_first,
     pattern_sentence,
-    probability_sentence,
     result_sentence,
     true_values,
     values_sentence,
     with_advice_of_page,
+)
+from dashboard.amputation.rule import (
+    WEIGHT_WORDS,
+    matrix_sentence,
+    rule_matrix,
+    rule_sentence,
+    weights_table,
 )
 from dashboard.amputation.scenario import Scenario, TableFacts, base_sentence
 from dashboard.amputation.scenarios_view import show_scenarios
 from dashboard.amputation.settings_view import SECTION, choose_scenario
 from dashboard.figures.amputation import (
     MOST_COLUMNS,
+    chances_by_column,
+    chances_by_column_figure,
+    chances_figure,
     density_data,
     density_figure,
     missing_cells_figure,
-    probability_data,
-    probability_figure,
-    propensity_data,
-    propensity_figure,
     row_bands,
+    rule_figure,
     value_shares,
     values_figure,
 )
 from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
-from dashboard.text import file_stem
+from dashboard.text import figure_text, file_stem
 from dashboard.widgets import fragment, share_button, show_figure, shown_errors
 from dashboard.widgets.focus import choose_column
 from pmae_core.amputation import Amputation
@@ -51,17 +67,17 @@ from pmae_core.errors import AmputationError
 from pmae_core.words import count
 
 INTRODUCTION = (
-    "The true value behind a missing cell is unknown. **Simulate** missing values where the truth "
-    "is known, and every method that imputes them can be judged."
+    "Simulate missing values where the truth is known, and methods that impute them can be judged."
 )
 NO_COLUMNS = (
     "No column of this table can lose values: all are identifiers, ignored or empty. Change their "
     "roles on the Data page, or open another table."
 )
-PROBABILITIES, SHARES, RULE, SCENARIOS, DOWNLOADS = (
-    "Probabilities",
-    "Share observed",
-    "Rule",
+CELLS, COLUMNS, WEIGHTS, EXPLANATION, SCENARIOS, DOWNLOADS = (
+    "Removed values",
+    "All columns",
+    "All weights",
+    "Settings explained",
     "Scenarios",
     "Download",
 )
@@ -85,12 +101,11 @@ def show_lab(table: OpenTable) -> None:
         settings, answer = st.columns([1, 3], gap="medium")
     with settings:
         scenario = choose_scenario(table, facts)
-        focus_place = st.container()
         share_button(SECTION, shareable_values(scenario))
     made, column = None, None
     with answer, shown_errors():
         made = _make(table, scenario)
-        column = _show_answer(table, facts, scenario, made, focus_place)
+        column = _show_answer(table, facts, scenario, made)
     if made is not None and column is not None:
         _show_details(table, facts, scenario, made, column)
     else:
@@ -110,36 +125,109 @@ def _make(table: OpenTable, scenario: Scenario) -> Amputation:
 
 
 def _show_answer(
-    table: OpenTable,
-    facts: TableFacts,
-    scenario: Scenario,
-    made: Amputation,
-    focus_place: DeltaGenerator,
+    table: OpenTable, facts: TableFacts, scenario: Scenario, made: Amputation
 ) -> TrueValues:
-    """Draw what was removed; return the values of the highlighted column."""
+    """Draw what was removed and by which rule; return the values of the highlighted column."""
     n_rows = facts.n_base_rows(scenario.base)
     result = result_sentence(made, facts.columns, min(n_rows, MOST_ROWS))
     if made.missing.to_numpy().any():
-        st.markdown(f"{result} {pattern_sentence(made)}")
+        st.markdown(f"{result} {pattern_sentence(made, scenario)}")
     else:
         st.warning(result, icon=":material/lightbulb:")
+    ordered = most_missing_first(made, facts.columns)
+    focus_place, against_place = st.columns(2, gap="medium")
     with focus_place:
         name = choose_column(
             "Highlighted column",
-            most_missing_first(made, facts.columns),
+            ordered,
             section=SECTION,
             help="Columns with the most missing values come first.",
         )
     column = true_values(made, name, table.schema.role(name))
-    cells, values = st.columns(2, gap="medium")
-    with cells:
-        _show_cells(facts, scenario, made)
-    with values:
-        _show_values(column)
+    if made.rule is None:
+        st.markdown(rule_sentence(made, name, table.schema))
+        _show_cells_and_values(facts, made, column)
+    else:
+        _show_rule(table, made, ordered, name, against_place)
     return column
 
 
-def _show_cells(facts: TableFacts, scenario: Scenario, made: Amputation) -> None:
+def _show_rule(
+    table: OpenTable,
+    made: Amputation,
+    columns: list[Any],
+    name: Any,
+    against_place: DeltaGenerator,
+) -> None:
+    matrix, chances = st.columns([4, 5], gap="medium")
+    with matrix:
+        shown = rule_matrix(made, columns, name)
+        show_figure(
+            rule_figure(shown.weights, shown.has_direction, shown.own, shown.highlighted),
+            question="Which columns decide?",
+            key="amputation-rule",
+            data=lambda: shown.weights.rename_axis("driven_by").reset_index(),
+            caption=f"{rule_sentence(made, name, table.schema)} {matrix_sentence(shown)}".strip(),
+        )
+    with chances:
+        if made.rule is not None and name in made.rule.scores:
+            _show_chances(table, made, columns, name, against_place)
+
+
+def _show_chances(
+    table: OpenTable,
+    made: Amputation,
+    columns: list[Any],
+    name: Any,
+    against_place: DeltaGenerator,
+) -> None:
+    own = own_curve(made, name, table.schema)
+    with against_place:
+        other = _choose_other_curve(table, made, columns, name)
+    curves = [own] if other is None else [own, other]
+    titles = [f"value of {figure_text(name, 18)}", *(figure_text(c.name, 26) for c in curves[1:])]
+    show_figure(
+        chances_figure(
+            [(title, c.scale, c.points) for title, c in zip(titles, curves, strict=True)]
+        ),
+        question="Its own value, or other columns?",
+        key="amputation-chances",
+        data=lambda: pd.concat([c.points.assign(against=c.name) for c in curves]),
+        caption=chances_sentence(made, name, own, other),
+    )
+
+
+def _choose_other_curve(
+    table: OpenTable, made: Amputation, columns: list[Any], name: Any
+) -> ChanceCurve | None:
+    """Ask what the right half of the figure has along its axis; None if there is nothing."""
+    others = drivers_first(made, name, columns)
+    options = [*([SCORE] if has_other_drivers(made, name) else []), *others]
+    if not options:
+        return None
+    against = choose_column(
+        "Compared with",
+        options,
+        section=SECTION,
+        name="against",
+        format_func=lambda option: "All other columns together" if option == SCORE else str(option),
+        help="What the right half of the chances is drawn against. Columns that drive the missing "
+        "values most come first.",
+    )
+    if against == SCORE:
+        return score_curve(made, name)
+    return driver_curve(made, name, against, table.schema)
+
+
+def _show_cells_and_values(facts: TableFacts, made: Amputation, column: TrueValues) -> None:
+    cells, values = st.columns(2, gap="medium")
+    with cells:
+        _show_cells(facts, made)
+    with values:
+        _show_values(column)
+
+
+def _show_cells(facts: TableFacts, made: Amputation) -> None:
     place = st.container()
     ordered = memory.remembered(
         st.toggle,
@@ -182,57 +270,69 @@ def _show_values(column: TrueValues) -> None:
 def _show_details(
     table: OpenTable, facts: TableFacts, scenario: Scenario, made: Amputation, column: TrueValues
 ) -> None:
-    names = (PROBABILITIES, SHARES, RULE, SCENARIOS, DOWNLOADS)
-    places = dict(zip(names, st.tabs(list(names)), strict=True))
     ordered = most_missing_first(made, facts.columns)
-    with places[PROBABILITIES]:
-        _show_probabilities(ordered, made, column)
-    with places[SHARES]:
-        _show_shares(ordered, made)
-    with places[RULE]:
-        _show_rule(facts, scenario)
-    with places[SCENARIOS]:
-        show_scenarios(scenario, can_save=bool(made.missing.any(axis=None)))
-    with places[DOWNLOADS]:
-        _show_downloads(table, scenario, made)
+    names = [CELLS, COLUMNS, WEIGHTS, EXPLANATION, SCENARIOS, DOWNLOADS]
+    if made.rule is None:  # the cells and values stand above, and there are no weights
+        names = [name for name in names if name not in (CELLS, WEIGHTS)]
+    for name, place in zip(names, st.tabs(names), strict=True):
+        with place:
+            if name == CELLS:
+                _show_cells_and_values(facts, made, column)
+            elif name == COLUMNS:
+                _show_columns(ordered, made)
+            elif name == WEIGHTS:
+                _show_weights(made)
+            elif name == EXPLANATION:
+                _show_explanation(facts, scenario)
+            elif name == SCENARIOS:
+                show_scenarios(scenario, can_save=bool(made.missing.any(axis=None)))
+            else:
+                _show_downloads(table, scenario, made)
 
 
-def _show_probabilities(columns: list[Any], made: Amputation, column: TrueValues) -> None:
+def _show_columns(columns: list[Any], made: Amputation) -> None:
     left, right = st.columns(2, gap="medium")
-    by_column = propensity_data(made.propensity, columns)
+    by_column = chances_by_column(made.chance_missing, made.missing, columns)
     with left:
         show_figure(
-            propensity_figure(by_column),
-            question="How likely was each cell to be observed?",
-            key="amputation-propensity",
+            chances_by_column_figure(by_column),
+            question="How likely was each cell to be missing?",
+            key="amputation-columns",
             data=by_column,
-            caption="The longer the line, the more the probability differs between rows."
+            caption="The longer the line, the more the chance differs between rows. It is the "
+            "chance of rows that are still in the table."
             + (f" The first {MOST_COLUMNS} columns." if len(columns) > MOST_COLUMNS else ""),
         )
-    with right, shown_errors():
-        by_value = probability_data(column.values, column.propensity, column.scale)
+    with right:
+        p_obs = 1.0 - made.missing[columns].mean()
         show_figure(
-            probability_figure(by_value, column.name, column.scale),
-            question="Does it depend on the value?",
-            key="amputation-dependence",
-            data=by_value,
-            caption=probability_sentence(column),
+            density_figure(density_data(p_obs.to_numpy()), p_obs),
+            question="In how many rows are the columns observed?",
+            key="amputation-proportions",
+            data=lambda: p_obs.rename_axis("column").reset_index(name="p_obs"),
+            caption="Where the curve is high, many columns have that share of rows observed. "
+            "General patterns have the widest curves.",
         )
 
 
-def _show_shares(columns: list[Any], made: Amputation) -> None:
-    p_obs = 1.0 - made.missing[columns].mean()
-    show_figure(
-        density_figure(density_data(p_obs.to_numpy()), p_obs),
-        question="In how many rows are the columns observed?",
-        key="amputation-proportions",
-        data=lambda: p_obs.rename_axis("column").reset_index(name="p_obs"),
-        caption="Where the curve is high, many columns have that share of rows observed. General "
-        "patterns have the widest curves.",
+def _show_weights(made: Amputation) -> None:
+    weights = weights_table(made)
+    if weights.empty:
+        st.markdown("No column drives missing values: chance alone decides.")
+        return
+    st.caption(WEIGHT_WORDS)
+    st.dataframe(
+        weights,
+        column_config={
+            "Driven by": st.column_config.TextColumn(pinned=True),
+            **{name: st.column_config.NumberColumn(format="%.2f") for name in weights.columns[1:]},
+        },
+        hide_index=True,
+        width="stretch",
     )
 
 
-def _show_rule(facts: TableFacts, scenario: Scenario) -> None:
+def _show_explanation(facts: TableFacts, scenario: Scenario) -> None:
     st.markdown(base_sentence(facts, scenario.base))
     n_rows = facts.n_base_rows(scenario.base)
     if n_rows > MOST_ROWS:
@@ -241,7 +341,6 @@ def _show_rule(facts: TableFacts, scenario: Scenario) -> None:
             "scenario uses all of them."
         )
     if scenario.kind == "like-mine":
-        st.markdown("Each row takes the missing values of a random row of this table.")
         return
     rule = (
         ("Pattern", PATTERN_WORDS[scenario.pattern]),

@@ -196,25 +196,25 @@ def noise_sentence(comparison: Comparison) -> str:
 
 
 def columns_sentence(winners: pd.DataFrame) -> str:
-    """Say in which columns no method beats the mean."""
+    """Say in which columns no method is shown to beat the mean."""
     unpredictable = [column for column, row in winners.iterrows() if row["best"] is None]
     if not unpredictable:
-        return "In every column, at least one method beats the mean or mode."
+        return "In every column, at least one method is shown to beat the mean or mode."
     if len(unpredictable) == len(winners):
         return (
-            "**No method clearly beats the mean or mode** in any column: the held-out cells do "
+            "**No method is shown to beat the mean or mode** in any column: the held-out cells do "
             "not show that the observed columns predict the missing values."
         )
     return (
-        f"**No method clearly beats the mean or mode** in {listing(unpredictable)}: the held-out "
-        "cells do not show that imputed values there are any better."
+        f"**No method is shown to beat the mean or mode** in {listing(unpredictable)}: the "
+        "held-out cells do not show that imputed values there are any better."
     )
 
 
 def winners_table(winners: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     """Return per column the best method and those tied with it, by their titles."""
     best = [
-        "No method clearly beats the mean" if name is None else titles.get(name, name)
+        "No method is shown to beat the mean" if name is None else titles.get(name, name)
         for name in winners["best"]
     ]
     tied = [listed([titles.get(name, name) for name in names]) for names in winners["tied"]]

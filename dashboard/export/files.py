@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import runs
-from dashboard.impute.completed_tables import CompletedTable
+from dashboard.impute.completed_tables import CompletedTable, comparison_key, comparison_of
 from dashboard.shell.theme import IMPUTED
 from dashboard.text import file_stem
 from pmae_core.errors import TableError
@@ -52,11 +52,22 @@ def _recipe(key: tuple[Any, ...], _completed: CompletedTable) -> Recipe:
     return recipe_of(spec, _completed.record.result or {}, _completed.frame, sentinels=sentinels)
 
 
-def methods_text(
-    completed: CompletedTable, how: Recipe, comparison: Comparison | None
-) -> MethodsText:
+def methods_text(completed: CompletedTable) -> MethodsText:
     """Return the paragraph for a paper."""
-    return methods_paragraph(how, completed.frame, completed.imputed_frame, comparison=comparison)
+    return _methods_text(completed.key, comparison_key(completed.record), completed)
+
+
+# The comparison's tests per column take longer than all else on the page.
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _methods_text(
+    key: tuple[Any, ...], comparison_key: tuple[Any, ...] | None, _completed: CompletedTable
+) -> MethodsText:
+    return methods_paragraph(
+        recipe(_completed),
+        _completed.frame,
+        _completed.imputed_frame,
+        comparison=comparison_of(_completed.record),
+    )
 
 
 def stem_of(completed: CompletedTable) -> str:

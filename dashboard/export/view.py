@@ -89,7 +89,7 @@ def _show_imputation(completed: CompletedTable) -> None:
         _show_rows(items.table_items(completed, how, is_escaped=is_escaped), rows_place)
         return
     comparison = comparison_of(completed.record)
-    text = files.methods_text(completed, how, comparison)
+    text = files.methods_text(completed)
     listed_items = items.all_items(completed, how, comparison, text, is_escaped=is_escaped)
     chosen = _show_rows(listed_items, rows_place)
     _show_previews(completed, how, text, chosen, is_judged=comparison is not None)

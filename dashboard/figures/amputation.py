@@ -1,4 +1,4 @@
-"""Figures of the amputation lab: missing cells, their probabilities, and the removed values."""
+"""Figures of the amputation lab: the rule, chances, missing cells and the removed values."""
 
 from __future__ import annotations
 
@@ -10,18 +10,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
-from dashboard.figures.labels import hover_names, name_ticks
-from dashboard.figures.shares import shares_figure
+from dashboard.figures.labels import WORSE_TO_BETTER, hover_names, name_ticks
+from dashboard.figures.shares import bin_edges, shares_figure
 from dashboard.figures.style import color_legend, styled
-from dashboard.shell.theme import MISSING, NEUTRAL, OBSERVED, tint
+from dashboard.shell.theme import FAINT, MISSING, NEUTRAL, OBSERVED, tint
 from dashboard.text import figure_text
 
 PICTURE_ROWS = 120
 MOST_COLUMNS = 40
 MOST_CATEGORIES = 12
-_BINS = 24
-_STEPS = 10
+# Beside the settings, the two figures of the rule fit a laptop's window.
+_MAIN_HEIGHT = 310
+_COLUMNS_WITH_NUMBERS = 5
+_INK = "#1F2430"  # on cells, which are light in both themes
+_NO_WEIGHT = [(0, FAINT), (1, FAINT)]
+_BY_CATEGORY = [(0, "#DCE0E8"), (1, NEUTRAL)]
+_SHADES = {"others low": 0.45, "others middle": 0.7, "others high": 1.0}
 
 
 @dataclass(frozen=True)
@@ -101,23 +107,26 @@ def missing_cells_figure(picture: RowBands, *, revision: str = "missing") -> go.
     return styled(go.Figure([cells, *legend], layout), height=340)
 
 
-def propensity_data(propensity: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFrame:
-    """Return quantiles of the probability of being observed, by column."""
-    quantiles = propensity[list(columns)].quantile([0.0, 0.25, 0.5, 0.75, 1.0])
+def chances_by_column(
+    chance: pd.DataFrame, missing: pd.DataFrame, columns: Sequence[Any]
+) -> pd.DataFrame:
+    """Return quantiles of the chance of being missing by column, and the share that is missing."""
+    quantiles = chance[list(columns)].quantile([0.0, 0.25, 0.75, 1.0])
     return pd.DataFrame(
         {
             "column": [str(name) for name in columns],
             "lowest": quantiles.iloc[0].to_numpy(),
             "lower_quarter": quantiles.iloc[1].to_numpy(),
-            "median": quantiles.iloc[2].to_numpy(),
-            "upper_quarter": quantiles.iloc[3].to_numpy(),
-            "highest": quantiles.iloc[4].to_numpy(),
+            "mean": chance[list(columns)].mean().to_numpy(),
+            "upper_quarter": quantiles.iloc[2].to_numpy(),
+            "highest": quantiles.iloc[3].to_numpy(),
+            "missing": missing[list(columns)].mean().to_numpy(),
         }
     )
 
 
-def propensity_figure(chances: pd.DataFrame, *, revision: str = "propensity") -> go.Figure:
-    """Draw the probability of being observed in each column: median, middle half and range."""
+def chances_by_column_figure(chances: pd.DataFrame, *, revision: str = "columns") -> go.Figure:
+    """Draw the chances of being missing in each column, beside the share that is missing."""
     shown = chances.head(MOST_COLUMNS)
     places = np.arange(len(shown))
     strokes = [
@@ -126,7 +135,7 @@ def propensity_figure(chances: pd.DataFrame, *, revision: str = "propensity") ->
             y=_with_gaps(places, places),
             mode="lines",
             name=name,
-            line={"color": OBSERVED, "width": width},
+            line={"color": MISSING, "width": width},
             hoverinfo="skip",
         )
         for name, low, high, width in (
@@ -134,27 +143,37 @@ def propensity_figure(chances: pd.DataFrame, *, revision: str = "propensity") ->
             ("middle half", "lower_quarter", "upper_quarter", 8),
         )
     ]
-    middle = go.Scatter(
-        x=shown["median"],
+    names = hover_names(list(shown["column"]))
+    mean = go.Scatter(
+        x=shown["mean"],
         y=places,
         mode="markers",
-        name="median",
-        marker={"color": OBSERVED, "size": 13, "line": {"color": "white", "width": 2}},
-        text=hover_names(list(shown["column"])),
+        name="mean",
+        marker={"color": MISSING, "size": 12, "line": {"color": "white", "width": 2}},
+        text=names,
         customdata=shown[["lowest", "highest"]].to_numpy(),
-        hovertemplate="%{text}: %{customdata[0]:.0%} to %{customdata[1]:.0%}, median %{x:.0%}"
+        hovertemplate="%{text}: %{customdata[0]:.0%} to %{customdata[1]:.0%}, mean %{x:.1%}"
         "<extra></extra>",
+    )
+    share = go.Scatter(
+        x=shown["missing"],
+        y=places,
+        mode="markers",
+        name="share missing",
+        marker={"symbol": "line-ns", "size": 16, "line": {"width": 2, "color": NEUTRAL}},
+        text=names,
+        hovertemplate="%{text}: %{x:.1%} missing<extra></extra>",
     )
     layout = {
         "xaxis": {
-            "title": {"text": "probability of being observed"},
+            "title": {"text": "chance of being missing"},
             "tickformat": ".0%",
             "range": [-0.02, 1.02],
         },
         "yaxis": {"autorange": "reversed", **name_ticks(list(shown["column"]), most=MOST_COLUMNS)},
         "uirevision": revision,
     }
-    return styled(go.Figure([*strokes, middle], layout), height=110 + 24 * max(len(shown), 3))
+    return styled(go.Figure([*strokes, mean, share], layout), height=110 + 24 * max(len(shown), 3))
 
 
 def _with_gaps(starts: Any, ends: Any) -> np.ndarray:
@@ -183,7 +202,7 @@ def value_shares(values: np.ndarray, missing: np.ndarray, scale: str) -> pd.Data
     """
     if scale == "category":
         return _category_shares(values, missing)
-    edges = _bin_edges(values)
+    edges = bin_edges(values)
     observed, _ = np.histogram(values[~missing], edges)
     removed, _ = np.histogram(values[missing], edges)
     return pd.DataFrame(
@@ -194,21 +213,6 @@ def value_shares(values: np.ndarray, missing: np.ndarray, scale: str) -> pd.Data
             "removed": removed / max(removed.sum(), 1),
         }
     )
-
-
-def _bin_edges(values: np.ndarray) -> np.ndarray:
-    """Return the edges of at most 24 bins: one per value where there are few values."""
-    distinct = np.unique(values)
-    if len(distinct) == 0:
-        return np.array([0.0, 1.0])
-    if len(distinct) == 1:
-        reach = max(abs(distinct[0]) * 0.01, 0.5)
-        return np.array([distinct[0] - reach, distinct[0] + reach])
-    if len(distinct) > _BINS:
-        return np.linspace(distinct[0], distinct[-1], _BINS + 1)
-    middles = (distinct[1:] + distinct[:-1]) / 2
-    first, last = 2 * distinct[0] - middles[0], 2 * distinct[-1] - middles[-1]
-    return np.concatenate([[first], middles, [last]])
 
 
 def _category_shares(values: np.ndarray, missing: np.ndarray) -> pd.DataFrame:
@@ -261,59 +265,210 @@ def _as_axis(values: np.ndarray, scale: str) -> Any:
     return pd.to_datetime(np.round(values * 86_400_000).astype("int64"), unit="ms")
 
 
-def probability_data(values: np.ndarray, propensity: np.ndarray, scale: str) -> pd.DataFrame:
-    """Return the mean probability of being observed, in tenths by value or by category."""
-    if scale == "category":
-        by_label = pd.Series(propensity).groupby(values)
-        means, sizes = by_label.mean(), by_label.size()
-        order = sizes.sort_values(ascending=False, kind="stable").index[:MOST_CATEGORIES]
-        return pd.DataFrame(
-            {"category": [str(x) for x in order], "probability": means[order].to_numpy()}
-        )
-    order = np.argsort(values, kind="stable")
-    groups = [group for group in np.array_split(order, min(_STEPS, len(order) or 1)) if len(group)]
-    return pd.DataFrame(
-        {
-            "value": [float(values[group].mean()) for group in groups],
-            "probability": [float(propensity[group].mean()) for group in groups],
-        }
-    )
+# The rule
 
 
-def probability_figure(
-    data: pd.DataFrame, name: str, scale: str, *, revision: str = "probability"
+def rule_figure(
+    weights: pd.DataFrame,
+    has_direction: np.ndarray,
+    own: np.ndarray,
+    highlighted: Any = None,
+    *,
+    revision: str = "rule",
 ) -> go.Figure:
-    """Draw how the probability of being observed depends on the value itself."""
-    layout: dict[str, Any] = {
-        "xaxis": {"title": {"text": f"true value of {figure_text(name)}"}},
-        "yaxis": {
-            "title": {"text": "probability of being observed"},
-            "tickformat": ".0%",
-            "range": [-0.03, 1.03],
+    """Draw which columns drive the missing values of which, and with what weight.
+
+    Parameters
+    ----------
+    weights : DataFrame
+        One row per driving column, one column per column with missing values; 0: no driver.
+    has_direction : bool array
+        Which driving columns have high and low values; the others have categories.
+    own : bool array of the weights' shape
+        Cells to mark: a column that drives its own missing values.
+    highlighted : name, optional
+        A column of the weights to put into a frame.
+    """
+    drivers, columns = list(weights.index), list(weights.columns)
+    sizes = weights.to_numpy(dtype=float)
+    by_direction = np.broadcast_to(has_direction[:, None], sizes.shape) & (sizes != 0)
+    by_category = np.broadcast_to(~has_direction[:, None], sizes.shape) & (sizes != 0)
+    most = float(np.abs(sizes).max(initial=0.0)) or 1.0
+    cells = [
+        go.Heatmap(
+            z=np.where(part, sizes, np.nan),
+            zmin=low,
+            zmax=high,
+            colorscale=scale,
+            reversescale=scale is WORSE_TO_BETTER,  # the more is missing, the worse
+            text=_numbers(sizes),
+            textfont={"size": 11},
+            texttemplate="%{text}",
+            customdata=_hovers(drivers, columns, sizes),
+            hovertemplate="%{customdata}<extra></extra>",
+            hoverongaps=False,
+            showscale=False,
+            xgap=1,
+            ygap=1,
+        )
+        for part, low, high, scale in (
+            (sizes == 0, 0.0, 1.0, _NO_WEIGHT),
+            (by_direction, -most, most, WORSE_TO_BETTER),
+            (by_category, 0.0, most, _BY_CATEGORY),
+        )
+    ]
+    framed = [highlighted] if highlighted in columns else []
+    bare = {"showgrid": False, "zeroline": False}
+    layout = {
+        "xaxis": {
+            **bare,
+            **name_ticks(columns, most=MOST_COLUMNS),
+            "title": {"text": "missing in"},
+            "range": [-0.5, len(columns) - 0.5],
+            "tickangle": 0 if len(columns) <= _COLUMNS_WITH_NUMBERS else -90,
         },
+        "yaxis": {
+            **bare,
+            **name_ticks(drivers, most=MOST_COLUMNS),
+            "title": {"text": "driven by"},
+            "range": [len(drivers) - 0.5, -0.5],
+        },
+        "annotations": [_weight_legend(by_category.any(), own.any())] if sizes.any() else [],
+        "shapes": [
+            *(
+                _frame(place, row, 1, 1.5, _INK)
+                for row, place in zip(*np.nonzero(own), strict=True)
+            ),
+            *(_frame(columns.index(name), 0, len(drivers), 2.5, NEUTRAL) for name in framed),
+        ],
         "uirevision": revision,
-        "showlegend": False,
     }
-    if scale == "category":
-        trace = go.Scatter(
-            x=np.arange(len(data)),
-            y=data["probability"],
-            mode="markers",
-            marker={"color": OBSERVED, "size": 12},
-            customdata=hover_names(list(data["category"])),
-            hovertemplate="%{customdata}: %{y:.0%} observed<extra></extra>",
-        )
-        layout["xaxis"] |= name_ticks(list(data["category"]), most=MOST_CATEGORIES)
-    else:
-        trace = go.Scatter(
-            x=_as_axis(data["value"].to_numpy(), scale),
-            y=data["probability"],
-            mode="lines+markers",
-            line={"color": OBSERVED, "width": 3},
-            marker={"size": 8},
-            hovertemplate="around %{x}: %{y:.0%} observed<extra></extra>",
-        )
-    return styled(go.Figure(trace, layout), height=280)
+    figure = styled(go.Figure(cells, layout), height=_MAIN_HEIGHT)
+    return figure.update_layout(font={"size": 12}, margin={"t": 30})
+
+
+def _numbers(sizes: np.ndarray) -> list[list[str]]:
+    """Return the weights as words where the cells are wide enough."""
+    if sizes.shape[1] > _COLUMNS_WITH_NUMBERS:
+        return [[""] * sizes.shape[1] for _ in sizes]
+    return [[f"{size:.2f}".replace("-", "−") if size else "" for size in row] for row in sizes]
+
+
+def _hovers(drivers: list[Any], columns: list[Any], sizes: np.ndarray) -> np.ndarray:
+    hovers = [
+        [f"{driver} → {column}: weight {size:.2f}" for column, size in zip(names, row, strict=True)]
+        for names in [hover_names(columns)]
+        for driver, row in zip(hover_names(drivers), sizes, strict=True)
+    ]
+    return np.array(hovers, dtype=object).reshape(sizes.shape)
+
+
+def _weight_legend(with_categories: bool, with_own: bool) -> dict[str, Any]:
+    """Return the legend in one line: Plotly's own is no wider than the cells, and would be high."""
+    colors = {"where high": WORSE_TO_BETTER[0][1], "where low": WORSE_TO_BETTER[-1][1]}
+    if with_categories:
+        colors["by category"] = NEUTRAL
+    words = [f'<span style="color:{color}">■</span> {name}' for name, color in colors.items()]
+    return {
+        "text": "  ".join([*words, *(["□ own value"] if with_own else [])]),
+        "showarrow": False,
+        "xref": "paper",
+        "yref": "paper",
+        "x": 1.0,
+        "y": 1.0,
+        "xanchor": "right",
+        "yanchor": "bottom",
+    }
+
+
+def _frame(place: int, row: int, n_rows: int, width: float, color: str) -> dict[str, Any]:
+    """Return a frame around cells of a matrix."""
+    return {
+        "type": "rect",
+        "x0": place - 0.5,
+        "x1": place + 0.5,
+        "y0": row - 0.5,
+        "y1": row + n_rows - 0.5,
+        "line": {"color": color, "width": width},
+    }
+
+
+def chances_figure(
+    curves: Sequence[tuple[str, str, pd.DataFrame]], *, revision: str = "chances"
+) -> go.Figure:
+    """Draw the chance of being missing along several axes, side by side.
+
+    Parameters
+    ----------
+    curves : sequence of (title, scale, points)
+        What lies along each axis, its scale as in :func:`value_shares`, and points with ``rows``,
+        ``value`` and ``chance``. The first of the rows are drawn as dots, the others as lines.
+    """
+    figure = make_subplots(cols=len(curves), shared_yaxes=True, horizontal_spacing=0.06)
+    named: set[str] = set()
+    for place, (title, scale, points) in enumerate(curves, start=1):
+        labels = list(dict.fromkeys(points["value"])) if scale == "category" else []
+        for number, (rows, part) in enumerate(points.groupby("rows", sort=False)):
+            figure.add_trace(
+                _chance_trace(part, scale, labels, number, showlegend=rows not in named),
+                col=place,
+                row=1,
+            )
+            named.add(str(rows))
+        axis: dict[str, Any] = {"title": {"text": title}, "zeroline": False}
+        if scale == "category":
+            axis |= _category_ticks(labels)
+        figure.update_xaxes(axis, col=place, row=1)
+    figure.update_yaxes(tickformat=".0%", range=[-0.03, 1.03], zeroline=False)
+    figure.update_yaxes(title={"text": "chance of being missing"}, col=1, row=1)
+    figure.update_layout(uirevision=revision)
+    figure = styled(figure, height=_MAIN_HEIGHT)
+    return figure.update_layout(legend={"itemwidth": 30, "font": {"size": 11}})
+
+
+def _category_ticks(labels: list[Any]) -> dict[str, Any]:
+    """Return an axis for half of a narrow figure: short names, upright if there are many."""
+    few = len(labels) <= 3
+    return {
+        "tickvals": list(range(len(labels))),
+        "ticktext": [figure_text(label, 10) for label in labels],
+        "tickangle": 0 if few else -90,
+        "range": [-0.5, len(labels) - 0.5],
+    }
+
+
+def _chance_trace(
+    points: pd.DataFrame, scale: str, labels: list[Any], number: int, *, showlegend: bool
+) -> go.Scatter:
+    """Return dots for the actual rows, and lines for the others, each of its own shade."""
+    rows = str(points["rows"].iloc[0])
+    look: dict[str, Any] = {"mode": "markers", "marker": {"color": NEUTRAL, "size": 9}}
+    if number:
+        color = tint(MISSING, _SHADES.get(rows, 1.0))
+        look = {
+            "mode": "lines+markers",
+            "line": {"color": color, "width": 3},
+            "marker": {"size": 4},
+        }
+        if scale == "category":
+            look["line"]["dash"] = "dot"
+            look["marker"] = {"size": 8}
+    at = "%{customdata}" if scale == "category" else "%{x}"
+    places = (
+        [labels.index(label) for label in points["value"]]
+        if scale == "category"
+        else _as_axis(points["value"].to_numpy(dtype=float), scale)
+    )
+    return go.Scatter(
+        x=places,
+        y=points["chance"],
+        name=rows,
+        legendgroup=rows,
+        showlegend=showlegend,
+        customdata=hover_names(list(points["value"])) if scale == "category" else None,
+        hovertemplate=f"{at}: %{{y:.1%}}<extra>{rows}</extra>",
+        **look,
+    )
 
 
 def density_data(p_obs: np.ndarray) -> pd.DataFrame:

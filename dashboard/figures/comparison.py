@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.figures.labels import WORSE_TO_BETTER, hover_names, name_ticks
-from dashboard.figures.shares import shares_figure
+from dashboard.figures.shares import bin_edges, shares_figure
 from dashboard.figures.style import styled
 from dashboard.shell.theme import FAINT, IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
 from dashboard.text import figure_text
@@ -19,7 +19,6 @@ from dashboard.text import figure_text
 MOST_COLUMNS = 20
 MOST_POINTS = 1000
 MOST_CATEGORIES = 10
-_BINS = 24
 _ROW = 30
 # Two figures side by side, of ten rows each, fit a laptop's window.
 _DENSE_ROW = 24
@@ -324,16 +323,14 @@ def confusion_figure(data: pd.DataFrame, column: str, *, revision: str = "truth"
 
 
 def density_data(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the shares of true and of imputed cells by category, or in equal bins."""
+    """Return the shares of true and of imputed cells by category or in bins."""
     if any(isinstance(cell, str) for cell in cells["truth"]):
         shares = pd.DataFrame(
             {kind: cells[kind].value_counts(normalize=True) for kind in ("truth", "imputed")}
         ).fillna(0.0)
         shares = shares.sort_values("truth", ascending=False, kind="stable")
         return shares.head(MOST_CATEGORIES).rename_axis("category").reset_index()
-    both = cells[["truth", "imputed"]].to_numpy(dtype=float)
-    low, high = (float(both.min()), float(both.max())) if both.size else (0.0, 1.0)
-    edges = np.linspace(low, high if high > low else low + 1.0, _BINS + 1)
+    edges = bin_edges(cells[["truth", "imputed"]].to_numpy(dtype=float))
     shares = {
         kind: np.histogram(cells[kind].astype(float), edges)[0] / max(len(cells), 1)
         for kind in ("truth", "imputed")

@@ -14,6 +14,39 @@ from dashboard.figures.style import styled
 from dashboard.shell.theme import tint
 from dashboard.text import figure_text
 
+MOST_BINS = 24
+
+
+def bin_edges(values: np.ndarray) -> np.ndarray:
+    """Return the ends of at most 24 bins: values in the middle of bins, if they are few or whole.
+
+    Parameters
+    ----------
+    values : float array
+        Finite; there may be none.
+
+    Examples
+    --------
+    >>> bin_edges(np.array([1.0, 2.0, 2.0])).tolist()
+    [0.5, 1.5, 2.5]
+    >>> bin_edges(np.arange(48)).tolist()[:3]
+    [-0.5, 1.5, 3.5]
+    """
+    distinct = np.unique(values)
+    if len(distinct) == 0:
+        return np.array([0.0, 1.0])
+    low, high = float(distinct[0]), float(distinct[-1])
+    if low == high:
+        reach = max(abs(low) * 0.01, 0.5)
+        return np.array([low - reach, low + reach])
+    if len(distinct) <= MOST_BINS:
+        middles = (distinct[1:] + distinct[:-1]) / 2
+        return np.concatenate([[2 * low - middles[0]], middles, [2 * high - middles[-1]]])
+    if (distinct == np.round(distinct)).all():
+        step = np.ceil((high - low + 1) / MOST_BINS)  # as many numbers in each bin
+        return low - 0.5 + step * np.arange(np.ceil((high - low + 1) / step) + 1)
+    return np.linspace(low, high, MOST_BINS + 1)
+
 
 def shares_figure(
     data: pd.DataFrame,

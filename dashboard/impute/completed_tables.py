@@ -207,11 +207,15 @@ def comparison_of(record: JobRecord) -> Comparison | None:
     return None if run is None else _comparison((run.id, run.finished_at), run)
 
 
+def comparison_key(record: JobRecord) -> tuple[Any, ...] | None:
+    """Return what tells this comparison from others, for caches of what depends on it."""
+    run = _comparison_run(record)
+    return None if run is None else (run.id, run.finished_at)
+
+
 def column_remarks(completed: CompletedTable) -> dict[Hashable, str]:
     """Return why to read some of the incomplete columns with care, in words."""
-    run = _comparison_run(completed.record)
-    key = None if run is None else (run.id, run.finished_at)
-    return _remarks(completed.key, key, completed)
+    return _remarks(completed.key, comparison_key(completed.record), completed)
 
 
 @st.cache_data(max_entries=16, show_spinner=False)

@@ -29,7 +29,7 @@ LESSON = Lesson(
         "The value on the line is the best guess of each **single** value: no other has a smaller "
         "RMSE on average. Scattered values have an RMSE about 1.4 times as large.",
         "A column of best guesses is not like the column of real values: its SD is too small, its "
-        "correlations are too strong, and extreme values are missing.",
+        "correlations are too strong, and extreme values are too rare.",
         "Scattered values are worse guesses, but a better **table**. Estimates that depend on the "
         "spread of values come out right on average.",
         "So ask first what the imputed table is for. To rank methods for an analysis, use scores "

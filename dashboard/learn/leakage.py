@@ -16,13 +16,8 @@ LESSON = Lesson(
     story="A model predicts blood pressure from age and body mass index (BMI). Of 400 patients, "
     "70% have no BMI. Missing values are imputed in **all** rows first; then the rows are split "
     "into 200 to train the model and 200 to test it. Choose **how** they are imputed.",
-    question="How does the R² on the test rows compare with the R² that the same model reaches on "
-    "new patients?",
-    answers={
-        "lower": "The test rows make the model look worse",
-        "same": "About the same",
-        "higher": "The test rows make the model look clearly better",
-    },
+    question="How does the R² on the test rows compare with the R² on new patients?",
+    answers={"lower": "Lower", "same": "About the same", "higher": "Clearly higher"},
     points=(
         "Imputing BMI **from the outcome** writes the outcome of the test rows into their "
         "predictors. New patients have no outcome yet, so the score is far too good. This is "
@@ -60,8 +55,6 @@ class Way:
     ----------
     title
         As a choice.
-    rule
-        In a sentence.
     from_age, from_outcome
         What a regression imputes from; the mean is imputed if neither.
     right
@@ -69,7 +62,6 @@ class Way:
     """
 
     title: str
-    rule: str
     from_age: bool
     from_outcome: bool
     right: str
@@ -78,21 +70,18 @@ class Way:
 WAYS: dict[str, Way] = {
     "outcome": Way(
         "From age and blood pressure",
-        "A regression of BMI on age and blood pressure, fitted to all rows with a BMI.",
         from_age=True,
         from_outcome=True,
         right="higher",
     ),
     "age": Way(
         "From age",
-        "A regression of BMI on age, fitted to all rows with a BMI.",
         from_age=True,
         from_outcome=False,
         right="same",
     ),
     "mean": Way(
         "With the mean",
-        "The mean BMI of all rows that have one.",
         from_age=False,
         from_outcome=False,
         right="same",
@@ -161,20 +150,16 @@ class Leak:
         """Return the result in numbers."""
         differences = self.repeated["before"] - self.repeated["as_new"]
         if self.way.right == "higher":
-            other = (
-                f"was higher by {differences.mean():.2f} on average, and by more than {CLEAR} in "
-                f"{int((differences > CLEAR).sum())} of them"
-            )
+            n_agree = int((differences > CLEAR).sum())
+            repeated = f"The first is higher than the second by more than {CLEAR}"
         else:
-            other = (
-                f"differed by {abs(differences.mean()):.3f} on average, and by less than {CLEAR} "
-                f"in {int((np.abs(differences) < CLEAR).sum())} of them"
-            )
+            n_agree = int((np.abs(differences) < CLEAR).sum())
+            repeated = f"The first two differ by less than {CLEAR}"
         return (
-            f"R² on the test rows: **{self.scores['before']:.2f}**. The same rows and model, "
-            f"treated as new patients: **{self.scores['as_new']:.2f}**. Everything imputed after "
-            f"the split: **{self.scores['after']:.2f}**. In {N_REPETITIONS} other tables, the "
-            f"score on the test rows {other}."
+            f"R² on the test rows: **{self.scores['before']:.2f}**. The same rows, treated as new "
+            f"patients: **{self.scores['as_new']:.2f}**. Imputed after the split: "
+            f"**{self.scores['after']:.2f}**. {repeated} in {n_agree} of {N_REPETITIONS} other "
+            "tables."
         )
 
 

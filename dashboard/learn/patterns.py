@@ -112,8 +112,9 @@ def breaks_of_staircase(missing: np.ndarray) -> np.ndarray:
         True where a cell is missing; the last axis is that of columns, which miss more and more.
     """
     n_columns = missing.shape[-1]
-    # All stairs of one row: observed in the first 0, 1, ... columns and missing from there on.
-    stairs = np.arange(n_columns) >= np.arange(n_columns + 1)[:, None]
+    # All stairs of one row: observed in its first columns, from all to none. Of two stairs that
+    # are equally near, the longer one counts: the missing cell is the exception.
+    stairs = np.arange(n_columns) >= np.arange(n_columns, -1, -1)[:, None]
     changed = missing[..., None, :] != stairs
     best = changed.sum(axis=-1).argmin(axis=-1)
     return np.take_along_axis(changed, best[..., None, None], axis=-2)[..., 0, :]

@@ -18,11 +18,11 @@ LESSON = Lesson(
     title="What is missing data?",
     story="These patients come from a simulated clinic, so we know what real tables never say: "
     "**why** each value is missing. A missing value still exists; it was just not recorded.",
-    question="Why is this value missing?",
+    question="What decides how likely this value is to be missing?",
     answers={
-        "MCAR": "By chance: it could have happened to any patient",
-        "MAR": "Because of something else recorded about the patient",
-        "MNAR": "Because of the missing value itself",
+        "MCAR": "Nothing: it could have happened to any patient",
+        "MAR": "Something else that is recorded about the patient",
+        "MNAR": "The missing value itself",
     },
     points=(
         "Every missing value has a **reason**, and the reason decides what can be done about it. "

@@ -30,16 +30,16 @@ LESSON = Lesson(
     question="About how many of the 100 intervals contain the true mean?",
     answers={"95": "About 95, as a 95% interval should", "80": "About 80", "60": "About 60"},
     points=(
-        "One imputed table pretends to know its missing values. Its estimate is not biased here, "
-        "but its interval is **too narrow**: it counts imputed values as measured.",
+        "An analysis of **one** imputed table counts imputed values as measured. Its estimate is "
+        "not biased here, but its interval is **too narrow**.",
         "**Multiple imputation** imputes the table *m* times and repeats the analysis. How far the "
         "*m* estimates differ shows what the missing values cost.",
         "**Rubin's rules**: the estimate is the mean of the *m* estimates; its variance is the "
         "mean variance **within** the imputed tables plus (1 + 1/*m*) times the variance "
         "**between** their estimates.",
-        "With *m* = 2 the variance between is hardly known, so intervals are wild. More "
-        "imputations make them narrower and steadier, but never as narrow as without missing "
-        "values.",
+        "With *m* = 2 the variance between is hardly known: some intervals are very wide, others "
+        "too narrow. More imputations make them narrower and steadier, but not as narrow as "
+        "without missing values.",
     ),
     simplified="The imputation knows the right model: a straight line with normal scatter, and "
     "missingness that depends on age alone. It also accounts for the uncertainty of that line. "
@@ -106,10 +106,10 @@ class Hundred:
         often, pooled_often = (hits.mean() / N_STUDIES for hits in self.repeated.hits())
         return (
             f"From one imputation, **{single}** of the 100 intervals contain the true mean of "
-            f"{TRUTH:.0f}; by Rubin's rules with m = {self.n_imputations}, **{pooled}** do. They "
-            f"are {self.studies.widening():.1f} times as wide in the median. In {N_REPETITIONS} "
-            f"repetitions of all this, {percent(often)} and {percent(pooled_often)} of the "
-            "intervals contain it."
+            f"{TRUTH:.0f}. By Rubin's rules with m = {self.n_imputations}, **{pooled}** do; those "
+            f"intervals are {self.studies.widening():.1f} times as wide (median). On average over "
+            f"{N_REPETITIONS} other hundreds, {percent(often)} and {percent(pooled_often)} contain "
+            "it."
         )
 
 

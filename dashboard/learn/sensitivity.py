@@ -15,10 +15,9 @@ from pmae_core.words import percent
 LESSON = Lesson(
     name="sensitivity",
     title="How wrong may the assumption be?",
-    story="A drug is compared with a placebo in 160 patients each: by how much did their blood "
-    "pressure improve? Some patients on the drug dropped out. Their values are imputed like those "
-    "of the others on the drug (MAR), and the interval of the difference excludes 0. But perhaps "
-    "they stopped **because** the drug did not help.",
+    story="160 patients take a drug and 160 a placebo: how much does blood pressure improve? Some "
+    "on the drug drop out. With their values imputed like those of the others (MAR), the interval "
+    "of the difference excludes 0. But perhaps they left **because** the drug did not help.",
     question="How much worse than imputed must the missing values be before the interval reaches "
     "0?",
     answers={
@@ -32,8 +31,8 @@ LESSON = Lesson(
         "**tipping point**.",
         "Only the missing values move. If a share *f* of a group is missing, its mean moves by "
         "*f* · δ: the fewer values are missing, the further the tipping point.",
-        "The tipping point is no proof. Ask those who know the patients whether such a δ is "
-        "plausible. If it is, the conclusion rests on the assumption, not on the data.",
+        "The tipping point alone proves nothing. Ask those who know the patients whether such a δ "
+        "is plausible. If it is, the conclusion rests on the assumption, not on the data.",
         "Choose a plausible range of δ **before** looking at the result, and report the result "
         "over that range.",
     ),
@@ -142,11 +141,11 @@ class Tipped:
         )
         spread = float(self.trial.drug[0, 0, ~self.trial.missing[0, 0]].std(ddof=1))
         return (
-            f"Under MAR, the drug adds **{center:.1f}** mmHg of improvement (95% interval "
-            f"{low:.1f} to {high:.1f}). The interval reaches 0 if the missing values are "
-            f"**{self.tipping_point:.1f}** mmHg worse than imputed. That is {self.multiple:.1f} "
-            f"times the distance of {low:.1f}, because only {percent(self.share_missing)} of the "
-            f"group's values move. Observed values on the drug have an SD of {spread:.1f} mmHg."
+            f"Under MAR, the difference is **{center:.1f}** mmHg (95% interval {low:.1f} to "
+            f"{high:.1f}). The interval reaches 0 if the missing values are "
+            f"**{self.tipping_point:.1f}** mmHg worse than imputed: {self.multiple:.1f} times the "
+            f"distance of {low:.1f}, because only {percent(self.share_missing)} of the group's "
+            f"values move. For scale, observed values on the drug have an SD of {spread:.1f} mmHg."
         )
 
 

@@ -31,7 +31,7 @@ from dashboard.widgets import calm, choose_seed, fragment
 _BY_NAME = {lesson.name: lesson for lesson in LESSONS}
 
 # The page fits a window of 1280 x 720 before and after the solution is shown.
-_PICTURE_HEIGHT = 300  # pixels, without its steps and caption
+_PICTURE_HEIGHT = 280  # pixels, without its steps and caption
 
 _SOLUTION, _LUCK, _POINTS, _SIMPLIFIED = (
     "Solution",

@@ -127,7 +127,7 @@ def make_worlds(shift: float, seed: int) -> tuple[World, World]:
 
 
 def _people(rng: np.random.Generator, n_rows: int) -> pd.DataFrame:
-    age = rng.normal(_MEAN_AGE, 12, n_rows)
+    age = rng.uniform(_MEAN_AGE - 25, _MEAN_AGE + 25, n_rows)
     school = rng.normal(_MEAN_SCHOOL, 2.5, n_rows)
     income = expected_income(age, school) + rng.normal(0, SPREAD, n_rows)
     return pd.DataFrame({"age": age, "school": school, VALUE: income})

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dashboard.text import code
 from pmae_core.masking import (
     MaskingFunction,
     list_masking_functions,
@@ -21,7 +20,13 @@ from pmae_core.masking import (
 from pmae_core.table import Schema
 from pmae_core.words import count, percent
 
+# Uniform masking means one thing: the same rate in every column, complete ones included.
 UNIFORM_RATE = 0.5
+UNIFORM_HELP = (
+    f"Uniform masking masks {percent(UNIFORM_RATE)} of the observed cells in every column, "
+    "including columns without missing values. It is drawn for comparison. The function Constant "
+    "differs from it: it never masks columns without missing values."
+)
 PICTURE_ROWS = 40
 SAMPLE_ROWS = 1_000
 NOTHING_TO_LEARN = (
@@ -86,14 +91,14 @@ PRESETS = (
         "a = 0.05 and b = 0.5, chosen by a grid search on validation data.",
     ),
     Preset(
-        "Uniform",
-        Masking("constant", {"rate": UNIFORM_RATE}),
+        "Constant",
+        Masking("constant", {"rate": 0.5}),
         "The same rate for every column with missing values, no matter how many it has.",
     ),
     Preset(
         "a too small",
         Masking("logit", {"a": 0.0, "b": 0.5}),
-        "With a slope of 0 the logit is uniform masking.",
+        "With a = 0, the logit masks all columns with missing values at the same rate.",
     ),
     Preset(
         "a too large",
@@ -157,6 +162,38 @@ def slider_words(parameter: str) -> tuple[str, str]:
     return parameter, f"The parameter {parameter} of this masking function."
 
 
+def parameter_values(settings: Mapping[str, Any]) -> dict[str, float]:
+    """Return the parameters of all functions as remembered, within the ranges of their sliders."""
+    defaults = {
+        parameter: default
+        for function in list_masking_functions()
+        for parameter, default in function.parameters.items()
+    }
+    return {
+        parameter: _in_range(settings.get(parameter), parameter, default)
+        for parameter, default in defaults.items()
+    }
+
+
+def masking_from(settings: Mapping[str, Any]) -> Masking:
+    """Return the masking of remembered settings; what makes no sense is the paper's choice."""
+    known = {function.name: function for function in list_masking_functions()}
+    name = settings.get("function")
+    function = known[name if isinstance(name, str) and name in known else Masking.function]
+    values = parameter_values(settings)
+    return Masking(
+        function.name, {parameter: values[parameter] for parameter in function.parameters}
+    )
+
+
+def _in_range(value: object, parameter: str, default: float) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value):
+        return float(default)
+    low, high, _ = slider_range(parameter, default)
+    return float(min(max(value, low), high))
+
+
 @dataclass(frozen=True)
 class MaskingTable:
     """What the lab needs to know about a table, no matter how large the table is.
@@ -172,9 +209,9 @@ class MaskingTable:
     observed : bool array of shape (rows, columns)
         A random sample of at most 1,000 rows; the first 40, which are shown, in the table's
         order.
-    random_numbers : float array like `observed`
-        One uniform random number per cell: the cell is masked where it is below ``M_j``. They are
-        fixed, so that a slider flips only the cells whose number ``M_j`` passes.
+    random_numbers : float32 array like `observed`
+        One random number between 0 and 1 per cell: the cell is masked where it is below ``M_j``.
+        They are fixed, so that a slider flips only the cells whose number ``M_j`` passes.
     left_out : dict
         Columns that no network learns, and why.
     """
@@ -213,7 +250,7 @@ def masking_table(frame: pd.DataFrame, schema: Schema, *, seed: int = 0) -> Mask
         p_obs=p_obs[order],
         n_rows=n_rows,
         observed=sample,
-        random_numbers=rng.random(sample.shape),
+        random_numbers=rng.random(sample.shape, dtype=np.float32),
         left_out=left_out,
     )
 
@@ -238,47 +275,12 @@ def column_weights(table: MaskingTable, masking: Masking) -> pd.DataFrame:
     )
 
 
-def column_sentence(column: str, p_obs: float, probability: float) -> str:
-    """Say what masking does to one column."""
-    name = f"Column {code(column)}"
-    if p_obs == 1.0 and probability == 0.0:
-        return (
-            f"{name} has no missing values, so none of its cells are masked. It is always "
-            "available to predict the other columns."
-        )
-    if p_obs == 1.0:
-        return (
-            f"{name} has no missing values, yet {percent(probability)} of its cells are masked. "
-            "In those rows it cannot help to predict the other columns."
-        )
-    observed = f"{name} is observed in {percent(p_obs)} of rows"
-    if probability == 0.0:
-        return f"{observed}. None of its cells are masked: the network never learns to predict it."
-    if probability == 1.0:
-        return f"{observed}. All of its cells are masked and predicted; none serve as input."
-    return (
-        f"{observed}: {percent(probability)} of its observed cells are masked and predicted, the "
-        f"other {percent(1.0 - probability)} are reconstructed."
-    )
-
-
-def table_sentence(table: MaskingTable, masking: Masking) -> str:
-    """Say how much of the whole table is masked, beside uniform masking."""
-    n_observed = table.p_obs.sum() * table.n_rows
-    n_masked = float((table.p_obs * masking.probability(table.p_obs)).sum() * table.n_rows)
-    share = percent(n_masked / n_observed if n_observed else 0.0)
-    return (
-        f"**About {count(round(n_masked))} of {count(round(n_observed))} observed cells ({share}) "
-        "are masked** in each pass over the table. Uniform masking would mask "
-        f"{count(round(UNIFORM_RATE * n_observed))} ({percent(UNIFORM_RATE)})."
-    )
-
-
 @dataclass(frozen=True)
 class Note:
-    """A remark on the settings: worth knowing, or worth changing."""
+    """A remark on the settings: worth knowing, or worth changing; its head says it in short."""
 
     level: Literal["good", "warning"]
+    head: str
     text: str
 
 
@@ -286,18 +288,19 @@ def notes(table: MaskingTable, masking: Masking) -> list[Note]:
     """Return what is worth knowing about these settings on this table."""
     warnings = [*_warnings_of_curve(masking), *_warnings_of_table(table, masking)]
     if warnings:
-        return [Note("warning", text) for text in warnings]
+        return [Note("warning", head, text) for head, text in warnings]
     few, many = masking.probability([0.1, 0.9])
     return [
         Note(
             "good",
-            "**The network trains on both tasks**: a column observed in 10% of rows has "
-            f"{percent(few)} of its cells masked, one observed in 90% has {percent(many)}.",
+            "The network trains on both tasks",
+            f": a column observed in 10% of rows has {percent(few)} of its cells masked, one "
+            f"observed in 90% has {percent(many)}.",
         )
     ]
 
 
-def _warnings_of_curve(masking: Masking) -> Iterator[str]:
+def _warnings_of_curve(masking: Masking) -> Iterator[tuple[str, str]]:
     """Yield the drawbacks of the function, whatever the table."""
     if masking.function in ("no_reconstruction", "no_prediction"):
         return  # the notes on the table's columns say what they lack
@@ -306,27 +309,28 @@ def _warnings_of_curve(masking: Masking) -> Iterator[str]:
     few, many = masking.probability([0.1, 0.9])
     if few - many < -_FLAT_BELOW:
         yield (
-            "**The curve rises**: the most complete columns are masked most. Columns with many "
-            "missing values, which have to be predicted most often, are masked least."
+            "The curve rises",
+            ": the most complete columns are masked most. Columns with many missing values, which "
+            "have to be predicted most often, are masked least.",
         )
     elif few - many < _FLAT_BELOW and steepness:
         yield (
-            f"**{steepness} = {values[steepness]:g} is too small to matter**: a column observed "
-            f"in 10% of rows has {percent(few)} of its cells masked, one observed in 90% has "
-            f"{percent(many)}. In effect, this is uniform masking."
+            f"{steepness} = {values[steepness]:g} is too small to matter",
+            f": a column observed in 10% of rows has {percent(few)} of its cells masked, one "
+            f"observed in 90% has {percent(many)}.",
         )
     elif few - many < _FLAT_BELOW:
         yield (
-            "**All columns with missing values are masked at the same rate**, no matter how many "
-            "values they miss."
+            "All columns with missing values are masked at the same rate",
+            ", no matter how many values they miss.",
         )
     elif steepness == "a":
         low, high = mixed_range(values["a"], values["b"])
         if high - low < _HARD_BELOW:
             yield (
-                f"**a = {values['a']:g} turns the curve into a step**: columns observed in less "
-                f"than {percent(low)} of rows are always masked, those observed in more than "
-                f"{percent(high)} never. Each then trains on one task only."
+                f"a = {values['a']:g} turns the curve into a step",
+                f": columns observed in less than {percent(low)} of rows are always masked, those "
+                f"observed in more than {percent(high)} never. Each then trains on one task only.",
             )
 
 
@@ -341,40 +345,43 @@ def mixed_range(a: float, b: float) -> tuple[float, float]:
     return low, high
 
 
-def _warnings_of_table(table: MaskingTable, masking: Masking) -> Iterator[str]:
+def _warnings_of_table(table: MaskingTable, masking: Masking) -> Iterator[tuple[str, str]]:
     """Yield what the function does to the columns of this table."""
     probability = masking.probability(table.p_obs)
     is_incomplete = table.p_obs < 1.0
     complete = probability[~is_incomplete]
     if not is_incomplete.any():
         yield (
-            "**This table has no missing values**, so there is nothing to impute. Simulate missing "
-            "values in the Amputation lab, save them as a scenario, and choose it here."
+            "This table has no missing values",
+            ", so there is nothing to impute. Simulate missing values in the Amputation lab, save "
+            "them as a scenario, and choose it here.",
         )
     if complete.any():
         columns = count(
             complete.size, "column without missing values is", "columns without missing values are"
         )
         yield (
-            f"**{columns} also masked**, in up to {percent(float(complete.max()))} of the rows. "
-            "Nothing has to be imputed there, and masked values cannot help other columns."
+            f"{columns} also masked",
+            f", in up to {percent(float(complete.max()))} of the rows. Nothing has to be imputed "
+            "there, and masked values cannot help other columns.",
         )
     if never := int((probability[is_incomplete] == 0).sum()):
         columns = count(never, "column with missing values is", "columns with missing values are")
         yield (
-            f"**{columns} never masked**: the network only reconstructs observed values there and "
-            "never learns to predict missing ones."
+            f"{columns} never masked",
+            ": the network only reconstructs observed values there and never learns to predict "
+            "missing ones.",
         )
     if always := int((probability[is_incomplete] == 1).sum()):
         columns = count(always, "column is", "columns are")
         yield (
-            f"**{columns} always masked**: these values are never an input, so they cannot help to "
-            "predict other columns."
+            f"{columns} always masked",
+            ": these values are never an input, so they cannot help to predict other columns.",
         )
     if (blind := blind_rows(table, probability)) >= 0.01:
         yield (
-            f"**{percent(blind)} of rows have no input**: every cell is missing or masked, so the "
-            "network can only predict averages."
+            f"{percent(blind)} of rows have no input",
+            ": every cell is missing or masked, so the network can only predict averages.",
         )
 
 

@@ -1,4 +1,4 @@
-"""The controls for a masking function and its parameters, shared by the lab and Train."""
+"""The controls for a masking function and its parameters, outside the live lab."""
 
 import streamlit as st
 

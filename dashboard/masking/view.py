@@ -1,8 +1,11 @@
-"""What the Masking lab draws: settings at the left, the curve and the cells at the right."""
+"""What the Masking lab draws: the live lab, and details that Python computes after a release."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,38 +13,36 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard.amputation.scenario import Scenario
+from dashboard.components.masking_lab import masking_lab
 from dashboard.figures.masking import (
     MOST_BARS,
     STATES,
     cell_states,
     cells_figure,
-    curve_data,
-    curve_figure,
     weights_figure,
 )
 from dashboard.masking.caches import columns_of
 from dashboard.masking.lab import (
     NOTHING_TO_LEARN,
     PICTURE_ROWS,
-    PRESETS,
+    UNIFORM_HELP,
     UNIFORM_RATE,
     Masking,
     MaskingTable,
-    column_sentence,
     column_weights,
-    notes,
+    masking_from,
     paper_sentence,
-    table_sentence,
 )
-from dashboard.masking.sliders import choose_function, choose_params
+from dashboard.masking.live import lab_data, released_settings
 from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable
 from dashboard.text import code, plain, shorten
 from dashboard.widgets import calm, fragment, share_button, show_figure
-from dashboard.widgets.focus import choose_column
+from dashboard.widgets.links import switch_to_page
 from pmae_core.words import count, percent
 
 SECTION = "masking_lab"
+TRAIN_SECTION = "train"
 OPEN_TABLE = "The open table"
 INTRODUCTION = (
     "During training, some observed cells are **masked** and the network must **predict** them; "
@@ -60,24 +61,28 @@ def show_title() -> None:
 @fragment
 def show_lab(table: OpenTable) -> None:
     """Draw the lab on the open table."""
-    with st.container(key="settings-beside"):
-        settings, answer = st.columns([1, 3], gap="medium")
-    with settings:
-        scenario = _choose_missing_values()
-        columns = columns_of(table, scenario)
-        masking = _choose_masking()
+    scenario = _choose_missing_values()
+    columns = columns_of(table, scenario)
     if not columns.names:
-        answer.info(NOTHING_TO_LEARN)
+        st.info(NOTHING_TO_LEARN)
         return
-    weights = column_weights(columns, masking)
-    with settings:
-        _show_presets(masking)
-        focus = _choose_focus(weights)
+    key = _key_of(table, scenario)
+    settings = session.workspace().get(SECTION)
+    masking = masking_from(settings)
+    masking_lab(
+        lab_data(columns, settings, key=key),
+        key=f"{SECTION}:live",
+        on_release=calm(lambda released: _keep(released, columns)),
+    )
+    with st.container(horizontal=True, gap="small"):
+        _offer_training(masking)
         share_button(SECTION, masking.to_dict())
-    with answer:
-        _show_answer(columns, masking, weights, focus)
+    _show_details(key, columns, masking)
+
+
+def _key_of(table: OpenTable, scenario: Scenario | None) -> str:
     source = None if scenario is None else scenario.to_dict()
-    _show_details(json.dumps([table.digest, source]), columns, masking, weights)
+    return hashlib.sha256(json.dumps([table.digest, source]).encode()).hexdigest()
 
 
 # Settings
@@ -102,97 +107,34 @@ def _choose_missing_values() -> Scenario | None:
     return None if chosen == OPEN_TABLE else Scenario.from_dict(scenarios[chosen])
 
 
-def _choose_masking() -> Masking:
-    function = choose_function(
-        section=SECTION,
-        help="How the share of cells to mask in a column (M_j) depends on the share of rows in "
-        "which the column is observed (p_obs).",
-    )
-    return Masking(function.name, choose_params(function, section=SECTION))
+def _keep(released: Mapping[str, Any], columns: MaskingTable) -> None:
+    memory.remember(SECTION, **released_settings(released, columns))
 
 
-def _show_presets(masking: Masking) -> None:
-    with st.container(horizontal=True, gap="xsmall"):
-        for preset in PRESETS:
-            st.button(
-                preset.title,
-                help=preset.why,
-                type="primary" if preset.masking.to_dict() == masking.to_dict() else "secondary",
-                key=f"{SECTION}:preset:{preset.title}",
-                on_click=calm(memory.remember),
-                args=(SECTION,),
-                kwargs=preset.masking.to_dict(),
-            )
+def _offer_training(masking: Masking) -> None:
+    """Draw the way to Train, which then trains with this masking."""
 
+    def use() -> None:
+        memory.remember(SECTION, **masking.to_dict())
+        memory.remember(TRAIN_SECTION, lab_masking=True)
 
-def _choose_focus(weights: pd.DataFrame) -> str:
-    return choose_column(
-        "Highlighted column",
-        list(weights["column"]),
-        section=SECTION,
-        help="The ring in the figure marks this column. Columns with the most missing values come "
-        "first.",
-    )
-
-
-# The answer
-
-
-def _show_answer(
-    columns: MaskingTable, masking: Masking, weights: pd.DataFrame, focus: str
-) -> None:
-    chosen = weights.set_index("column").loc[focus]
-    st.markdown(
-        f"{table_sentence(columns, masking)} "
-        f"{column_sentence(focus, chosen['p_obs'], chosen['M_j'])}"
-    )
-    curve, cells = st.columns([3, 2], gap="medium")
-    with curve:
-        _show_curve(masking, weights, focus)
-    with cells:
-        probability = masking.probability(columns.p_obs)
-        show_figure(
-            _picture(columns, probability),
-            question="What gets masked?",
-            key="masking-cells-yours",
-            data=lambda: _cells(columns, probability),
-            caption=_rows_caption(columns),
-        )
-    _show_notes(columns, masking)
-
-
-def _show_curve(masking: Masking, weights: pd.DataFrame, focus: str) -> None:
-    show_figure(
-        curve_figure(curve_data(masking.probability), weights, uniform=UNIFORM_RATE, focus=focus),
-        question="What share is masked?",
-        key="masking-curve",
-        data=weights,
-        caption="Each point is one or more columns of the table. Drag to zoom in; double-click to "
-        "reset.",
-    )
-
-
-def _rows_caption(columns: MaskingTable) -> str:
-    rows = min(PICTURE_ROWS, columns.n_rows)
-    return f"A random {count(rows)} of {count(columns.n_rows, 'row')}, masked once."
-
-
-def _show_notes(columns: MaskingTable, masking: Masking) -> None:
-    for note in notes(columns, masking):
-        show, icon = {
-            "good": (st.success, ":material/check_circle:"),
-            "warning": (st.warning, ":material/lightbulb:"),
-        }[note.level]
-        show(note.text, icon=icon)
+    if st.button(
+        "Use in Train",
+        icon=":material/model_training:",
+        key=f"{SECTION}:train",
+        on_click=calm(use),
+        help="Opens Train with this masking function.",
+    ):
+        switch_to_page("train.py")
 
 
 # Details
 
 
-def _show_details(key: str, columns: MaskingTable, masking: Masking, weights: pd.DataFrame) -> None:
+def _show_details(key: str, columns: MaskingTable, masking: Masking) -> None:
     loss, uniform, formula = st.tabs(["Loss per column", "Uniform masking", "Formula"])
     with loss:
-        _show_weights(weights)
+        _show_weights(column_weights(columns, masking))
     with uniform:
         _show_uniform(key, columns)
     with formula:
@@ -236,8 +178,8 @@ def _show_uniform(key: str, columns: MaskingTable) -> None:
             data=lambda: _cells(columns, UNIFORM_RATE),
         )
     st.caption(
-        "The rows and random numbers are those of the figure above, so the pictures differ only by "
-        "the masking function."
+        f"{UNIFORM_HELP} The rows and random numbers are those of the figure above, so the "
+        "pictures differ only by the masking."
     )
 
 

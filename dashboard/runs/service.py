@@ -14,6 +14,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dashboard.state.environment import environment_number
 from pmae_core.errors import JobError
 from pmae_core.jobs import JobStore
 from pmae_core.jobs.engines import Engine, make_engine
@@ -77,17 +78,12 @@ def prepare() -> None:
 
 def spare_minutes() -> float:
     """Return how many minutes a spare worker process waits for a job; 0 for none."""
-    text = os.environ.get("PMAE_SPARE_MINUTES", "")
-    try:
-        minutes = float(text) if text.strip() else SPARE_MINUTES
-    except ValueError:
-        minutes = -1.0
-    if not 0 <= minutes < float("inf"):
-        raise JobError(
-            f"PMAE_SPARE_MINUTES is {text!r}. Set it to a number of minutes, or to 0 for no spare "
-            "process."
-        )
-    return minutes
+    return environment_number(
+        "PMAE_SPARE_MINUTES",
+        SPARE_MINUTES,
+        advice="a number of minutes, or to 0 for no spare process",
+        error=JobError,
+    )
 
 
 def store_exists() -> bool:

@@ -7,7 +7,6 @@ knows nothing of Streamlit.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import secrets
 import shutil
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.state.documents import Documents
+from dashboard.state.environment import environment_number
 from dashboard.state.table_history import TableHistory, WorkspaceError
 from pmae_core.storage.home import pmae_home
 
@@ -151,17 +151,12 @@ def workspaces_folder(home: Path | None = None) -> Path:
 
 def workspace_days() -> float:
     """Return after how many days without use a workspace goes; 0 keeps all for ever."""
-    text = os.environ.get("PMAE_WORKSPACE_DAYS", "")
-    try:
-        days = float(text) if text.strip() else DEFAULT_DAYS
-    except ValueError:
-        days = -1.0
-    if not 0 <= days < float("inf"):
-        raise WorkspaceError(
-            f"PMAE_WORKSPACE_DAYS is {text!r}. Set it to a number of days, or to 0 to keep "
-            "workspaces."
-        )
-    return days
+    return environment_number(
+        "PMAE_WORKSPACE_DAYS",
+        DEFAULT_DAYS,
+        advice="a number of days, or to 0 to keep workspaces",
+        error=WorkspaceError,
+    )
 
 
 def sweep(home: Path | None = None, *, now: float | None = None) -> int:

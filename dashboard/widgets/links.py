@@ -18,3 +18,11 @@ def page_link(file: str, label: str, icon: str) -> None:
         st.page_link(f"../pages/{file}", label=label, icon=icon)
     except StreamlitAPIException:  # a page that runs alone knows no others
         st.markdown(f"{icon} {label}")
+
+
+def switch_to_page(file: str) -> None:
+    """Go to a page of ``pages/`` at once."""
+    try:
+        st.switch_page(f"../pages/{file}")
+    except StreamlitAPIException:  # a page that runs alone knows no others
+        st.info("This page runs alone. Open the whole app to go on.")

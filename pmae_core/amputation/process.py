@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from pmae_core.amputation.columns import (
@@ -29,13 +29,12 @@ from pmae_core.amputation.patterns import (
     draw_proportions,
     override_proportions,
 )
-from pmae_core.amputation.propensity import Predictor, observed_probability, random_score
+from pmae_core.amputation.propensity import Predictor, Score, solved_intercept
 from pmae_core.amputation.removal import Amputation, check_table, remove_cells
+from pmae_core.amputation.rule import AmputationRule
 from pmae_core.errors import AmputationError
 from pmae_core.table.schema import Schema
 from pmae_core.words import listed
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def ampute(
@@ -107,7 +106,7 @@ def ampute(
     Returns
     -------
     Amputation
-        Truth, incomplete table, missing cells, propensities and settings.
+        Truth, incomplete table, missing cells, propensities, settings and the rule.
 
     Raises
     ------
@@ -140,8 +139,18 @@ def ampute(
     chosen = choose_columns(named or modeled, share, column_rng)
     drawn = draw_proportions(numbers_first(chosen, roles), pattern, coupling, rng)
     p_obs = override_proportions(drawn, proportions)
-    score = _RowScores(df, roles, modeled, chosen, weight_rng)
-    propensity = _propensity(df, score.under(pattern, mechanism, coupling), p_obs)
+    scoring = _Scoring(df, roles, modeled, chosen, weight_rng)
+    scores = scoring.under(pattern, mechanism, coupling)
+    stays_complete = df[[name for name in modeled if name not in chosen]].notna().any(axis=1)
+    rule = AmputationRule(
+        drivers=scoring.drivers_of(scores),
+        scores=scores,
+        intercepts={n: solved_intercept(score.values, p_obs[n]) for n, score in scores.items()},
+        coupling=coupling,
+        present=df[chosen].notna(),
+        may_be_dropped=drop_empty_rows & ~stays_complete.to_numpy(),
+    )
+    propensity = _propensity(df, rule)
     draw_shape = (len(df), 1) if coupling == "nested" else df.shape
     removed = rng.random(draw_shape) >= propensity.to_numpy()
 
@@ -156,21 +165,26 @@ def ampute(
         "schema": schema.to_dict() if isinstance(schema, Schema) else schema,
         "drop_empty_rows": drop_empty_rows,
     }
-    content = modeled if drop_empty_rows else None
-    return remove_cells(df, removed, propensity, settings, content_columns=content)
+    return remove_cells(
+        df,
+        removed,
+        propensity,
+        settings,
+        content_columns=modeled if drop_empty_rows else None,
+        p_kept=rule.p_kept(),
+        rule=rule,
+    )
 
 
-def _propensity(
-    df: pd.DataFrame, scores: Mapping[Name, FloatArray], p_obs: Mapping[Name, float]
-) -> pd.DataFrame:
+def _propensity(df: pd.DataFrame, rule: AmputationRule) -> pd.DataFrame:
     """Return the probability of each cell to stay observed."""
     propensity = pd.DataFrame(1.0, index=df.index, columns=df.columns)
-    for name, score in scores.items():
-        propensity[name] = observed_probability(score, p_obs[name])
+    for name in rule.scores:
+        propensity[name] = rule.p_observed(name)
     return propensity
 
 
-class _RowScores:
+class _Scoring:
     """The score of every row, for each column that loses cells."""
 
     def __init__(
@@ -184,20 +198,32 @@ class _RowScores:
         self.df, self.schema, self.rng = df, schema, rng
         self.modeled, self.chosen = modeled, chosen
 
-    def under(self, pattern: str, mechanism: str, coupling: str) -> dict[Name, FloatArray]:
-        """Return the scores under a pattern, a mechanism and a coupling."""
-        if mechanism == "MCAR":
-            return dict.fromkeys(self.chosen, np.zeros(len(self.df)))
-        predictors = {
+    @cached_property
+    def predictors(self) -> dict[Name, Predictor]:
+        """All columns with content, as scores use them."""
+        return {
             name: Predictor(column, categorical=not is_number(self.schema, name))
             for name, column in self.df[list(self.modeled)].items()
         }
+
+    def under(self, pattern: str, mechanism: str, coupling: str) -> dict[Name, Score]:
+        """Return the scores under a pattern, a mechanism and a coupling."""
+        if mechanism == "MCAR":
+            return dict.fromkeys(self.chosen, Score.constant(len(self.df)))
         if mechanism == "self-masking":
-            return {name: random_score(predictors, [name], self.rng) for name in self.chosen}
+            return {name: self._random([name]) for name in self.chosen}
         used = columns_in_score(self.modeled, self.chosen, pattern, mechanism)
         if coupling == "nested":
-            return dict.fromkeys(self.chosen, random_score(predictors, used, self.rng))
-        return {name: random_score(predictors, used, self.rng) for name in self.chosen}
+            return dict.fromkeys(self.chosen, self._random(used))
+        return {name: self._random(used) for name in self.chosen}
+
+    def _random(self, used: Sequence[Name]) -> Score:
+        return Score.random(self.predictors, used, self.rng)
+
+    def drivers_of(self, scores: Mapping[Name, Score]) -> dict[Name, Predictor]:
+        """Return the columns that some score depends on, in the order of the table."""
+        used = {name for score in scores.values() for name in score.weights}
+        return {name: self.predictors[name] for name in self.modeled if name in used}
 
 
 def _check_choice(what: str, value: str, choices: Sequence[str]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,19 +31,46 @@ class Predictor:
 
     def __init__(self, column: pd.Series, *, categorical: bool) -> None:
         self.categorical = categorical
+        self.categories = pd.Index([])
         if categorical:
-            self.codes, categories = pd.factorize(_hashable(column))
-            self.n_categories = len(categories)
+            self.codes, self.categories = pd.factorize(_hashable(column))
+            counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.categories))
+            self._shares = counts / len(self.codes)
         else:
             self.scores = _normal_scores(column)
+            self._spread = float(self.scores.std())
 
-    def random_effect(self, rng: np.random.Generator) -> FloatArray:
-        """Return the contribution to each row's score under freshly drawn weights."""
+    def of_rows(self, rows: npt.NDArray[Any]) -> Self:
+        """Return the same column in some of the rows, with the scores that they have."""
+        part = copy(self)
+        if self.categorical:
+            part.codes = self.codes[rows]
+        else:
+            part.scores = self.scores[rows]
+        return part
+
+    def random_weights(self, rng: np.random.Generator) -> FloatArray:
+        """Return fresh weights: a single one, or one per category with mean 0 over the rows."""
         if not self.categorical:
-            return rng.standard_normal() * self.scores
-        present = self.codes >= 0
-        effect = rng.standard_normal(self.n_categories)[self.codes]
-        return np.where(present, effect - effect[present].mean(), 0.0)
+            return rng.standard_normal(1)
+        weights = rng.standard_normal(len(self.categories))
+        return weights - weights[self.codes[self.codes >= 0]].mean()
+
+    def effect(self, weights: FloatArray) -> FloatArray:
+        """Return the contribution to each row's score under these weights."""
+        if not self.categorical:
+            return weights[0] * self.scores
+        return np.where(self.codes >= 0, weights[self.codes], 0.0)
+
+    def weight(self, weights: FloatArray) -> float:
+        """Return how strongly the column drives missingness: see :class:`AmputationRule`.
+
+        It is the standard deviation of the effect, with the sign of missingness if it has one.
+        """
+        if not self.categorical:
+            return -float(weights[0]) * self._spread
+        mean, squares = float(self._shares @ weights), float(self._shares @ weights**2)
+        return max(squares - mean**2, 0.0) ** 0.5
 
 
 def _hashable(column: pd.Series) -> pd.Series:
@@ -61,34 +90,73 @@ def _normal_scores(column: pd.Series) -> FloatArray:
     return np.nan_to_num(ndtri((ranks - 0.5) / column.count()))
 
 
-def random_score(
-    predictors: Mapping[Any, Predictor], used: Collection[Any], rng: np.random.Generator
-) -> FloatArray:
-    """Return a random linear score of the rows with mean 0 and standard deviation 1.
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A weighted sum of columns over the rows of a table, with mean 0 and standard deviation 1.
 
-    Weights are drawn for all predictors, whether used or not, so that the weights of one seed
-    are the same whatever is used.
+    Attributes
+    ----------
+    values : float array
+        The score of each row.
+    weights : mapping of name to float array
+        Of each column in the sum: see :meth:`Predictor.effect`.
+    spread : float
+        The standard deviation of the sum, which divides it.
     """
-    effects = {name: predictor.random_effect(rng) for name, predictor in predictors.items()}
-    total = np.sum([effects[name] for name in used], axis=0)
-    spread = total.std()
-    if not spread > 1e-12:
-        raise AmputationError(
-            f"The columns that missingness should depend on do not vary: {listed(used, most=10)}.",
-            advice="Use MCAR, or other columns.",
-        )
-    return (total - total.mean()) / spread
+
+    values: FloatArray
+    weights: Mapping[Any, FloatArray]
+    spread: float
+
+    @classmethod
+    def constant(cls, n_rows: int) -> Score:
+        """Return the score that depends on nothing."""
+        return cls(np.zeros(n_rows), {}, 1.0)
+
+    @classmethod
+    def random(
+        cls,
+        predictors: Mapping[Any, Predictor],
+        used: Collection[Any],
+        rng: np.random.Generator,
+    ) -> Score:
+        """Return a score with random weights.
+
+        Weights are drawn for all predictors, whether used or not, so that the weights of one seed
+        are the same whatever is used.
+        """
+        drawn = {name: predictor.random_weights(rng) for name, predictor in predictors.items()}
+        weights = {name: drawn[name] for name in used}
+        total = np.sum([predictors[name].effect(w) for name, w in weights.items()], axis=0)
+        spread = float(total.std())
+        if not spread > 1e-12:
+            raise AmputationError(
+                "The columns that missingness should depend on do not vary: "
+                f"{listed(used, most=10)}.",
+                advice="Use MCAR, or other columns.",
+            )
+        return cls((total - total.mean()) / spread, weights, spread)
+
+    def of_rows(self, rows: npt.NDArray[Any]) -> Score:
+        """Return the same score in some of the rows."""
+        return replace(self, values=self.values[rows])
 
 
 def observed_probability(score: FloatArray, proportion: float) -> FloatArray:
     """Return ``sigmoid(score + b)`` with b solved so that its mean is `proportion`."""
+    return expit(score + solved_intercept(score, proportion))
+
+
+def solved_intercept(score: FloatArray, proportion: float) -> float:
+    """Return the b with which the mean of ``sigmoid(score + b)`` is `proportion`."""
     if proportion in (0.0, 1.0):
-        return np.full_like(score, proportion)
+        return np.inf if proportion else -np.inf
     without_score = np.log(proportion / (1.0 - proportion))
     # If all rows had the highest (lowest) score, this b would be too low (high): a bracket.
-    intercept = brentq(
-        lambda b: expit(score + b).mean() - proportion,
-        without_score - score.max() - 1e-6,
-        without_score - score.min() + 1e-6,
+    return float(
+        brentq(
+            lambda b: expit(score + b).mean() - proportion,
+            without_score - score.max() - 1e-6,
+            without_score - score.min() + 1e-6,
+        )
     )
-    return expit(score + intercept)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from pmae_core.amputation.patterns import Name
+from pmae_core.amputation.rule import AmputationRule
 from pmae_core.errors import AmputationError
 
 BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
 
 # Integers beyond this are not exact as floats, the usual dtype of integers with missing cells.
 _EXACT_FLOAT_INTEGER = 2**53
@@ -35,16 +38,33 @@ class Amputation:
         True where a cell was removed *here*, so that its truth is known. Cells that were
         missing before stay missing in both tables and are False.
     propensity : DataFrame of float
-        Probability that each cell stays observed.
+        Probability that each cell stays observed, before rows without a cell are dropped.
+    p_kept : Series of float
+        Probability of each row to keep an observed cell: 1 if such rows are not dropped.
     settings : dict
         JSON-able; ``ampute(df, **settings)`` repeats the result.
+    rule : AmputationRule or None
+        What decided which cells are missing; None if they are those of another table.
     """
 
     truth: pd.DataFrame
     incomplete: pd.DataFrame
     missing: pd.DataFrame
     propensity: pd.DataFrame
+    p_kept: pd.Series
     settings: dict[str, Any]
+    rule: AmputationRule | None = None
+
+    @cached_property
+    def chance_missing(self) -> pd.DataFrame:
+        """Probability that each cell was removed, given that its row is in the table.
+
+        Apart from chance, the mean over the rows is the share that is missing. This is not so for
+        the propensity: rows that lose every cell are dropped, and with them their missing cells.
+        """
+        # A row that keeps this cell stays, so both happen as often as the first.
+        chance = 1.0 - self.propensity.div(self.p_kept, axis=0).clip(upper=1.0)
+        return chance.where(self.truth.notna(), 0.0)
 
 
 def remove_cells(
@@ -54,6 +74,8 @@ def remove_cells(
     settings: dict[str, Any],
     *,
     content_columns: Sequence[Name] | None,
+    p_kept: FloatArray,
+    rule: AmputationRule | None = None,
 ) -> Amputation:
     """Remove cells, and drop the rows that keep nothing in `content_columns` (None: no row)."""
     present = df.notna()
@@ -73,7 +95,9 @@ def remove_cells(
         incomplete=_without_cells(truth, missing),
         missing=missing,
         propensity=propensity[keep],
+        p_kept=pd.Series(p_kept, index=df.index)[keep],
         settings=settings,
+        rule=None if rule is None else rule.of_rows(keep),
     )
 
 

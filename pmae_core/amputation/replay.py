@@ -10,6 +10,9 @@ from pmae_core.amputation.removal import Amputation, check_table, remove_cells
 from pmae_core.errors import AmputationError
 from pmae_core.words import count
 
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+
 
 def ampute_like(
     df: pd.DataFrame,
@@ -66,13 +69,25 @@ def ampute_like(
     p_obs = 1.0 - patterns.mean(axis=0)
     propensity = pd.DataFrame(np.tile(p_obs, (len(df), 1)), index=df.index, columns=df.columns)
     settings = {"seed": seed, "shuffle": shuffle, "drop_empty_rows": drop_empty_rows}
-    content = list(df.columns) if drop_empty_rows else None
-    return remove_cells(df, patterns[rows], propensity, settings, content_columns=content)
+    return remove_cells(
+        df,
+        patterns[rows],
+        propensity,
+        settings,
+        content_columns=list(df.columns) if drop_empty_rows else None,
+        p_kept=_p_kept(df, patterns) if drop_empty_rows else np.ones(len(df)),
+    )
 
 
-def _patterns(
-    df: pd.DataFrame, missing_like: pd.DataFrame | npt.ArrayLike
-) -> npt.NDArray[np.bool_]:
+def _p_kept(df: pd.DataFrame, patterns: BoolArray) -> FloatArray:
+    """Return the share of the patterns that leave each row a cell."""
+    # Rows with values in the same columns have the same share; most often that is all of them.
+    present, kind_of_row = np.unique(df.notna().to_numpy(), axis=0, return_inverse=True)
+    shares = [(~patterns[:, columns]).any(axis=1).mean() for columns in present]
+    return np.array(shares)[kind_of_row]
+
+
+def _patterns(df: pd.DataFrame, missing_like: pd.DataFrame | npt.ArrayLike) -> BoolArray:
     """Return the missing patterns to replay, in the columns of the table."""
     if not df.columns.is_unique:
         raise AmputationError("The table has several columns of the same name.")

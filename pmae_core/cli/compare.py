@@ -270,7 +270,8 @@ def _print_notes(comparison: Comparison, summary: pd.DataFrame) -> None:
     winners = comparison.column_winners()["best"]
     hopeless = [column for column, best in winners.items() if best is None]
     if hopeless:
-        print_text(f"No method beats the mean in {listed(hopeless, most=len(hopeless))}.")
+        columns = listed(hopeless, most=len(hopeless))
+        print_text(f"No method is shown to beat the mean in {columns}.")
 
 
 def _summary_cells(method: str, row: pd.Series, scores: Sequence[str]) -> list[str]:

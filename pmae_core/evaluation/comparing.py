@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ def compare(
     cancel: Callable[[], bool] | None = None,
     n_jobs: int = 1,
     pool: Pool | None = None,
-    run_order: Sequence[str] | None = None,
+    run_order: Iterable[str] | None = None,
 ) -> Comparison:
     """Compare methods on a table, all on the same held-out cells.
 
@@ -119,9 +119,10 @@ def compare(
     pool : Pool, optional
         Runs the tasks elsewhere, for example on a cluster, instead of in `n_jobs` processes. It
         handles callbacks and cancellation inside a task itself.
-    run_order : sequence of str, optional
-        All methods in the order in which they run, each with all its seeds: the quick ones first
-        give a first answer early. By default all methods run a seed before any runs the next.
+    run_order : iterable of str, optional
+        The methods in the order in which they run, each with all its seeds: the quick ones first
+        give a first answer early. It is asked for one at a time, so it may still be computed while
+        the first methods run. By default all methods run a seed before any runs the next.
 
     Returns
     -------

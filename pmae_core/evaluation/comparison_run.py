@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -36,9 +36,9 @@ class ComparisonRun:
         Returns ``True`` to stop.
     pool : Pool or None
         Runs the tasks; None runs them here, one after the other.
-    run_order : sequence of str or None
+    run_order : iterable of str or None
         The methods in the order in which they run, each with all its seeds; None runs the tasks in
-        their own order.
+        their own order. The next one is asked for when the last task of a method has started.
     """
 
     tasks: Sequence[Task]
@@ -48,9 +48,11 @@ class ComparisonRun:
     callbacks: Sequence[Callback]
     cancel: Callable[[], bool]
     pool: Pool | None
-    run_order: Sequence[str] | None = None
+    run_order: Iterable[str] | None = None
     n_done: int = 0
     unstarted: list[Task] = field(default_factory=list)
+    _methods: Iterator[str] | None = field(default=None, init=False)
+    _method: str | None = field(default=None, init=False)
 
     def results(self) -> list[TaskResult]:
         """Read what is on disk, run the rest, and return all in the order of the tasks."""
@@ -62,9 +64,7 @@ class ComparisonRun:
                 self._report(result, from_disk=True)
             else:
                 self.unstarted.append(task)
-        if self.run_order is not None:
-            place = {method: number for number, method in enumerate(self.run_order)}
-            self.unstarted.sort(key=lambda task: place[task.method])
+        self._methods = None if self.run_order is None else iter(self.run_order)
         for result in self._run():
             if self.store is not None and self._is_final(result):
                 self.store.save(result, _identity(self._task_of(result)))
@@ -88,10 +88,21 @@ class ComparisonRun:
         remaining = None if self.deadline is None else self.deadline - time.monotonic()
         if not self.unstarted or (remaining is not None and remaining <= 0):
             return None
-        task = self.unstarted.pop(0)
+        task = self._take()
         self._notify(TaskStarted(method=task.method, seed=task.seed))
         budgets = [one for one in (task.budget_seconds, remaining) if one is not None]
         return replace(task, budget_seconds=min(budgets, default=None))
+
+    def _take(self) -> Task:
+        """Take the next task off the list: the next of the same method while an order is given."""
+        while self._methods is not None:
+            for place, task in enumerate(self.unstarted):
+                if task.method == self._method:
+                    return self.unstarted.pop(place)
+            self._method = next(self._methods, None)
+            if self._method is None:
+                self._methods = None
+        return self.unstarted.pop(0)
 
     def _from_disk(self, task: Task) -> TaskResult | None:
         if self.store is None:

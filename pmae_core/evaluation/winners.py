@@ -17,12 +17,12 @@ FloatArray = npt.NDArray[np.float64]
 
 # Shares of the mean's error below this are rounding: methods compute in single precision.
 ROUNDING = 1e-6
-NO_METHOD_BEATS_THE_MEAN = "no method beats the mean here"
+NOT_SHOWN_TO_BEAT_THE_MEAN = "no method is shown to beat the mean"
 NOT_TESTED = "not tested: this comparison was saved without its cells"
 
 
 def column_winners(per_column: pd.DataFrame, gains: pd.DataFrame) -> pd.DataFrame:
-    """Say for each column which method is best, which are tied with it, and if any beats the mean.
+    """Say for each column which method is best and which are tied with it, if any beats the mean.
 
     Parameters
     ----------
@@ -36,17 +36,18 @@ def column_winners(per_column: pd.DataFrame, gains: pd.DataFrame) -> pd.DataFram
     Returns
     -------
     DataFrame
-        By column: ``best`` method (None if none beats the mean), its mean ``skill``, the
+        By column: ``best`` method (None if none is shown to beat the mean), its mean ``skill``, the
         methods ``tied`` with it (a list), ``p_value`` (that no method beats the mean, corrected
         for all columns and methods; nan if it was not tested), and a ``verdict`` in words.
 
     Notes
     -----
-    A method beats the mean in a column if the mean of its gains is above 0 by a one-sided t-test,
-    with Holm's correction for all columns and methods: the chance to call any column predictable
-    that is not is at most 5%. The best method is the one with the highest mean skill. Others with
-    a skill above 0 are tied with it unless a two-sided test of the paired differences, with the
-    same correction, tells them apart.
+    A method is shown to beat the mean in a column if the mean of its gains is above 0 by a
+    one-sided t-test, with Holm's correction for all columns and methods: the chance to call any
+    column predictable that is not is at most 5%. Otherwise it may still be better, but these cells
+    do not show it. The best method is the one with the highest mean skill. Others with a skill
+    above 0 are tied with it unless a two-sided test of the paired differences, with the same
+    correction, tells them apart.
 
     The tests take rows of the table as independent, not cells: gains in the same row on several
     seeds are added up first. Only rows with a gain or a loss count as degrees of freedom: they are
@@ -155,7 +156,7 @@ def _winner(
     p_value = min((wins.get((column, method), 1.0) for method in ahead), default=1.0)
     found = {"skill": float(skill.max()), "p_value": p_value if is_tested else np.nan}
     if not ahead or (is_tested and p_value > level):
-        return {**found, "best": None, "tied": [], "verdict": NO_METHOD_BEATS_THE_MEAN}
+        return {**found, "best": None, "tied": [], "verdict": NOT_SHOWN_TO_BEAT_THE_MEAN}
     best, *others = ahead
     if not is_tested:
         return {**found, "best": best, "tied": [], "verdict": f"{best} ({NOT_TESTED})"}

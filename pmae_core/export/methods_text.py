@@ -230,8 +230,8 @@ def _comparison(recipe: Recipe, comparison: Comparison | None, write: Writer) ->
     not_beaten = [write(name) for name, winner in winners.iterrows() if winner["best"] is None]
     if not_beaten:
         yield (
-            f"In {listed(not_beaten, _MOST_COLUMNS)}, no method clearly beat the mean or the most "
-            "frequent category."
+            f"In {listed(not_beaten, _MOST_COLUMNS)}, no method was shown to beat the mean or the "
+            "most frequent category."
         )
 
 

@@ -34,6 +34,9 @@ class ImputerInfo:
     is_proper : bool
         Whether these imputations include the uncertainty of the fitted model itself, so that
         intervals pooled from them can have their nominal coverage.
+    is_quick : bool
+        Whether it takes seconds on nearly every table, so that a first answer need not wait for
+        an estimate of the cost.
     limits : str
         What limits its use, for example on large tables; empty where nothing does.
     requires : tuple of str
@@ -47,6 +50,7 @@ class ImputerInfo:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     draws_samples: bool = False
     is_proper: bool = False
+    is_quick: bool = False
     limits: str = ""
     requires: tuple[str, ...] = ()
 

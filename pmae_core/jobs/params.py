@@ -36,6 +36,11 @@ class JobKind(StrEnum):
         """Whether the job works on a table of the user; a benchmark loads its own by name."""
         return self is not JobKind.BENCHMARK
 
+    @property
+    def compares(self) -> bool:
+        """Whether it compares methods, instead of fitting one."""
+        return self in (JobKind.COMPARE, JobKind.BENCHMARK)
+
 
 def is_job_id(value: object) -> bool:
     """Say whether a value has the form of a job's id."""

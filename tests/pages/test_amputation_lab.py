@@ -39,7 +39,7 @@ def test_the_sample_is_shown_with_its_figures(open_page):
 
     assert calm(app)
     assert app.title[0].value == "Amputation lab"
-    assert len(app.get("plotly_chart")) == 5
+    assert len(app.get("plotly_chart")) == 6
     assert "cells were removed" in text_of(app)
     assert "276 complete of 418 rows" in text_of(app)
 
@@ -60,11 +60,60 @@ def test_every_pattern_mechanism_and_coupling_can_be_seen(fill, open_page, mecha
 def test_nested_missing_values_are_monotone_and_independent_ones_are_not(fill, open_page):
     fill(COMPLETE)
     app = open_page(PAGE)
-    assert "The result is **monotone**" in text_of(app)
+    assert "The pattern is **monotone**, not general as requested: nested" in text_of(app)
 
     choose(app, coupling="independent")
 
-    assert "no staircase" in text_of(app)
+    assert "The pattern is **general**: a row may miss any columns" in text_of(app)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "words"),
+    [
+        ("MCAR", "neither the value itself nor another column matters (MCAR)"),
+        ("MAR", "does not matter (MAR)"),
+        ("MNAR", "even if no other column changes (MNAR)"),
+        ("self-masking", "no other column drives `a` (self-masking)"),
+    ],
+)
+def test_the_first_screen_tells_the_mechanisms_apart(fill, open_page, mechanism, words):
+    fill(COMPLETE)
+    app = choose(open_page(PAGE), mechanism=mechanism)
+    app.multiselect(key="amputation_lab:columns").set_value(["a", "b"]).run()
+    app.selectbox(key="amputation_lab:focus").select("a").run()
+
+    assert calm(app)
+    assert words in text_of(app)
+    rule = "Chance alone decides" if mechanism == "MCAR" else "`a` is missing more often where"
+    assert rule in text_of(app)
+
+
+def test_chances_are_compared_with_the_strongest_driver_until_a_column_is_chosen(fill, open_page):
+    fill(COMPLETE)
+    app = choose(open_page(PAGE), mechanism="self-masking")
+    app.selectbox(key="amputation_lab:focus").select("a").run()
+    assert app.selectbox(key="amputation_lab:against").value in ("b", "c", "d")
+
+    choose(app, mechanism="MNAR")
+    assert app.selectbox(key="amputation_lab:against").value == "other columns' score"
+
+    app.selectbox(key="amputation_lab:against").select("c").run()
+    choose(app, mechanism="MCAR")
+    assert app.selectbox(key="amputation_lab:against").value == "c"
+    app.selectbox(key="amputation_lab:focus").select("c").run()
+    assert calm(app)
+    assert app.selectbox(key="amputation_lab:against").value != "c"
+
+
+def test_all_weights_are_in_a_table(fill, open_page):
+    wide = pd.DataFrame(RNG.normal(size=(60, 90)), columns=[f"q{j}" for j in range(90)])
+    fill(wide)
+    app = choose(open_page(PAGE), coupling="independent")
+
+    assert calm(app)
+    assert "The tab All weights has the others" in text_of(app)
+    (weights,) = [table.value for table in app.dataframe if "Driven by" in table.value]
+    assert weights.shape == (90, 91)
 
 
 def test_another_seed_removes_other_cells_and_is_remembered(fill, open_page):
@@ -87,7 +136,7 @@ def test_missing_values_in_chosen_columns_with_one_proportion(fill, open_page):
 
     assert calm(app)
     assert "from 1 of 4 columns" in text_of(app)
-    assert "the same 20% probability of being observed" in text_of(app)
+    assert "every row has the same 80% chance of missing `b`" in text_of(app)
 
 
 def test_the_share_of_columns_can_be_set(fill, open_page):
@@ -109,7 +158,7 @@ def test_proportions_by_hand(workspace, fill, open_page):
 
     assert calm(app)
     assert "from 1 of 4 columns" in text_of(app)
-    assert "the same 30% probability of being observed" in text_of(app)
+    assert "every row has the same 70% chance of missing `c`" in text_of(app)
 
 
 def test_all_columns_at_100_percent_by_hand_is_a_sentence(workspace, fill, open_page):
@@ -148,6 +197,8 @@ def test_missing_values_like_the_tables_own(fill, open_page):
     assert calm(app)
     assert "from 1 of 4 columns. `a` is observed in 60% of rows" in text_of(app)
     assert not [box for box in app.selectbox if box.key == "amputation_lab:mechanism"]
+    assert "Each row takes the missing values of a random row" in text_of(app)
+    assert "as requested" not in text_of(app)
 
 
 def test_the_rows_that_lose_values_can_be_chosen(fill, open_page):
@@ -238,7 +289,7 @@ def test_a_scenario_by_hand_is_opened_with_its_proportions(workspace, fill, open
 
     assert calm(app)
     assert "from 1 of 4 columns" in text_of(app)
-    assert "the same 25% probability of being observed" in text_of(app)
+    assert "every row has the same 75% chance of missing `b`" in text_of(app)
 
 
 def test_a_scenario_without_a_name_is_refused_with_a_sentence(workspace, fill, open_page):

@@ -386,7 +386,7 @@ def test_a_finished_comparison_answers_first(fill, table, open_page, add_job, re
     app = calm(open_page(PAGE))
 
     assert "**Use Expectation maximization**" in words(app)
-    assert "No method clearly beats the mean or mode" in words(app)
+    assert "No method is shown to beat the mean or mode" in words(app)
     assert questions(app) == [
         "Which method is most accurate?",
         QUESTION,

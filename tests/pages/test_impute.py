@@ -463,7 +463,7 @@ def test_a_comparison_says_what_not_to_trust(fill, table, open_page, add_imputat
     app = view(open_page(PAGE), "Columns to trust")
 
     notes = shown(app, "Note").set_index("Column")["Note"]
-    assert notes["noise"] == "Unreliable: no method clearly beats the mean on held-out cells."
+    assert notes["noise"] == "Unreliable: no method is shown to beat the mean on held-out cells."
     assert "1 column needs care" in words(app)
     assert "No method is scored" not in words(app)
     assert "**1 column to read with care**" in words(app)

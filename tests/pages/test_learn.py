@@ -13,7 +13,6 @@ from dashboard.learn import (
     worlds,
 )
 from pmae_core.table.samples.clinic import make_clinic
-from tests.support.charts import chart_key
 
 PAGE = "learn.py"
 NAMES = [lesson.name for lesson in LESSONS]
@@ -42,8 +41,31 @@ def calm(app):
     return not app.exception and not app.error
 
 
-def charts(app):
-    return [chart_key(chart) for chart in app.get("plotly_chart")]
+def pictures(app):
+    """Return the data of all stages on the page."""
+    mounted = [component.proto for component in app.get("bidi_component")]
+    return [json.loads(proto.json) for proto in mounted if proto.component_name == "pmae_stage"]
+
+
+def picture(app):
+    (data,) = pictures(app)
+    return data
+
+
+def verdicts(app):
+    return [*app.success, *app.warning]
+
+
+def occasions(app):
+    """Return where the reader is brought to, and the occasion."""
+    mounted = [component.proto for component in app.get("bidi_component")]
+    found = [json.loads(one.json) for one in mounted if one.component_name == "pmae_attention"]
+    return {data["container"]: data["occasion"] for data in found}
+
+
+def look_at(app, name, view):
+    (views,) = [group for group in app.button_group if group.key == f"learn:{name}:view"]
+    return views.set_value(view).run()
 
 
 def shared(app):
@@ -65,23 +87,6 @@ def open_lesson(workspace, open_page, name, **settings):
     values = {f"{name}_{key}": value for key, value in settings.items()}
     workspace.update("learn", lesson=name, **values)
     return open_page(PAGE)
-
-
-@pytest.fixture
-def click():
-    """Return a function that clicks points of a figure, as a user does in the browser."""
-
-    def click_points(app, key, points):
-        (chart,) = [c for c in app.get("plotly_chart") if chart_key(c) == key]
-        states = app._tree.get_widget_states()
-        state = states.widgets.add()
-        state.id = chart.proto.id
-        state.string_value = json.dumps(
-            {"selection": {"points": points, "point_indices": [0], "box": [], "lasso": []}}
-        )
-        return app._run(states)
-
-    return click_points
 
 
 def test_a_newcomer_sees_the_first_lesson_and_all_titles(open_page):
@@ -106,13 +111,14 @@ def test_before_the_guess_there_is_a_story_a_question_and_no_solution(workspace,
     assert lesson.points[0] not in text
     assert app.radio(key=f"learn:{lesson.name}_answer").value is None
     assert app.button(key="learn:reveal").disabled
-    assert app.get("plotly_chart") or app.dataframe
+    assert not app.button_group
+    assert picture(app)["play"] is False
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
 def test_a_right_guess_is_confirmed_and_explained(workspace, open_page, lesson):
     app = open_lesson(workspace, open_page, lesson.name, seed=SEED)
-    before = charts(app)
+    before = picture(app)
 
     guess(app, lesson.name, right_answer(lesson.name, SEED))
     assert not app.button(key="learn:reveal").disabled
@@ -120,14 +126,14 @@ def test_a_right_guess_is_confirmed_and_explained(workspace, open_page, lesson):
     reveal(app)
 
     assert calm(app)
-    assert app.success[0].value.startswith("Correct")
-    assert all(sentence in text_of(app) for sentence in lesson.points)
-    assert len(charts(app)) > len(before)
-    assert app.radio(key=f"learn:{lesson.name}_answer").disabled
+    assert app.success[0].value == "Correct."
+    assert picture(app)["key"] == before["key"], "the picture of the question becomes the solution"
+    assert picture(app)["digest"] != before["digest"]
+    assert picture(app)["play"] is True
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
-def test_a_wrong_guess_is_told_the_answer(workspace, open_page, lesson):
+def test_all_answers_stay_readable_and_are_marked(workspace, open_page, lesson):
     app = open_lesson(workspace, open_page, lesson.name, seed=SEED)
     right = right_answer(lesson.name, SEED)
     wrong = next(key for key in ANSWERS[lesson.name] if key != right)
@@ -136,7 +142,31 @@ def test_a_wrong_guess_is_told_the_answer(workspace, open_page, lesson):
 
     assert calm(app)
     assert not app.success
-    assert any(lesson.answers[right] in warning.value for warning in app.warning)
+    assert app.warning[0].value == "Not quite."
+    assert not [radio for radio in app.radio if radio.key.startswith(f"learn:{lesson.name}_answer")]
+    text = text_of(app)
+    assert f"**{lesson.answers[right]}** (right answer)" in text
+    assert f"{lesson.answers[wrong]} (your answer)" in text
+    assert all(words in text for words in lesson.answers.values())
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
+def test_the_place_of_the_picture_also_shows_luck_points_and_what_is_simplified(
+    workspace, open_page, lesson
+):
+    app = open_lesson(workspace, open_page, lesson.name, seed=SEED)
+    solution = picture(reveal(guess(app, lesson.name, ANSWERS[lesson.name][0])))
+
+    luck = picture(look_at(app, lesson.name, "Was it luck?"))
+    assert luck["key"] != solution["key"]
+    look_at(app, lesson.name, "What to remember")
+    assert all(point in text_of(app) for point in lesson.points)
+    assert not pictures(app)
+    look_at(app, lesson.name, "What it simplifies")
+    assert lesson.simplified in text_of(app)
+
+    assert calm(app)
+    assert picture(look_at(app, lesson.name, "Solution"))["digest"] == solution["digest"]
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
@@ -147,13 +177,13 @@ def test_the_solution_survives_a_reload_and_goes_with_another_table(
     reveal(guess(app, lesson.name, ANSWERS[lesson.name][0]))
 
     again = open_page(PAGE)
-    assert lesson.points[0] in text_of(again)
+    assert verdicts(again)
 
     again.button(key="learn:another").click().run()
     assert calm(again)
     assert drawn(again.number_input, f"learn:{lesson.name}_seed").value == SEED + 1
     assert drawn(again.radio, f"learn:{lesson.name}_answer").value is None
-    assert lesson.points[0] not in text_of(again)
+    assert not verdicts(again)
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
@@ -186,7 +216,7 @@ def test_a_pupil_who_opens_the_link_sees_the_teachers_exercise(workspace, open_p
     assert pupil.header[0].value == "MCAR, MAR, MNAR"
     assert rule in text_of(pupil)
     assert pupil.radio(key="learn:mechanisms_answer").value is None
-    assert mechanisms.LESSON.points[0] not in text_of(pupil)
+    assert not verdicts(pupil)
 
 
 def test_a_change_of_the_exercise_opens_the_question_again(drawn, workspace, open_page):
@@ -200,7 +230,7 @@ def test_a_change_of_the_exercise_opens_the_question_again(drawn, workspace, ope
     assert not app.success
     assert drawn(app.radio, "learn:slopes_answer").value is None
     reveal(guess(app, "slopes", "flatter"))
-    assert app.success[0].value == "Correct: **Flatter**."
+    assert app.success[0].value == "Correct."
 
 
 def test_guess_again_keeps_the_table(drawn, workspace, open_page):
@@ -228,54 +258,31 @@ def test_every_kind_of_missing_value_is_explained(workspace, open_page, column):
     assert reasons.cell_details(clinic, row, column) in text_of(app)
 
 
-def test_a_click_on_a_question_mark_chooses_the_cell(drawn, workspace, open_page, click):
-    app = open_page(PAGE)
-    row, column = reasons.missing_cells(make_clinic(seed=0))[-1]
-
-    click(app, "lesson-reasons", [{"customdata": [row, column]}])
-
-    assert calm(app)
-    assert drawn(app.selectbox, "learn:reasons_cell").value == f"{row}:{column}"
-
-
-def test_a_click_on_a_known_value_changes_nothing(workspace, open_page, click):
-    app = open_page(PAGE)
-    before = app.selectbox(key="learn:reasons_cell").value
-
-    click(app, "lesson-reasons", [{"customdata": [0, "age"]}])
-
-    assert calm(app)
-    assert app.selectbox(key="learn:reasons_cell").value == before
-
-
-def test_the_shift_moves_the_truth_and_nothing_else(workspace, open_page):
+def test_the_shift_moves_the_truth_of_one_world_and_nothing_else(workspace, open_page):
     app = open_lesson(workspace, open_page, "worlds", seed=SEED)
-    reveal(guess(app, "worlds", "neither"))
-    diagnostics = app.dataframe[0].value
-    assert (diagnostics["World 1"] == diagnostics["World 2"]).all()
-    before = text_of(app)
+    scene = picture(reveal(guess(app, "worlds", "neither")))["scene"]
 
-    app.slider(key="learn:worlds_shift").set_value(0.5).run()
+    assert scene["slider"]["values"][0] == 0
+    moving = [
+        (number, layer["kind"])
+        for number, panel in enumerate(scene["panels"], start=1)
+        for layer in panel["layers"]
+        if any(layer[name][0] != layer[name][-1] for name in ("x", "y", "value") if name in layer)
+    ]
+    mnar = [world.mechanism for world in worlds.make_worlds(1.0, SEED)].index("MNAR") + 1
+    assert moving == [(mnar, "points"), (mnar, "mark")]
 
-    assert calm(app)
-    assert app.dataframe[0].value.equals(diagnostics)
-    assert worlds.LESSON.points[0] in text_of(app)
-    assert text_of(app) != before
 
-
-def test_too_large_a_slope_is_warned_of(workspace, open_page):
-    app = open_lesson(workspace, open_page, "masking")
+def test_too_large_an_a_is_warned_of(workspace, open_page):
+    app = open_lesson(workspace, open_page, "masking", a=0.15)
     reveal(guess(app, "masking", "proportional"))
-    assert not app.warning
-
-    app.slider(key="learn:masking_a").set_value(0.2).run()
 
     assert calm(app)
     assert "never learns to impute" in text_of(app)
-    assert app.success, "the question was about the usual setting"
+    assert app.success
 
 
-def test_without_a_measurement_the_lesson_says_how_to_make_it(
+def test_without_a_measurement_the_lesson_counts_training_cases_alone(
     workspace, open_page, monkeypatch, tmp_path
 ):
     monkeypatch.setattr(masking.read_trained, "__defaults__", (tmp_path / "none.json",))
@@ -283,30 +290,73 @@ def test_without_a_measurement_the_lesson_says_how_to_make_it(
     reveal(guess(app, "masking", "proportional"))
 
     assert calm(app)
-    assert "python -m benchmarks.accuracy.lesson_masking" in text_of(app)
+    assert len(picture(app)["scene"]["panels"]) == 1
 
 
-def test_sorting_leaves_the_question_as_it_is(workspace, open_page):
+def test_the_table_of_patterns_can_be_sorted_before_the_guess(workspace, open_page):
     app = open_lesson(workspace, open_page, "patterns")
-    guess(app, "patterns", "general")
 
-    app.toggle(key="learn:patterns_sorted").set_value(True).run()
+    question = picture(app)["scene"]["states"]
+    reveal(guess(app, "patterns", "general"))
 
-    assert calm(app)
-    assert app.radio(key="learn:patterns_answer").value == "general"
+    assert question == ["As collected", "Rows sorted", "Columns too"]
+    assert picture(app)["scene"]["states"] == [*question, "Exceptions"]
 
 
-def test_the_lessons_done_are_counted_and_the_next_one_offered(workspace, open_page):
+def test_the_verdict_gets_the_focus_once_and_a_new_lesson_begins_at_its_story(workspace, open_page):
     app = open_page(PAGE)
-    assert not app.get("progress")
+    assert occasions(app) == {"lesson-story": None}
+
     reveal(guess(app, "reasons", "MCAR"))
-    assert workspace.get("learn")["done"] == ["reasons"]
+    verdict = occasions(app)["lesson-verdict"]
+    assert verdict is not None
+    look_at(app, "reasons", "Was it luck?")
+    assert occasions(app)["lesson-verdict"] == verdict, "browsers act on an occasion once"
 
     app.button(key="learn:next").click().run()
+    assert occasions(app)["lesson-story"] not in (None, verdict)
+    assert occasions(open_page(PAGE)) == {"lesson-story": None}, "a reload is no occasion"
 
+
+def test_solved_lessons_are_counted_and_marked_and_neighbors_are_one_click_away(
+    drawn, workspace, open_page
+):
+    app = open_page(PAGE)
+    assert app.button(key="learn:previous").disabled
+    assert f"0 of {len(LESSONS)} solved" in text_of(app)
+    reveal(guess(app, "reasons", "MCAR"))
+    assert workspace.get("learn")["done"] == ["reasons"]
+    assert f"1 of {len(LESSONS)} solved" in text_of(app)
+    first, second, *_ = drawn(app.selectbox, "learn:lesson").options
+    assert first.endswith("✓")
+    assert not second.endswith("✓")
+
+    app.button(key="learn:next").click().run()
     assert calm(app)
     assert app.header[0].value == LESSONS[1].title
-    assert "1 of 6 lessons" in app.get("progress")[0].proto.text
+
+    app.button(key="learn:previous").click().run()
+    assert app.header[0].value == LESSONS[0].title
+    assert verdicts(app), "what was solved stays solved"
+
+
+def test_there_is_nothing_after_the_last_lesson(workspace, open_page):
+    app = open_lesson(workspace, open_page, LESSONS[-1].name)
+
+    assert app.button(key="learn:next").disabled
+    assert not app.button(key="learn:previous").disabled
+
+
+def test_a_marked_list_is_drawn_anew_since_browsers_know_a_choice_by_its_words(
+    drawn, workspace, open_page
+):
+    app = open_lesson(workspace, open_page, "slopes")
+    before = drawn(app.selectbox, "learn:lesson").proto.id
+
+    reveal(guess(app, "slopes", "same"))
+
+    assert drawn(app.selectbox, "learn:lesson").proto.id != before
+    assert app.header[0].value == slopes.LESSON.title
 
 
 def test_kept_settings_that_make_no_sense_are_replaced(workspace, open_page):
@@ -318,4 +368,5 @@ def test_kept_settings_that_make_no_sense_are_replaced(workspace, open_page):
     assert calm(app)
     assert app.header[0].value == LESSONS[0].title
     assert app.number_input(key="learn:reasons_seed").value == 0
+    assert not verdicts(app)
     assert app.button(key="learn:reveal").disabled

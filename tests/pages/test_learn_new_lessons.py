@@ -1,4 +1,4 @@
-"""Lessons on the missing indicator, auxiliary variables, the outcome, and on one's own table."""
+"""Lessons beyond the first six: answers, settings and links on the page."""
 
 import base64
 import json
@@ -17,6 +17,10 @@ LESSONS_AND_ANSWERS = {
     "auxiliary": ("all", {"rule": "stress", "correlation": 0.2}, "little"),
     "outcome": ("flatter", {"model": "guess", "missing": 30}, "steeper"),
     "own": ("flatter", {"rule": "chance"}, "same"),
+    "sensitivity": ("more", {"share": 0.1}, "more"),
+    "judge": ("scattered", {"purpose": "values"}, "line"),
+    "rubin": ("80", {"share": 0.65, "m": 20}, "60"),
+    "leakage": ("higher", {"way": "mean"}, "same"),
 }
 
 

@@ -21,16 +21,39 @@ def calm(app):
     return not app.exception and not app.error
 
 
-def figure(app, key):
-    """Return the figure drawn under a key as plain data."""
-    (spec,) = [
-        json.loads(chart.proto.spec) for chart in app.get("plotly_chart") if chart_key(chart) == key
+def live(app):
+    """Return what the live figure gets."""
+    return json.loads(component(app).proto.json)
+
+
+def component(app):
+    (found,) = [
+        one for one in app.get("bidi_component") if one.proto.component_name == "pmae_masking_lab"
     ]
-    return spec
+    return found
 
 
-def numbers(packed):
-    """Return an array of a figure, which Plotly writes as bytes."""
+def release(app, **settings):
+    """Let go of the live figure, as a browser tells it."""
+    states = app._tree.get_widget_states()
+    state = states.widgets.add()
+    state.id = f"$$STREAMLIT_INTERNAL_KEY_{component(app).proto.id}__events"
+    state.json_trigger_value = json.dumps([{"event": "released", "value": settings}])
+    return app._run(states)
+
+
+def notes(app):
+    return " ".join(note["head"] + note["text"] for note in live(app)["notes"])
+
+
+def weights(app):
+    """Return M_j of each column in the figure that Python draws."""
+    (spec,) = [
+        json.loads(chart.proto.spec)
+        for chart in app.get("plotly_chart")
+        if chart_key(chart) == "masking-weights"
+    ]
+    packed = spec["data"][0]["x"]
     return np.frombuffer(base64.b64decode(packed["bdata"]), dtype=packed["dtype"])
 
 
@@ -42,87 +65,82 @@ def insulin(n_rows=100):
     return frame
 
 
-def test_the_sample_is_shown_with_five_figures(open_page):
+def test_the_sample_is_shown_with_the_live_figure_and_three_others(open_page):
     app = open_page(PAGE)
 
     assert calm(app)
     assert app.title[0].value == "Masking lab"
-    assert len(app.get("plotly_chart")) == 5
-    assert "Column `triglycerides` is observed in 67.5% of rows" in text_of(app)
+    assert live(app)["table"]["names"][0] == "triglycerides"
+    assert len(app.get("plotly_chart")) == 3
 
 
-def test_the_sentence_of_the_column_follows_the_sliders(fill, open_page):
+def test_a_release_is_kept_and_what_python_draws_follows(fill, open_page, workspace):
     fill(insulin())
-
     app = open_page(PAGE)
-    assert "observed in 26% of rows: 55.2% of its observed cells are masked" in text_of(app)
+    assert weights(app) == pytest.approx([masking_probability(0.26).item(), 0])
 
-    app.slider(key="masking_lab:a").set_value(0.2).run()
+    app = release(app, function="logit", a=0.237, b=0.3)
+
     assert calm(app)
-    assert "observed in 26% of rows: 70.9% of its observed cells are masked" in text_of(app)
+    assert weights(app) == pytest.approx([masking_probability(0.26, a=0.237, b=0.3).item(), 0])
+    assert workspace.get("masking_lab") == {"function": "logit", "a": 0.237, "b": 0.3}
+    values = live(app)["settings"]["values"]
+    assert (values["a"], values["b"]) == (0.237, 0.3)
 
-    app.slider(key="masking_lab:b").set_value(0.3).run()
-    assert "observed in 26% of rows: 50.9% of its observed cells are masked" in text_of(app)
 
-
-def test_the_points_and_cells_move_with_the_sliders(fill, open_page):
+def test_the_highlighted_column_is_kept_once_it_is_chosen(fill, open_page, workspace):
     fill(insulin())
     app = open_page(PAGE)
-    cells = figure(app, "masking-cells-yours")["data"][0]["z"]
+    assert live(app)["settings"]["focus"] is None
 
-    app.slider(key="masking_lab:a").set_value(0.4).run()
+    app = release(app, function="logit", a=0.05, b=0.5, focus="age")
 
-    points = numbers(figure(app, "masking-curve")["data"][2]["y"])
-    assert points[0] == pytest.approx(masking_probability(0.26, a=0.4).item(), abs=1e-3)
-    assert figure(app, "masking-cells-yours")["data"][0]["z"] != cells
+    assert live(app)["settings"]["focus"] == "age"
+    assert workspace.get("masking_lab")["focus"] == "age"
 
 
 @pytest.mark.parametrize("function", list_masking_functions(), ids=lambda f: f.name)
 def test_each_function_has_its_sliders_and_its_formula(fill, open_page, function):
     fill(insulin())
-    app = open_page(PAGE)
 
-    app.selectbox(key="masking_lab:function").select(function.name).run()
+    app = release(open_page(PAGE), function=function.name)
 
     assert calm(app)
-    assert [slider.key for slider in app.slider] == [
-        f"masking_lab:{name}" for name in function.parameters
-    ]
+    settings = live(app)["settings"]
+    (offered,) = [one for one in live(app)["functions"] if one["name"] == settings["function"]]
+    assert offered["name"] == function.name
+    assert [one["name"] for one in offered["parameters"]] == list(function.parameters)
     assert function.formula in text_of(app)
 
 
 @pytest.mark.parametrize(
-    ("preset", "function", "params", "words"),
+    ("preset", "words"),
     [
-        ("a too large", "logit", {"a": 1.0, "b": 0.5}, "turns the curve into a step"),
-        ("a too small", "logit", {"a": 0.0, "b": 0.5}, "this is uniform masking"),
-        ("Uniform", "constant", {"rate": 0.5}, "masked at the same rate"),
-        ("Negative a", "logit", {"a": -0.1, "b": 0.5}, "The curve rises"),
+        ("a too large", "turns the curve into a step"),
+        ("a too small", "a = 0 is too small to matter"),
+        ("Constant", "masked at the same rate"),
+        ("Negative a", "The curve rises"),
     ],
 )
-def test_a_preset_sets_function_and_sliders(
-    drawn, fill, open_page, preset, function, params, words
-):
+def test_a_preset_brings_its_note(fill, open_page, preset, words):
     fill(insulin())
     app = open_page(PAGE)
+    (settings,) = [one["settings"] for one in live(app)["presets"] if one["title"] == preset]
 
-    app.button(key=f"masking_lab:preset:{preset}").click().run()
+    app = release(app, **settings)
 
     assert calm(app)
-    assert drawn(app.selectbox, "masking_lab:function").value == function
-    assert {n: drawn(app.slider, f"masking_lab:{n}").value for n in params} == params
-    assert words in text_of(app)
+    assert words in notes(app)
 
 
 def test_the_settings_are_there_when_the_page_is_opened_again(open_page):
-    open_page(PAGE).slider(key="masking_lab:a").set_value(0.3).run()
+    release(open_page(PAGE), function="logit", a=0.3, b=0.5)
 
-    assert open_page(PAGE).slider(key="masking_lab:a").value == 0.3
+    assert live(open_page(PAGE))["settings"]["values"]["a"] == 0.3
 
 
 def test_the_link_carries_the_settings(open_page):
-    app = open_page(PAGE)
-    app.slider(key="masking_lab:a").set_value(0.3).run()
+    app = release(open_page(PAGE), function="logit", a=0.3, b=0.5)
 
     (link,) = [code.value for code in app.code if "s=" in code.value]
     shared = link.split("s=")[1]
@@ -132,15 +150,37 @@ def test_the_link_carries_the_settings(open_page):
     assert content == ["masking_lab", {"function": "logit", "a": 0.3, "b": 0.5}]
 
 
+def test_the_masking_is_used_in_train_also_after_it_was_left_there(open_page, workspace):
+    workspace.update("train", lab_masking=False)
+    app = release(open_page(PAGE), function="constant", rate=0.3)
+
+    app.button(key="masking_lab:train").click().run()
+
+    assert workspace.get("train")["lab_masking"] is True
+    train = open_page("train.py")
+    assert "Constant with rate = 0.3" in text_of(train).replace("\\", "")
+
+
 def test_settings_out_of_range_are_moved_into_it(workspace, open_page):
     workspace.update("masking_lab", a=1e9, b="much", function="magic", focus=["?"])
 
     app = open_page(PAGE)
 
     assert calm(app)
-    assert app.slider(key="masking_lab:a").value == 1.0
-    assert app.slider(key="masking_lab:b").value == 0.5
-    assert app.selectbox(key="masking_lab:function").value == "logit"
+    settings = live(app)["settings"]
+    assert settings["function"] == "logit"
+    assert (settings["values"]["a"], settings["values"]["b"]) == (1.0, 0.5)
+    assert settings["focus"] is None
+
+
+@pytest.mark.parametrize("sent", [{"function": 7, "a": "x"}, {"focus": "nobody"}, {}])
+def test_what_a_browser_may_send_breaks_nothing(fill, open_page, sent):
+    fill(insulin())
+
+    app = release(open_page(PAGE), **sent)
+
+    assert calm(app)
+    assert live(app)["settings"]["values"]["a"] == 0.05
 
 
 def test_a_complete_table_says_where_to_simulate_missing_values(fill, open_page):
@@ -149,8 +189,8 @@ def test_a_complete_table_says_where_to_simulate_missing_values(fill, open_page)
     app = open_page(PAGE)
 
     assert calm(app)
-    assert "This table has no missing values" in text_of(app)
-    assert "Amputation lab" in text_of(app)
+    assert "This table has no missing values" in notes(app)
+    assert "Amputation lab" in notes(app)
 
 
 def test_the_missing_values_of_a_scenario_can_be_chosen(fill, open_page):
@@ -159,11 +199,14 @@ def test_the_missing_values_of_a_scenario_can_be_chosen(fill, open_page):
     workspace.save_scenario("half of *x*", Scenario(columns=("x",), proportions=0.5).to_dict())
     workspace.save_scenario("broken", {"pattern": "striped"})
     app = open_page(PAGE)
-    assert "This table has no missing values" in text_of(app)
+    assert "This table has no missing values" in notes(app)
+    before = live(app)["table"]
 
     app.selectbox(key="masking_lab:source").select("half of *x*").run()
     assert calm(app)
-    assert "Column `x` is observed in" in text_of(app)
+    assert live(app)["table"]["key"] != before["key"]
+    assert live(app)["table"]["names"][0] == "x"
+    assert live(app)["table"]["pObs"][0] < 0.7
 
     app.selectbox(key="masking_lab:source").select("broken").run()
     assert not app.exception
@@ -194,7 +237,7 @@ def test_tiny_tables_give_a_sentence_or_a_picture(fill, open_page, frame):
     app = open_page(PAGE)
 
     assert calm(app)
-    assert "No column of this table can be learned" in text_of(app) or app.get("plotly_chart")
+    assert "No column of this table can be learned" in text_of(app) or live(app)
 
 
 def test_many_columns_are_shortened_and_said_so(fill, open_page):
@@ -215,5 +258,6 @@ def test_markup_in_names_is_text(fill, open_page):
     app = open_page(PAGE)
 
     assert calm(app)
-    assert f"`{name}`" in text_of(app)
+    assert live(app)["table"]["names"][0] == name  # as data: the browser sets it as text
+    assert component(app).proto.html_content.count("script") == 0
     assert all("<script>" not in chart.proto.spec for chart in app.get("plotly_chart"))

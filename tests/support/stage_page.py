@@ -1,4 +1,4 @@
-"""A page with one stage per kind of layer, for tests of the stage: ``streamlit run`` it."""
+"""A page with a stage and scenes of all layers, for tests of the stage: ``streamlit run`` it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from dashboard.components.stage.scene import (
 )
 
 HOSTILE = "<img src=x onerror=alert(1)>"
-N_POINTS = 80
 
 
-def scatter(n_points: int = N_POINTS) -> Scene:
+def scatter(n_points: int = 80) -> Scene:
     """Return points that go missing one by one, a line that tilts and a mark that moves."""
     rng = np.random.default_rng(0)
     age = rng.uniform(20, 80, n_points)
@@ -167,9 +166,24 @@ def sensitivity() -> Scene:
     )
 
 
+def many_points() -> Scene:
+    """Return more points than the stage draws as elements."""
+    return scatter(4_000)
+
+
 def still() -> Scene:
     """Return a picture with one state."""
     return scatter().first()
+
+
+SCENES = {
+    "scatter": scatter,
+    "many points": many_points,
+    "staircase": staircase,
+    "coverage": coverage,
+    "sensitivity": sensitivity,
+    "still": still,
+}
 
 
 def show() -> None:
@@ -181,15 +195,15 @@ def show() -> None:
 
     st.set_page_config(layout="wide")
     st.html(ROOT / "dashboard" / "shell" / "style.css")
-    st.button("Rerun")
-    play = st.checkbox("Reveal")
-    many = st.checkbox("Many points")
-    show_stage(scatter(4_000 if many else N_POINTS), key="scatter", play=play)
-    show_stage(staircase(), key="staircase", play=play)
-    show_stage(coverage(), key="coverage", play=play)
-    value = show_stage(sensitivity(), key="sensitivity", play=play)
-    st.write(f"Python has {value}")
-    show_stage(still(), key="still")
+    st.session_state.runs = st.session_state.get("runs", 0) + 1
+    with st.container(horizontal=True):
+        st.button("Rerun")
+        play = st.checkbox("Reveal")
+    shown = st.radio("Scene", [*SCENES, "nothing"], horizontal=True)
+    if shown not in SCENES:
+        return
+    value = show_stage(SCENES[shown](), key="stage", play=play)
+    st.write(f"Run {st.session_state.runs}: Python has {value}.")
 
 
 if __name__ == "__main__":

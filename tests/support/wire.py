@@ -63,6 +63,7 @@ class WireVisitor:
 
     def __post_init__(self) -> None:
         self._page = ""
+        self._page_hash = ""
         self._states: dict[str, WidgetState] = {}
         self._messages: dict[str, bytes] = {}
         self._refreshing: set[str] = set()
@@ -87,7 +88,7 @@ class WireVisitor:
 
     def open(self, page: str) -> None:
         """Go to a page by its name in the address, as ``masking_lab``."""
-        self._page = page
+        self._page, self._page_hash = page, ""
         self._states.clear()
         self._run()
 
@@ -106,13 +107,6 @@ class WireVisitor:
         for fragment in sorted(self._refreshing):
             self._run(fragment)
 
-    def release(self, component: str, event: str, value: Any) -> None:
-        """Let go of something in a component, which tells the server."""
-        widget = self.widgets[component]
-        state = WidgetState(id=f"$$STREAMLIT_INTERNAL_KEY_{widget.proto.id}__events")
-        state.json_trigger_value = json.dumps([{"event": event, "value": value}])
-        self._run(widget.fragment, state)
-
     def set(self, label: str, value: float | str) -> None:
         """Move a slider to a number, or choose an option of a list by its text."""
         widget = self.widgets[label]
@@ -124,11 +118,19 @@ class WireVisitor:
         self._states[state.id] = state
         self._run(widget.fragment)
 
+    def trigger(self, component: str, event: str, value: Any) -> None:
+        """Let a component of ours, found by its registered name, tell Python something."""
+        widget = self.widgets[component]
+        state = WidgetState(id=f"$$STREAMLIT_INTERNAL_KEY_{widget.proto.id}__events")
+        state.json_trigger_value = json.dumps([{"event": event, "value": value}])
+        self._run(widget.fragment, state)
+
     def _run(self, fragment: str = "", pressed: WidgetState | None = None) -> None:
         """Ask for a run of the script and wait for its end; remember how long that took."""
         message = BackMsg()
         run = message.rerun_script
         run.query_string, run.page_name, run.fragment_id = self.query, self._page, fragment
+        run.page_script_hash = self._page_hash  # else the server takes it for another page
         run.context_info.url = f"{self.address}/{self._page}"
         run.widget_states.widgets.extend(self._states.values())
         if pressed is not None:
@@ -160,6 +162,8 @@ class WireVisitor:
         kind = message.WhichOneof("type")
         if kind == "page_info_changed":
             self.query = message.page_info_changed.query_string
+        elif kind == "navigation":
+            self._page_hash = message.navigation.page_script_hash
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             self._note(message.delta.new_element, message.delta.fragment_id)
         elif kind == "auto_rerun":

@@ -1,6 +1,7 @@
 // Elements of SVG, and text that is measured before it is placed.
 
 const SVG = "http://www.w3.org/2000/svg";
+const LINE = 16; // pixels from one line of text to the next
 
 function add(parent, name, attributes = {}) {
   const element = document.createElementNS(SVG, name);
@@ -24,8 +25,10 @@ function addText(parent, words, attributes) {
 }
 
 /** Lines of text below each other; y is the base of the first one. */
-function addLines(parent, lines, { y, lineHeight, ...attributes }) {
-  lines.forEach((line, k) => addText(parent, line, { ...attributes, y: pixels(y + k * lineHeight) }));
+function addLines(parent, lines, { y, lineHeight = LINE, ...attributes }) {
+  lines.forEach((line, k) => {
+    addText(parent, line, { ...attributes, y: pixels(y + k * lineHeight) });
+  });
 }
 
 /** The canvas behind the picture, for more points than the browser can move as elements. */

@@ -1,6 +1,7 @@
 // The layers of a panel. Each knows its state (what moves), and builds elements that it updates.
 
 const MOST_CIRCLES = 1500; // more points are drawn on the canvas
+const TINY = 6; // pixels; smaller cells touch each other
 
 function colorsOf(layer, state, n) {
   const colors = state > 0 && layer.color_after != null ? layer.color_after : layer.color;
@@ -133,9 +134,8 @@ function buildMark(layer, plot) {
     set(line, { opacity: pixels(opacity) });
     if (layer.axis === "x") {
       const place = clamp(plot.x(value), plot.left, plot.right);
-      const top = label ? label.bottom : plot.top;
+      const top = label ? label.placeX(place, words, opacity) : plot.top;
       set(line, { x1: pixels(place), x2: pixels(place), y1: pixels(top), y2: plot.bottom });
-      label?.placeX(place, words, opacity);
     } else {
       const place = clamp(plot.y(value), plot.top, plot.bottom);
       set(line, { x1: plot.left, x2: plot.right, y1: pixels(place), y2: pixels(place) });
@@ -179,16 +179,18 @@ function buildCells(layer, plot) {
     colors.map((_, column) => addCell(plot, layer.words?.[row][column])),
   );
   const nColumns = layer.columns.length;
+  const kind = `cell ${layer.words ? "worded" : ""} ${grid.height < TINY ? "tiny" : ""}`;
   return ({ row, column, color }) => {
     const x = column.map((place) => pixels(grid.left + place * grid.width));
     const y = row.map((place) => pixels(grid.top + place * grid.height));
-    names.forEach((name, k) =>
-      set(name, { transform: `translate(${pixels(x[k] + grid.width / 2)} ${pixels(grid.top - 6)})` }),
-    );
+    names.forEach((name, k) => {
+      const middle = pixels(x[k] + grid.width / 2);
+      set(name, { transform: `translate(${middle} ${pixels(grid.top - 6)})` });
+    });
     rows.forEach((words, k) => set(words, { y: pixels(y[k] + grid.height / 2 + 4) }));
     cells.forEach((cell, k) =>
       set(cell, {
-        class: `cell ${layer.words ? "worded" : ""} ${color[k]}`,
+        class: `${kind} ${color[k]}`,
         transform: `translate(${x[k % nColumns]} ${y[Math.floor(k / nColumns)]})`,
       }),
     );
@@ -210,7 +212,7 @@ function addColumnName({ group, grid, ruler }, name) {
 
 function addCell({ group, grid, ruler }, words) {
   const cell = add(group, "g");
-  const gap = Math.min(grid.width, grid.height) > 6 ? 1 : 0;
+  const gap = Math.min(grid.width, grid.height) < TINY ? 0 : 1;
   add(cell, "rect", {
     width: pixels(grid.width - gap),
     height: pixels(grid.height - gap),

@@ -53,7 +53,8 @@ function ticksOf(axis, most) {
 function niceStep(wanted) {
   const power = 10 ** Math.floor(Math.log10(wanted));
   const ratio = wanted / power;
-  return power * [1, 2, 5, 10].find((step, k, steps) => ratio < Math.sqrt(step * (steps[k + 1] ?? Infinity)));
+  const next = { 1: 2, 2: 5, 5: 10, 10: Infinity };
+  return power * [1, 2, 5, 10].find((step) => ratio < Math.sqrt(step * next[step]));
 }
 
 /** How many decimals tell values apart that are a step from each other. */

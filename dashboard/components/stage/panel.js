@@ -1,11 +1,12 @@
 // A panel: first planned (what needs how much room), then built.
 
-const LINE = 16; // pixels from one line of text to the next
+const LEGEND_LINE = LINE + 2;
 const TITLE = { size: 14, weight: 600, line: 19 };
 const WORDS = { size: 12, weight: 600 };
 const RIGHT = 14; // pixels beside the plot, for half of the last value on the axis
 const GAP = 28; // pixels between panels
 const NARROW = 560; // pixels; panels of a narrower stage stand below each other
+const SHARE_BELOW = 0.8; // of the height that each of them has there
 const CELL = { widest: 130, tallest: 30, worded: 17 }; // pixels
 const NAME = { lines: 2, line: 14, longest: 100 }; // names of columns: pixels, but for their lines
 
@@ -17,15 +18,19 @@ function planPanels(panels, width, height, ruler) {
   const nColumns = below ? 1 : panels.length;
   const each = (width - GAP * (nColumns - 1)) / nColumns;
   const plans = panels.map((panel, k) => {
-    const left = below ? 0 : k * (each + GAP);
-    return planPanel(panel, { left, top: 0, width: each, height: below ? 0.8 * height : height }, ruler);
+    const box = { left: below ? 0 : k * (each + GAP), top: 0, width: each, height };
+    if (below) box.height *= SHARE_BELOW;
+    return planPanel(panel, box, ruler);
   });
   let top = 0;
   for (const row of below ? plans.map((plan) => [plan]) : [plans]) {
     // Plots beside each other begin and end at the same height.
     const header = Math.max(...row.map((plan) => plan.header));
     const tallest = Math.max(...row.map((plan) => plan.box.height));
-    row.forEach((plan) => Object.assign(plan, { header, box: { ...plan.box, top, height: tallest } }));
+    for (const plan of row) {
+      plan.header = header;
+      Object.assign(plan.box, { top, height: tallest });
+    }
     top += tallest + GAP;
   }
   return { plans, height: top - GAP };
@@ -43,16 +48,21 @@ function planPanel(panel, box, ruler) {
 }
 
 function planLegend(layers, width, ruler) {
-  const entries = [];
+  const entries = layers.flatMap((layer, index) =>
+    layer.label ? [{ layer, index, width: 20 + ruler.width(layer.label) }] : [],
+  );
+  const nRows = Math.max(0, ...legendPlaces(entries, width).map(({ row }) => row + 1));
+  return { entries, height: nRows ? nRows * LEGEND_LINE + 4 : 0 };
+}
+
+function legendPlaces(entries, widest) {
   let [x, row] = [0, 0];
-  layers.forEach((layer, index) => {
-    if (!layer.label) return;
-    const room = 20 + ruler.width(layer.label) + 16;
-    if (x > 0 && x + room - 16 > width) [x, row] = [0, row + 1];
-    entries.push({ layer, index, x, row });
-    x += room;
+  return entries.map(({ width }) => {
+    if (x > 0 && x + width > widest) [x, row] = [0, row + 1];
+    const place = { x, row };
+    x += width + 16;
+    return place;
   });
-  return { entries, height: entries.length ? (row + 1) * (LINE + 2) + 4 : 0 };
 }
 
 function planAxes(plan) {
@@ -67,7 +77,8 @@ function planAxes(plan) {
 
   plan.xTicks = ticksOf(panel.x, Math.min(10, (plan.right - plan.left) / 70));
   const places = plan.xTicks.map(({ value }) => plan.x(value));
-  const apart = Math.min(...places.slice(1).map((place, k) => place - places[k]), plan.right - plan.left);
+  const gaps = places.slice(1).map((place, k) => place - places[k]);
+  const apart = Math.min(...gaps, plan.right - plan.left);
   plan.xTicks.forEach((tick) => (tick.lines = ruler.wrapped(tick.words, apart - 6)));
   const tickLines = Math.max(0, ...plan.xTicks.map(({ lines }) => lines.length));
   plan.xLabel = panel.x.label ? ruler.wrapped(panel.x.label, box.width) : [];
@@ -108,7 +119,7 @@ function planCells(plan) {
  * other, or the label of the vertical axis, which stands in the lowest rows.
  */
 function planFlags({ panel, box, x, yLabel, ruler }) {
-  const marks = panel.layers.filter(({ kind, axis, words }) => kind === "mark" && axis === "x" && words.some(Boolean));
+  const marks = wordedMarks(panel).filter(({ axis }) => axis === "x");
   const spans = new Map(
     marks.map((mark) => [
       mark,
@@ -137,6 +148,10 @@ function planFlags({ panel, box, x, yLabel, ruler }) {
   return rows;
 }
 
+function wordedMarks({ layers }) {
+  return layers.filter(({ kind, words }) => kind === "mark" && words.some(Boolean));
+}
+
 /** Where words to the right of a vertical line begin, kept within the panel. */
 function flagPlace(line, width, box) {
   return clamp(line + 5, box.left, Math.max(box.left, box.left + box.width - width - 2));
@@ -157,14 +172,15 @@ function buildPanel(plan, svg, paper) {
     bottom: box.top + box.height - plan.footer,
     labels: new Map(),
   };
-  addLines(group, plan.title, { class: "title", x: box.left, y: box.top + 14, lineHeight: TITLE.line });
+  const title = { class: "title", x: box.left, y: box.top + 14, lineHeight: TITLE.line };
+  addLines(group, plan.title, title);
   const updateLegend = buildLegend(plan, group);
   if (panel.x && panel.y) buildAxes(plan, plot);
   else plot.grid = { ...plan.grid, top: top + plan.grid.nameHeight };
   const updateLayers = panel.layers.map((layer) => LAYERS[layer.kind].build(layer, plot));
   const levels = [...plot.labels.values()].filter((label) => label.wanted !== undefined);
   // Words lie above all lines.
-  for (const { element } of plot.labels.values()) group.append(element);
+  group.append(...group.querySelectorAll(".name, .words"));
   return (states) => {
     states.forEach((state, k) => updateLayers[k](state));
     dodge(levels, plot);
@@ -173,20 +189,26 @@ function buildPanel(plan, svg, paper) {
 }
 
 function buildLegend({ legend, title, box }, group) {
-  const entries = legend.entries.map(({ layer, index, x, row }) => {
-    const entry = add(group, "g");
-    const [left, middle] = [box.left + x, box.top + title.length * TITLE.line + row * (LINE + 2) + 9];
-    addSample(entry, layer, left, middle);
-    addText(entry, layer.label, { x: pixels(left + 20), y: middle + 4 });
-    return { entry, index, color: colorsOf(layer, 0, 1)[0] };
+  const entries = legend.entries.map(({ layer, index, width }) => {
+    const element = add(group, "g", { class: "legend" });
+    addSample(element, layer);
+    addText(element, layer.label, { x: 20, y: 4 });
+    return { element, index, width, color: colorsOf(layer, 0, 1)[0] };
   });
+  const top = box.top + title.length * TITLE.line + 9;
   // What is not to be seen yet has no name either: that would give the solution away.
-  return (states) =>
-    entries.forEach(({ entry, index, color }) => {
-      const seen = [states[index].opacity].flat().some((opacity) => opacity > 0.02);
+  return (states) => {
+    const isSeen = ({ index }) => [states[index].opacity].flat().some((opacity) => opacity > 0.02);
+    const seen = entries.filter(isSeen);
+    const places = legendPlaces(seen, box.width);
+    seen.forEach(({ element, index, color }, k) => {
+      const { x, row } = places[k];
+      element.style.transform = `translate(${box.left + x}px, ${top + row * LEGEND_LINE}px)`;
       const shown = states[index].color ? mostCommon(states[index].color) : color;
-      set(entry, { class: `legend ${shown}`, opacity: seen ? 1 : 0 });
+      set(element, { class: `legend ${shown}` });
     });
+    for (const entry of entries) set(entry.element, { opacity: seen.includes(entry) ? 1 : 0 });
+  };
 }
 
 function mostCommon(colors) {
@@ -195,76 +217,81 @@ function mostCommon(colors) {
   return [...counts].reduce((most, entry) => (entry[1] > most[1] ? entry : most))[0];
 }
 
-function addSample(entry, layer, left, middle) {
+function addSample(entry, layer) {
   if (layer.kind === "points") {
-    add(entry, "circle", { class: "dot", cx: pixels(left + 7), cy: middle, r: 4.5 });
+    add(entry, "circle", { class: "dot", cx: 7, r: 4.5 });
   } else if (layer.kind === "bars") {
-    const square = { x: left + 2, y: middle - 5, width: 11, height: 11, rx: 2 };
-    add(entry, "rect", { class: "bar", ...square, opacity: 0.8 });
+    add(entry, "rect", { class: "bar", x: 2, y: -5, width: 11, height: 11, rx: 2, opacity: 0.8 });
   } else {
-    const line = { x1: left, x2: left + 15, y1: middle, y2: middle, "stroke-width": 3 };
-    add(entry, "line", { class: layer.dashed ? "sample dashed" : "sample", ...line });
+    const dashed = layer.dashed ? "dashed" : "";
+    add(entry, "line", { class: `sample ${dashed}`, x2: 15, "stroke-width": 3 });
   }
 }
 
 function buildAxes(plan, plot) {
-  const { panel, box, x, ruler } = plan;
+  const { panel, x } = plan;
   const { group, left, right, top, bottom } = plot;
-  const y = scaleOf(panel.y, bottom, top);
-  const clip = `stage-clip-${++clips}`;
   const frame = { x: left, y: top, width: pixels(right - left), height: pixels(bottom - top) };
   add(group, "rect", { class: "frame", ...frame });
+  const clip = `stage-clip-${++clips}`;
   // Dots on the edge are not cut.
   const room = { x: left - 5, y: top - 5, width: right - left + 10, height: bottom - top + 10 };
   add(add(group, "clipPath", { id: clip }), "rect", room);
-  Object.assign(plot, { x, y, clippedGroup: () => add(group, "g", { "clip-path": `url(#${clip})` }) });
+  plot.clippedGroup = () => add(group, "g", { "clip-path": `url(#${clip})` });
+  plot.x = x;
+  plot.y = scaleOf(panel.y, bottom, top);
+  buildVerticalAxis(plan, plot);
+  buildHorizontalAxis(plan, plot);
+  for (const mark of wordedMarks(panel)) {
+    const element = addText(group, "", { class: `words ${mark.color}` });
+    const label =
+      mark.axis === "x"
+        ? flag(element, plan, top - plan.flags.get(mark) * LINE)
+        : level(element, plan);
+    plot.labels.set(mark, label);
+  }
+}
 
-  const labelBase = top - 8 - (plan.yLabel.length - 1) * LINE;
-  addLines(group, plan.yLabel, { x: box.left, y: labelBase, lineHeight: LINE });
-  for (const { value, lines } of plan.yTicks) {
+function buildVerticalAxis({ box, yLabel, yTicks }, { group, left, right, top, y }) {
+  const first = top - 8 - (yLabel.length - 1) * LINE;
+  addLines(group, yLabel, { class: "name", x: box.left, y: first });
+  const lineHeight = LINE - 3;
+  for (const { value, lines } of yTicks) {
     const place = pixels(y(value));
     add(group, "line", { class: "grid", x1: left, x2: right, y1: place, y2: place });
-    const first = place + 4 - ((lines.length - 1) * (LINE - 3)) / 2;
-    addLines(group, lines, { x: pixels(left - 8), y: first, lineHeight: LINE - 3, "text-anchor": "end" });
+    const base = place + 4 - ((lines.length - 1) * lineHeight) / 2;
+    const end = { x: pixels(left - 8), "text-anchor": "end" };
+    addLines(group, lines, { ...end, y: base, lineHeight });
   }
+}
+
+function buildHorizontalAxis({ box, ruler, xLabel, xTicks }, plot) {
+  const { group, left, right, top, bottom, x } = plot;
   let free = -Infinity; // where the words of the next value may begin
-  for (const { value, lines } of plan.xTicks) {
+  for (const { value, lines } of xTicks) {
     const place = pixels(x(value));
     add(group, "line", { class: "grid", x1: place, x2: place, y1: top, y2: bottom });
     const half = Math.max(...lines.map((line) => ruler.width(line))) / 2;
     const middle = clamp(place, box.left + half, box.left + box.width - half);
     if (middle - half < free) continue;
     free = middle + half + 4;
-    addLines(group, lines, { x: pixels(middle), y: bottom + LINE, lineHeight: LINE, "text-anchor": "middle" });
+    addLines(group, lines, { x: pixels(middle), y: bottom + LINE, "text-anchor": "middle" });
   }
   add(group, "line", { class: "base", x1: left, x2: right, y1: bottom, y2: bottom });
-  const lastLine = box.top + box.height - 4 - (plan.xLabel.length - 1) * LINE;
-  addLines(group, plan.xLabel, {
-    x: pixels((left + right) / 2),
-    y: lastLine,
-    lineHeight: LINE,
-    "text-anchor": "middle",
-  });
-
-  for (const layer of panel.layers) {
-    if (layer.kind !== "mark" || !layer.words.some(Boolean)) continue;
-    const element = addText(group, "", { class: `words ${layer.color}` });
-    plot.labels.set(
-      layer,
-      layer.axis === "x" ? flag(element, plan, top - plan.flags.get(layer) * LINE) : level(element, plan),
-    );
-  }
+  const first = box.top + box.height - 4 - (xLabel.length - 1) * LINE;
+  addLines(group, xLabel, { x: pixels((left + right) / 2), y: first, "text-anchor": "middle" });
 }
 
 /** The words of a vertical mark, in their row above the plot. */
 function flag(element, { box, ruler }, bottom) {
   return {
     element,
-    bottom: bottom - LINE - 1,
+    /** Place the words beside a line, and return where that may begin. */
     placeX(line, words, opacity) {
       if (element.textContent !== words) element.textContent = words;
       const left = flagPlace(line, ruler.width(words, WORDS), box);
       set(element, { x: pixels(left), y: bottom - 8, opacity: pixels(opacity) });
+      return left < line && words ? bottom - 4 : bottom - LINE - 1;
     },
   };
 }

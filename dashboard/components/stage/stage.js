@@ -35,7 +35,8 @@ class Stage {
     this.print.addEventListener("change", this.redraw);
     this.rebuild = () => this.fit({ again: true });
     document.fonts.addEventListener("loadingdone", this.rebuild); // text has another width now
-    this.sight = new IntersectionObserver((entries) => this.seen(entries.at(-1)), { threshold: 0.3 });
+    const inSight = { threshold: 0.3 }; // the share that must be seen
+    this.sight = new IntersectionObserver((entries) => this.seen(entries.at(-1)), inSight);
     // In the next frame: what changes its own size while it is measured is an error to browsers.
     this.resizing = new ResizeObserver(() => requestAnimationFrame(() => this.fit()));
     this.resizing.observe(element);
@@ -84,8 +85,11 @@ class Stage {
     this.scene = scene;
     const layers = scene.panels.flatMap((panel) => panel.layers);
     this.staggered = layers.map((layer) => LAYERS[layer.kind].staggered ?? false);
-    this.states = scene.states.map((_, k) => layers.map((layer) => LAYERS[layer.kind].state(layer, k)));
-    if (remembered.get(key)?.digest !== digest) remembered.set(key, { digest, state: 0, played: false });
+    const stateOf = (layer, k) => LAYERS[layer.kind].state(layer, k);
+    this.states = scene.states.map((_, k) => layers.map((layer) => stateOf(layer, k)));
+    if (remembered.get(key)?.digest !== digest) {
+      remembered.set(key, { digest, state: 0, played: false });
+    }
     this.memory = remembered.get(key);
     this.buildSteps();
     this.buildSlider();
@@ -152,7 +156,7 @@ class Stage {
     cancelAnimationFrame(this.frame);
   }
 
-  /** Call a function in each frame with the share of the time that is over. Stopped, it never ends. */
+  /** Call a function per frame with the share of the time that is over. Stopped, it never ends. */
   animate(milliseconds, step) {
     return new Promise((done) => {
       let start;
@@ -184,7 +188,8 @@ class Stage {
     const to = this.states[state];
     this.arriveAt(state);
     return this.animate(STEP_MILLISECONDS, (share) => {
-      this.present = to.map((layer, k) => between(from[k], layer, paceOf(share, this.staggered[k])));
+      const paces = this.staggered.map((staggered) => paceOf(share, staggered));
+      this.present = to.map((layer, k) => between(from[k], layer, paces[k]));
       this.draw();
     });
   }

@@ -22,8 +22,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         default="outcome",
         options=list(WAYS),
         format_func=lambda key: WAYS[key].title,
+        help="A regression, or the mean, over all rows that have a BMI: training and test rows.",
     )
-    st.caption(f":material/info: {WAYS[way].rule}")
     leak = _leak(way, seed)
     solution = solution_scene(leak)
     return Exercise(
@@ -48,8 +48,8 @@ def solution_scene(leak: Leak) -> Scene:
         states=["Test rows", "As new patients", "Imputed after the split"],
         captions=[
             f"Test rows, imputed before the split: R² {leak.scores['before']:.2f}.",
-            "The same model and rows, imputed as for new patients: without their blood pressure "
-            f"and by the training rows alone. R² {leak.scores['as_new']:.2f}.",
+            "The same rows as new patients, imputed from training rows without their blood "
+            f"pressure: R² {leak.scores['as_new']:.2f}.",
             f"Imputed after the split, in training and test rows: R² {leak.scores['after']:.2f}.",
         ],
         description="True against predicted blood pressure of the test rows, and the R² of each "

@@ -127,9 +127,8 @@ def coverage_scene(hundred: Hundred) -> Scene:
         truth=95,
         truth_words="95 as promised",
         label="intervals of 100 that contain the true mean",
-        caption=f"{len(single)} hundreds of studies. From one imputation, {single.min()} to "
-        f"{single.max()} of 100 intervals contain the true mean; by Rubin's rules, {pooled.min()} "
-        f"to {pooled.max()}.",
+        caption=f"In {len(single)} hundreds of studies: {single.min()} to {single.max()} of 100 "
+        f"from one imputation, {pooled.min()} to {pooled.max()} by Rubin's rules.",
         colors={one: "neutral", rules: "imputed"},
         step=1,
     )

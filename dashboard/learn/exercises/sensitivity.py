@@ -197,9 +197,8 @@ def repeated_scene(tipped: Tipped) -> Scene:
         truth=SPREAD,
         truth_words="SD of improvements",
         label="mmHg",
-        caption=f"In {len(multiples)} other trials with as many missing values, the tipping point "
-        f"was {multiples.min():.1f} to {multiples.max():.1f} times the distance from the interval "
-        "to 0.",
+        caption=f"In {len(multiples)} other trials, the tipping point is {multiples.min():.1f} to "
+        f"{multiples.max():.1f} times the distance from the interval to 0.",
         colors={distance: "neutral", tipping_point: "imputed"},
         of_this_table={distance: tipped.distance, tipping_point: tipped.tipping_point},
     )

@@ -21,7 +21,7 @@ Pair = tuple[World, World]
 def exercise(lesson: Lesson, seed: int) -> Exercise:
     """Show both tables; the question is which one is MNAR."""
     pairs, found = _worlds(seed), _diagnostics(seed)
-    st.caption(f":material/info: The same in both worlds: {diagnostics_words(found)}.")
+    st.caption(f":material/info: Equal in both tables: {diagnostics_words(found)}.")
     return Exercise(
         right="neither",
         question=tables_scene(pairs[USUAL_SHIFT], found),
@@ -150,8 +150,8 @@ def errors_scene(repeated: Mapping[str, np.ndarray]) -> Scene:
         truth=0.0,
         truth_words="no error",
         label="error of the mean after imputation (thousands)",
-        caption=f"{len(mar)} other pairs of worlds, with a shift of {USUAL_SHIFT:g}: the error is "
-        f"{mar.mean():+.1f} on average in the MAR world and {mnar.mean():+.1f} in the MNAR world, "
-        "although all observed cells are equal.",
+        caption=f"{len(mar)} other pairs of worlds with equal observed cells: the mean after "
+        f"imputation is off by {abs(mar).mean():.1f} on average in the MAR world, up or down, and "
+        f"too low by {-mnar.mean():.1f} in the MNAR world.",
         colors={"MAR world": "observed", "MNAR world": "missing"},
     )

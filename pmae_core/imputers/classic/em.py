@@ -28,6 +28,7 @@ from pmae_core.table import EncodedTable, Schema, scalar_values, values_from_sca
     limits="Imputes along linear relations only; random imputations of numbers also follow simple "
     "curves and interactions. The time per round grows with the number of missing "
     "patterns and the cube of their size: fine up to a few hundred columns.",
+    is_quick=True,
 )
 class EMImputer(BaseImputer):
     """Impute with conditional means of a Gaussian that is fitted by expectation maximization.

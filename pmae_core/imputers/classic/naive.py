@@ -20,6 +20,7 @@ from pmae_core.table import EncodedTable, Schema
     "with the most frequent category, whatever the rest of the row is.",
     citation="Hawthorne and Elliott: Imputing cross-sectional missing data: comparison of common "
     "techniques. Australian and New Zealand Journal of Psychiatry, 2005.",
+    is_quick=True,
 )
 class NaiveImputer(BaseImputer):
     """Impute numbers with their column's mean and categories with the most frequent one.

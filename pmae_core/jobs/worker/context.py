@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -64,8 +64,9 @@ class JobContext:
         process.
     fit_remote : callable, optional
         Does the work of ``train`` and ``impute``; without it this process does.
-    expected_seconds : mapping of str to float
-        Estimated seconds of one run of each method, where they are known.
+    expected_seconds : callable
+        Returns the estimated seconds of one run of each method, where they are known. The first
+        call may take a few seconds, in which methods run briefly.
     """
 
     folder: Path
@@ -75,4 +76,4 @@ class JobContext:
     cancel: Callable[[], bool]
     task_pool: Callable[[], Pool] | None = None
     fit_remote: FitRunner | None = None
-    expected_seconds: Mapping[str, float] = field(default_factory=dict)
+    expected_seconds: Callable[[], Mapping[str, float]] = dict

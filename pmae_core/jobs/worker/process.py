@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import functools
 import os
 import time
 import traceback
@@ -106,10 +107,16 @@ def _run(
     try:
         _wait_until_alone(record.folder, context.cancel)
         with engine.equip(record.spec, context) as equipped:
-            if estimate_seconds > 0 and record.estimate is None:
-                _estimate(store, record, equipped, estimate_seconds)
-            expected = _expected_seconds(store.job(record.id).estimate)
-            result = run_job(record.spec, replace(equipped, expected_seconds=expected))
+
+            @functools.cache
+            def expected_seconds() -> dict[str, float]:
+                if estimate_seconds > 0 and record.estimate is None:
+                    _estimate(store, record, equipped, estimate_seconds)
+                return _expected_seconds(store.job(record.id).estimate)
+
+            if not record.spec.kind.compares:  # a comparison asks once it has a first answer
+                expected_seconds()
+            result = run_job(record.spec, replace(equipped, expected_seconds=expected_seconds))
             _note_actual_cost(store, record, result)
         return {"state": JobState.SUCCEEDED, "result": result}
     except Cancelled as stopped:

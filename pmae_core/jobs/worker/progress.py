@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from pmae_core.events import Event
-from pmae_core.jobs.spec import JobKind, JobSpec
+from pmae_core.jobs.spec import JobSpec
 from pmae_core.jobs.store import JobProgress
 from pmae_core.jobs.worker.answers import answer_words
 from pmae_core.jobs.worker.task_times import TaskKey, TaskTimes
@@ -56,7 +56,7 @@ def phase_weights(spec: JobSpec) -> dict[str, float]:
     seed for the downstream task. An imputation costs a small part of the fit.
     """
     params = spec.params
-    if spec.kind in (JobKind.COMPARE, JobKind.BENCHMARK):
+    if spec.kind.compares:
         n_seeds = float(len(params["seeds"]))
         weights = {
             "compare": n_seeds,
@@ -174,7 +174,7 @@ class ProgressTracker:
                 return self._current
             return replace(self._current, message=f"{self._answer}; {self._current.message}")
         running = [
-            f"{method} (seed {seed})" + (f": {part.message}" if part else "")
+            f"{_title(method)} (seed {seed})" + (f": {part.message}" if part else "")
             for (method, seed), part in self._tasks.items()
         ]
         counted = [f"{self._n_done} of {self._n_tasks} done"] if self._n_tasks else []
@@ -183,6 +183,13 @@ class ProgressTracker:
         return JobProgress(
             fraction=fraction, message="; ".join([*counted, *running]), eta_seconds=remaining
         )
+
+
+def _title(method: str) -> str:
+    """Return what people call a method; its name if it is not registered, as labels are."""
+    from pmae_core.imputers import list_imputers  # slow to import, and not every job compares
+
+    return {info.name: info.title for info in list_imputers()}.get(method, method)
 
 
 def _event_progress(kind: str, data: Mapping[str, Any]) -> JobProgress | None:

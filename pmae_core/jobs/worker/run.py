@@ -6,7 +6,7 @@ import json
 import math
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pmae_core.jobs.worker.consequences import Consequences
 
 MAX_NOTES = 20
-_FITTING = (JobKind.TRAIN, JobKind.IMPUTE)
 
 
 def run_job(spec: JobSpec, context: JobContext) -> dict[str, Any]:
@@ -64,11 +63,11 @@ def run_job(spec: JobSpec, context: JobContext) -> dict[str, Any]:
         If the job cannot be done as asked.
     """
     with replacing_folder(context.folder / RESULT_FOLDER) as out:
-        if spec.kind in _FITTING:
+        if spec.kind.compares:
+            result = _compare(spec, context, out)
+        else:
             fit = context.fit_remote or fit_and_impute
             result = fit(spec, context, out)
-        else:
-            result = _compare(spec, context, out)
         result["files"] = sorted(path.name for path in out.iterdir())
         text = json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False)
         (out / "result.json").write_text(text + "\n", encoding="utf-8")
@@ -201,16 +200,13 @@ def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
         "seed": spec.seed,
         "deadline": None if budget is None else started + budget,
     }
-    run_order = _quickest_first(arguments["methods"], context.expected_seconds)
-    # Without an order, no method has run all its seeds before the end.
-    early = () if run_order is None else (EarlyConclusions(**asked),)
     comparison = compare(
         **arguments,
         pool=None if context.task_pool is None else context.task_pool(),
         results_dir=context.folder / "tasks",
-        callbacks=(context.emit, *early),
+        callbacks=(context.emit, EarlyConclusions(**asked)),
         cancel=context.cancel,
-        run_order=run_order,
+        run_order=_quickest_first(arguments["methods"], context.expected_seconds),
     )
     consequences = compute_consequences(**asked)
     context.emit(PhaseStarted(phase="write"))
@@ -220,12 +216,20 @@ def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
 
 
 def _quickest_first(
-    methods: Sequence[str], expected_seconds: Mapping[str, float]
-) -> list[str] | None:
-    """Return the methods by their estimates, those without one last; None without any."""
-    if not expected_seconds:
-        return None
-    return sorted(methods, key=lambda name: expected_seconds.get(name, math.inf))
+    methods: Sequence[str], expected_seconds: Callable[[], Mapping[str, float]]
+) -> Iterator[str]:
+    """Yield the quick methods, and then the others by their estimates, those without one last.
+
+    The estimate takes seconds, in which the first answer would wait.
+    """
+    from pmae_core.imputers import list_imputers
+
+    quick = {info.name for info in list_imputers() if info.is_quick}
+    yield from (name for name in methods if name in quick)
+    others = [name for name in methods if name not in quick]
+    if others:
+        seconds = expected_seconds()
+        yield from sorted(others, key=lambda name: seconds.get(name, math.inf))
 
 
 def _summary(comparison: Comparison, consequences: Consequences) -> dict[str, Any]:

@@ -1,14 +1,18 @@
 """The class that is simulated speaks with the real server, and its failures are counted."""
 
+import json
+
 import pytest
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.service.classroom_load import (
+    LAB,
     class_at_work,
     class_by_code,
     many_reruns,
     parsed,
+    release_sliders,
     summary,
 )
 from tests.support.studio import StudioServer
@@ -42,12 +46,26 @@ def test_reruns_of_one_session_are_counted(server):
 @pytest.mark.slow
 def test_a_widget_does_what_it_does_in_a_browser(server):
     with WireVisitor(server.url) as visitor:
-        visitor.open("learn")
-        second = visitor.widgets["Lesson"].proto.options[1]
-        visitor.set("Lesson", second)
-        assert "How do values go missing?" in visitor.widgets
-        visitor.open("learn")
-        assert "How do values go missing?" in visitor.widgets, "the workspace remembers"
+        visitor.open("train")
+        assert "b: overall masking rate" in visitor.labels("slider")
+        visitor.set("Masking function", "Constant")
+        assert "a: effect of missingness" not in shown_after(visitor)
+
+
+@pytest.mark.slow
+def test_a_live_figure_is_let_go_as_in_a_browser(server):
+    with WireVisitor(server.url) as visitor:
+        visitor.open("masking_lab")
+        release_sliders(visitor, a=0.25, b=0.4)
+        visitor.open("masking_lab")
+        values = json.loads(visitor.widgets[LAB].proto.json)["settings"]["values"]
+        assert (values["a"], values["b"]) == (0.25, 0.4)
+
+
+def shown_after(visitor: WireVisitor) -> list[str]:
+    """Open the page again: the workspace remembers, and only what is shown now is there."""
+    visitor.open("train")
+    return visitor.labels("slider")
 
 
 @pytest.mark.slow

@@ -78,3 +78,19 @@ def test_holes_that_were_there_are_not_counted():
 def test_what_cannot_be_done_is_said_in_words(df, pattern, options, sentence):
     with pytest.raises(AmputationError, match=sentence):
         ampute_like(df, pattern, **options)
+
+
+def test_chances_agree_with_the_share_that_is_missing():
+    """Two patterns of five miss all: rows that take them are dropped."""
+    cells = np.array([[1, 1, 1], [1, 1, 1], [1, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=bool)
+    df = DF.copy()
+    df.iloc[:30, 2] = None
+    holes = ampute_like(df, cells, seed=1)
+
+    # Without a value in c, the third pattern takes all as well.
+    assert holes.p_kept[holes.truth["c"].isna()].tolist() == pytest.approx([0.4] * 12)
+    assert set(holes.p_kept[holes.truth["c"].notna()]) == {0.6}
+    with_c = holes.truth["c"].notna()
+    assert holes.chance_missing[with_c].iloc[0].tolist() == pytest.approx([2 / 3, 1 / 3, 0])
+    assert holes.chance_missing["c"][~with_c].eq(0).all()
+    assert holes.rule is None

@@ -41,7 +41,7 @@ def test_prints_a_table_and_writes_the_files(folder, tmp_path):
     assert ranks == {"em": "1", "naive": "2"}
     assert "6 of 6: " in result.stderr
     assert "report.html" in result.stderr
-    assert "No method beats the mean in noise." in result.stdout
+    assert "No method is shown to beat the mean in noise." in result.stdout
     assert len(pd.read_csv(output / "results.csv")) == 6
     assert set(pd.read_csv(output / "per_column.csv")["column"]) == {"x", "y", "noise"}
     assert json.loads((output / "comparison.json").read_text())["settings"]["seeds"] == [0, 1, 2]

@@ -83,7 +83,7 @@ def test_other_metrics_rank_too(comparison):
 def test_columns_have_winners_or_none(comparison):
     winners = comparison.column_winners()
     assert winners.loc["y", "best"] == "stub-linear"
-    assert winners.loc["z", "verdict"] == "no method beats the mean here"
+    assert winners.loc["z", "verdict"] == "no method is shown to beat the mean"
 
 
 def test_json_brings_everything_back(comparison):

@@ -80,7 +80,7 @@ def test_everything_is_told(html):
         "Truth and imputation: stub-linear",
         "What failed",
         "divided by zero",
-        "no method beats the mean here",
+        "no method is shown to beat the mean",
         "Settings",
         "seeds",
     ):

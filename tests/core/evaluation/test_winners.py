@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pmae_core.evaluation import compare
-from pmae_core.evaluation.winners import NO_METHOD_BEATS_THE_MEAN, column_winners
+from pmae_core.evaluation.winners import NOT_SHOWN_TO_BEAT_THE_MEAN, column_winners
 
 
 def tables(gains):
@@ -54,7 +54,7 @@ def test_methods_are_told_apart_on_the_same_cells():
 def test_chance_does_not_beat_the_mean():
     found = winners({"a": noisy(0.02, 1.0), "b": noisy(-0.3, 1.0, seed=1)})
     assert found.loc["c0", "best"] is None
-    assert found.loc["c0", "verdict"] == NO_METHOD_BEATS_THE_MEAN
+    assert found.loc["c0", "verdict"] == NOT_SHOWN_TO_BEAT_THE_MEAN
     assert found.loc["c0", "p_value"] > 0.05
 
 

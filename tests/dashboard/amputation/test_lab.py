@@ -9,7 +9,6 @@ from dashboard.amputation.lab import (
     TrueValues,
     most_missing_first,
     pattern_sentence,
-    probability_sentence,
     result_sentence,
     scenario_words,
     short_number,
@@ -27,10 +26,8 @@ RNG = np.random.default_rng(0)
 TABLE = pd.DataFrame(RNG.normal(size=(500, 4)), columns=list("abcd"))
 
 
-def column(values, missing, scale="number", propensity=None):
-    values, missing = np.asarray(values), np.asarray(missing)
-    probabilities = np.full(len(values), 0.5) if propensity is None else np.asarray(propensity)
-    return TrueValues("x", scale, values, missing, probabilities)
+def column(values, missing, scale="number"):
+    return TrueValues("x", scale, np.asarray(values), np.asarray(missing))
 
 
 def test_every_choice_of_the_library_has_words():
@@ -72,14 +69,50 @@ def test_no_removed_value_at_all_is_said():
     made = ampute(TABLE, "general", "MCAR", proportions=1.0)
 
     assert "No values were removed" in result_sentence(made, made.missing.columns, 500)
-    assert pattern_sentence(made) == ""
+    assert pattern_sentence(made, Scenario()) == ""
 
 
-@pytest.mark.parametrize(
-    ("coupling", "words"), [("nested", "**monotone**"), ("independent", "**not monotone**")]
-)
-def test_the_pattern_named_is_the_one_that_came_out(coupling, words):
-    assert words in pattern_sentence(ampute(TABLE, "general", "MNAR", coupling))
+def pattern_words(pattern, coupling, columns=None, **options):
+    scenario = Scenario(
+        pattern=pattern, mechanism="MCAR", coupling=coupling, columns=columns, **options
+    )
+    return pattern_sentence(scenario.make(TABLE, Schema.infer(TABLE)), scenario)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_the_pattern_named_is_the_one_that_came_out(pattern):
+    nested = pattern_words(pattern, "nested")
+    independent = pattern_words(pattern, "independent", proportions=0.5)
+
+    assert "The pattern is **monotone**" in nested
+    assert ("nested missing values always are" in nested) == (pattern != "monotone")
+    assert "The pattern is **general**" in independent
+    requested = f"not {pattern} as requested: independent missing values"
+    assert (requested in independent) == (pattern != "general")
+
+
+def test_a_single_column_is_always_monotone():
+    assert pattern_words("general", "independent", ("a",)) == (
+        "The pattern is **monotone**, not general as requested: with missing values in one column "
+        "only, every pattern is."
+    )
+
+
+def test_few_rows_that_break_the_order_leave_it_nearly_monotone():
+    words = pattern_words(
+        "general", "independent", ("a", "b"), proportions={"a": 0.5, "b": 0.96}, seed=2
+    )
+
+    assert "**quasi-monotone**, not general as requested: with these shares" in words
+
+
+def test_copied_missing_values_were_not_asked_for_by_pattern():
+    frame = TABLE.mask(RNG.random(TABLE.shape) < 0.3)
+    scenario = Scenario(kind="like-mine", base="completed", pattern="monotone")
+
+    words = pattern_sentence(scenario.make(frame, Schema.infer(frame)), scenario)
+
+    assert words == "The pattern is **general**: a row may miss any columns."
 
 
 def test_self_masked_values_are_said_to_differ():
@@ -91,7 +124,6 @@ def test_self_masked_values_are_said_to_differ():
     direction = "higher" if looked_at.removed.mean() > looked_at.observed.mean() else "lower"
     assert direction in sentence
     assert "the true mean is" in sentence
-    assert "depending on the row" in probability_sentence(looked_at)
 
 
 def test_values_removed_by_chance_are_said_to_be_similar():
@@ -100,7 +132,6 @@ def test_values_removed_by_chance_are_said_to_be_similar():
     looked_at = true_values(made, "a", Role.NUMERICAL)
 
     assert "a difference within chance" in values_sentence(looked_at)
-    assert "the same 50% probability of being observed" in probability_sentence(looked_at)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +181,6 @@ def test_every_column_of_the_samples_can_be_looked_at():
         scales[name] = looked_at.scale
         assert len(looked_at.values) == len(made.truth)
         assert values_sentence(looked_at)
-        assert probability_sentence(looked_at)
 
     assert scales["visit_date"] == "time"
     assert scales["bmi"] == "number"

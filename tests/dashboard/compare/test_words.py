@@ -142,7 +142,7 @@ def winners():
 
 
 def test_columns_in_which_nothing_beats_the_mean():
-    beats = "**No method clearly beats the mean or mode**"
+    beats = "**No method is shown to beat the mean or mode**"
     assert f"{beats} in `a*b`" in columns_sentence(winners())
     assert f"{beats} in any column" in columns_sentence(winners().loc[["a*b"]])
     assert "In every column" in columns_sentence(winners().loc[["x"]])
@@ -151,7 +151,7 @@ def test_columns_in_which_nothing_beats_the_mean():
 def test_winners_are_called_by_their_titles():
     table = winners_table(winners(), TITLES)
 
-    assert table["best"].tolist() == ["EM", "No method clearly beats the mean"]
+    assert table["best"].tolist() == ["EM", "No method is shown to beat the mean"]
     assert table["tied"].tolist() == ["knn", ""]
 
 

@@ -6,14 +6,14 @@ from dashboard.figures.amputation import (
     MOST_CATEGORIES,
     MOST_COLUMNS,
     PICTURE_ROWS,
+    chances_by_column,
+    chances_by_column_figure,
+    chances_figure,
     density_data,
     density_figure,
     missing_cells_figure,
-    probability_data,
-    probability_figure,
-    propensity_data,
-    propensity_figure,
     row_bands,
+    rule_figure,
     value_shares,
     values_figure,
 )
@@ -67,24 +67,99 @@ def test_tables_of_any_shape_are_drawn(shape):
     assert figure.data[0].colorscale[1][1] == MISSING
 
 
-def test_probabilities_are_drawn_from_lowest_to_highest():
-    propensity = pd.DataFrame({"a": [0.0, 0.25, 0.5, 0.75, 1.0], "b": [0.3] * 5})
+def test_chances_are_drawn_from_lowest_to_highest_beside_the_share_that_is_missing():
+    chance = pd.DataFrame({"a": [0.0, 0.25, 0.5, 0.75, 1.0], "b": [0.3] * 5})
+    missing = pd.DataFrame({"a": [False, False, True, True, True], "b": [True] + [False] * 4})
 
-    quantiles = propensity_data(propensity, ["b", "a"])
-    everything, _, median = propensity_figure(quantiles).data
+    data = chances_by_column(chance, missing, ["b", "a"])
+    everything, _, mean, share = chances_by_column_figure(data).data
 
-    assert quantiles["column"].tolist() == ["b", "a"]
-    assert list(median.x) == [0.3, 0.5]
+    assert data["column"].tolist() == ["b", "a"]
+    assert list(mean.x) == pytest.approx([0.3, 0.5])
+    assert list(share.x) == [0.2, 0.6]
     assert list(everything.x)[:2] == [0.3, 0.3]
     assert list(everything.x)[3:5] == [0.0, 1.0]
 
 
-def test_of_very_many_columns_the_first_probabilities_are_drawn():
-    propensity = pd.DataFrame(np.full((4, 90), 0.5))
+def test_of_very_many_columns_the_first_chances_are_drawn():
+    chance = pd.DataFrame(np.full((4, 90), 0.5))
 
-    figure = propensity_figure(propensity_data(propensity, list(propensity.columns)))
+    data = chances_by_column(chance, chance > 0.5, list(chance.columns))
 
-    assert len(figure.data[-1].x) == MOST_COLUMNS
+    assert len(chances_by_column_figure(data).data[-1].x) == MOST_COLUMNS
+
+
+def drawn_weights(figure):
+    """Return the weights in the cells, whichever layer they are in, and 0 where there is none."""
+    layers = [np.array(trace.z, dtype=float) for trace in figure.data if trace.type == "heatmap"]
+    return np.nansum(layers, axis=0)
+
+
+def test_weights_are_drawn_with_their_sign_and_framed_where_they_are_the_own_ones():
+    weights = pd.DataFrame({"x": [0.7, 0.0, 0.4], "y": [-0.2, 1.0, 0.0]}, index=["x", "y", "town"])
+    own = np.array([[True, False], [False, True], [False, False]])
+
+    figure = rule_figure(weights, np.array([True, True, False]), own, "y")
+
+    assert drawn_weights(figure).tolist() == weights.to_numpy().tolist()
+    none, by_direction, by_category = (
+        np.isfinite(np.array(trace.z, dtype=float)) for trace in figure.data
+    )
+    assert none.tolist() == (weights == 0).to_numpy().tolist()
+    assert by_direction.tolist() == [[True, True], [False, True], [False, False]]
+    assert by_category.tolist() == [[False, False], [False, False], [True, False]]
+    assert list(figure.data[1].text[0]) == ["0.70", "−0.20"]
+    frames = [(shape.x0, shape.y0, shape.y1) for shape in figure.layout.shapes]
+    assert frames == [(-0.5, -0.5, 0.5), (0.5, 0.5, 1.5), (0.5, -0.5, 2.5)]
+
+
+def test_high_values_that_are_missing_more_often_have_the_color_of_missing():
+    figure = rule_figure(
+        pd.DataFrame({"x": [1.0]}, index=["y"]), np.array([True]), np.array([[False]])
+    )
+
+    signed = figure.data[1]
+    assert signed.reversescale and signed.zmin == -signed.zmax
+    assert signed.colorscale[0][1] in figure.layout.annotations[0].text.split("where high")[0]
+
+
+def test_a_matrix_without_any_weight_is_drawn_without_a_legend():
+    weights = pd.DataFrame(0.0, index=["x", "y"], columns=["x"])
+
+    figure = rule_figure(weights, np.array([True, True]), np.zeros((2, 1), dtype=bool), "x")
+
+    assert drawn_weights(figure).tolist() == [[0.0], [0.0]]
+    assert not figure.layout.annotations
+
+
+def curve(values, chances, rows="actual rows"):
+    return pd.DataFrame({"rows": rows, "value": values, "chance": chances})
+
+
+def test_chances_are_dots_for_actual_rows_and_lines_for_others():
+    own = pd.concat([curve([1.0, 2.0], [0.2, 0.4]), curve([1.0, 2.0], [0.3, 0.3], "others low")])
+    other = curve(["Ulm", "Bonn"], [0.1, 0.5])
+
+    figure = chances_figure([("a", "number", own), ("town", "category", other)])
+    dots, line, labels = figure.data
+
+    assert (dots.mode, line.mode) == ("markers", "lines+markers")
+    assert list(line.y) == [0.3, 0.3]
+    assert (dots.xaxis, line.xaxis, labels.xaxis) == ("x", "x", "x2")
+    assert list(labels.x) == [0, 1]
+    assert figure.layout.xaxis2.ticktext == ("Ulm", "Bonn")
+    # Both halves share the axis of chances, and each kind of rows is named once.
+    assert figure.layout.yaxis2.matches == "y"
+    assert [trace.name for trace in figure.data if trace.showlegend] == [
+        "actual rows",
+        "others low",
+    ]
+
+
+def test_chances_against_dates_have_an_axis_of_dates():
+    figure = chances_figure([("visit", "time", curve([0.0, 365.0], [0.2, 0.3]))])
+
+    assert pd.Timestamp(figure.data[0].x[-1]).year == 1971
 
 
 def test_observed_and_removed_numbers_are_shares_of_their_group():
@@ -116,7 +191,7 @@ def test_no_value_or_one_value_can_be_drawn(values):
     data = value_shares(values, np.zeros(len(values), dtype=bool), "number")
 
     assert values_figure(data, "x", "number").to_json()
-    assert probability_figure(probability_data(values, values, "number"), "x", "number").to_json()
+    assert chances_figure([("x", "number", curve(values, values))]).to_json()
 
 
 def test_dates_are_drawn_on_an_axis_of_dates():
@@ -144,32 +219,17 @@ def test_markup_in_names_is_text():
 
     figures = [
         values_figure(value_shares(values, missing, "category"), "<i>c</i>", "category"),
-        probability_figure(
-            probability_data(values, np.array([0.1, 0.2]), "category"), "<i>c</i>", "category"
+        chances_figure([("x", "category", curve(values, [0.1, 0.2]))]),
+        rule_figure(
+            pd.DataFrame({"<i>c</i>": [0.5]}, index=["<i>d</i>"]),
+            np.array([True]),
+            np.array([[False]]),
         ),
         missing_cells_figure(row_bands(pd.DataFrame({"<i>c</i>": missing}))),
     ]
 
     for figure in figures:
         assert "<i>" not in figure.to_json().replace("\\u003c", "<")
-
-
-def test_the_probability_follows_the_value():
-    values = np.linspace(0, 1, 1000)
-
-    data = probability_data(values, values**2, "number")
-
-    assert len(data) == 10
-    assert data["probability"].tolist() == pytest.approx((data["value"] ** 2).tolist(), abs=0.01)
-
-
-def test_the_probability_of_each_category():
-    values = np.array(["a", "b", "a"], dtype=object)
-
-    data = probability_data(values, np.array([0.2, 0.9, 0.4]), "category")
-
-    assert data["category"].tolist() == ["a", "b"]
-    assert data["probability"].tolist() == pytest.approx([0.3, 0.9])
 
 
 @pytest.mark.parametrize("p_obs", [[0.5], [0.0, 1.0], list(np.linspace(0.2, 0.8, 40))])

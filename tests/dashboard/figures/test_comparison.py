@@ -112,6 +112,16 @@ def test_numbers_are_drawn_in_any_shape(values):
     assert len(densities_figure(data, "x").data) == 2
 
 
+def test_codes_are_drawn_in_the_middle_of_their_bars():
+    cells = pd.DataFrame({"truth": [1, 1, 2, 2], "imputed": [1, 2, 2, 2]})
+
+    data = density_data(cells)
+
+    assert data[["from", "to"]].to_numpy().tolist() == [[0.5, 1.5], [1.5, 2.5]]
+    assert data["truth"].tolist() == [0.5, 0.5]
+    assert data["imputed"].tolist() == [0.25, 0.75]
+
+
 def test_categories_are_drawn_by_what_they_were_filled_as():
     cells = pd.DataFrame({"truth": ["a", "a", "b"], "imputed": ["a", "b", "b"]})
     assert is_category({"truth": ["a"]}) and not is_category({"truth": [1.0]})

@@ -110,7 +110,7 @@ def test_the_sentence_gives_the_scores_and_counts_the_tables(way):
 
     for name in ("before", "as_new", "after"):
         assert f"**{made.scores[name]:.2f}**" in made.sentence()
-    assert "in 200 of them" in made.sentence()
+    assert "in 200 of 200 other tables" in made.sentence()
 
 
 def test_predictions_move_and_scores_rise_one_by_one():

@@ -8,15 +8,15 @@ from dashboard.masking.lab import (
     PRESETS,
     Masking,
     blind_rows,
-    column_sentence,
     column_weights,
+    masking_from,
     masking_table,
     mixed_range,
     notes,
     paper_sentence,
+    parameter_values,
     slider_range,
     slider_words,
-    table_sentence,
 )
 from pmae_core.masking import MaskSampler, list_masking_functions
 from pmae_core.table import Schema
@@ -35,7 +35,8 @@ def table(**p_obs):
 
 
 def warnings(looked_at, masking):
-    return [note.text for note in notes(looked_at, masking) if note.level == "warning"]
+    found = notes(looked_at, masking)
+    return [note.head + note.text for note in found if note.level == "warning"]
 
 
 def test_columns_with_the_most_missing_values_come_first():
@@ -103,41 +104,6 @@ def test_a_higher_rate_only_adds_masked_cells():
     assert more.sum() > less.sum()
 
 
-def test_the_sentence_of_the_issue():
-    sentence = column_sentence("insulin", 0.26, float(PAPER.probability(0.26)))
-
-    assert sentence.startswith(
-        "Column `insulin` is observed in 26% of rows: 55.2% of its observed cells are masked "
-        "and predicted"
-    )
-
-
-@pytest.mark.parametrize(
-    ("p_obs", "probability", "words"),
-    [
-        (1.0, 0.0, "always available to predict the other columns"),
-        (1.0, 0.5, "yet 50% of its cells are masked"),
-        (0.3, 0.0, "never learns to predict it"),
-        (0.3, 1.0, "none serve as input"),
-    ],
-)
-def test_the_sentence_says_what_masking_does_to_the_column(p_obs, probability, words):
-    assert words in column_sentence("x", p_obs, probability)
-
-
-def test_markup_in_a_name_is_text_in_the_sentence():
-    assert "`**x** :red[y] $z$`" in column_sentence("**x** :red[y] $z$", 0.5, 0.5)
-
-
-def test_the_table_in_words():
-    sentence = table_sentence(table(half=0.5, full=1), PAPER)
-
-    assert sentence == (
-        "**About 25 of 150 observed cells (16.7%) are masked** in each pass over the table. "
-        "Uniform masking would mask 75 (50%)."
-    )
-
-
 def test_shares_of_all_cells_of_a_column_add_up():
     weights = column_weights(table(few=0.26, full=1), PAPER)
 
@@ -150,6 +116,7 @@ def test_the_paper_s_choice_is_praised():
     (note,) = notes(table(few=0.26, most=0.9, full=1), PAPER)
 
     assert note.level == "good"
+    assert note.head == "The network trains on both tasks"
     assert "61%" in note.text
     assert "39%" in note.text
 
@@ -158,7 +125,7 @@ def test_the_paper_s_choice_is_praised():
     ("masking", "words"),
     [
         (Masking("logit", {"a": 0.0}), "a = 0 is too small to matter"),
-        (Masking("logit", {"a": 0.01}), "this is uniform masking"),
+        (Masking("logit", {"a": 0.01}), "a = 0.01 is too small to matter"),
         (Masking("sigmoid", {"slope": 0.0}), "slope = 0 is too small to matter"),
         (Masking("logit", {"a": 1.0}), "a = 1 turns the curve into a step"),
         (Masking("logit", {"a": -0.1}), "The curve rises"),
@@ -204,6 +171,43 @@ def test_blind_rows_are_the_expected_share_of_rows_that_show_nothing():
     looked_at = table(half=0.5, full=1)
 
     assert blind_rows(looked_at, np.array([0.5, 0.5])) == pytest.approx(0.5 * 0.25 + 0.5 * 0.5)
+
+
+def test_uniform_means_every_column_and_no_function_or_preset_is_called_so():
+    # Uniform masking masks complete columns, too; the function Constant does not.
+    weights = column_weights(table(few=0.26, full=1), Masking("constant"))
+
+    assert weights["M_j_uniform"].tolist() == [0.5, 0.5]
+    assert weights["M_j"].tolist() == [0.5, 0.0]
+    names = [function.title for function in list_masking_functions()]
+    names += [text for preset in PRESETS for text in (preset.title, preset.why)]
+    assert not any("uniform" in name.lower() for name in names)
+    for function in list_masking_functions():
+        assert not any("uniform" in n.text for n in notes(table(x=0.5), Masking(function.name)))
+
+
+def test_remembered_settings_become_a_masking():
+    assert masking_from({}) == PAPER
+    assert masking_from({"function": "sigmoid", "slope": 7}) == Masking("sigmoid", {"slope": 7.0})
+    assert masking_from({"a": 0.2, "source": "x"}) == Masking("logit", {"a": 0.2, "b": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"a": 1e9, "b": -3}, {"a": 1.0, "b": 0.0}),
+        ({"a": float("nan"), "b": float("inf")}, {"a": 0.05, "b": 0.5}),
+        ({"a": "much", "b": True}, {"a": 0.05, "b": 0.5}),
+        ({"function": ["logit"], "a": None}, {"a": 0.05, "b": 0.5}),
+        ({"function": "magic"}, {"a": 0.05, "b": 0.5}),
+    ],
+)
+def test_settings_that_make_no_sense_are_moved_into_range_or_left_out(settings, expected):
+    assert masking_from(settings) == Masking("logit", expected)
+
+
+def test_the_parameters_of_all_functions_are_remembered_together():
+    assert parameter_values({"rate": 0.3}) == {"a": 0.05, "b": 0.5, "rate": 0.3, "slope": 10.0}
 
 
 def test_presets_and_paper_scores_name_functions_that_exist():

@@ -3,6 +3,7 @@
 import pytest
 
 from pmae_core.events import AnswerImproved, TrainingProgress
+from pmae_core.imputers import imputer_info
 from pmae_core.jobs import JobSpec
 from pmae_core.jobs.worker.progress import ProgressTracker, describe_event, phase_weights
 
@@ -66,8 +67,17 @@ def test_progress_of_a_comparison_is_weighted_by_method():
     inner = {"event": "TrainingProgress", **describe_event(training(50))[1]}
     tracker.add("TaskProgress", {"method": "pmae-mix", "seed": 0, "progress": inner})
     progress = tracker.progress
-    assert progress.message == "1 of 4 done; pmae-mix (seed 0): step 50 of 100"
+    title = imputer_info("pmae-mix").title
+    assert title != "pmae-mix"
+    assert progress.message == f"1 of 4 done; {title} (seed 0): step 50 of 100"
     assert progress.eta_seconds == pytest.approx(60 + 1 + 99)
+
+
+def test_a_label_that_names_no_method_is_shown_as_it_is():
+    tracker = ProgressTracker([("mine", 3)], clock=Clock())
+    tracker.add("TaskStarted", {"method": "mine", "seed": 3})
+
+    assert tracker.progress.message == "mine (seed 3)"
 
 
 def test_estimates_are_scaled_by_what_finished_methods_took():

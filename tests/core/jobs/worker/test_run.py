@@ -14,7 +14,7 @@ from pmae_core.explain import Condition, StructuralMissingness
 from pmae_core.imputers import PMAENetworkImputer, load_imputer
 from pmae_core.inference import conclusion_stability
 from pmae_core.jobs.spec import JobSpec
-from pmae_core.jobs.worker import answers
+from pmae_core.jobs.worker import answers, consequences
 from pmae_core.jobs.worker.answers import read_answer
 from pmae_core.jobs.worker.consequences import Consequences, compute_consequences, read_consequences
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted
@@ -322,18 +322,28 @@ def test_comparing_with_a_downstream_task_and_conclusions(tmp_path):
 
 
 def test_quick_methods_run_first_and_conclude_before_slow_ones_begin(tmp_path):
-    spec = compare_spec(methods=["knn", "naive"], conclusions=[["mean", "y"]])
-    seen = []
+    spec = compare_spec(methods=["mice", "knn", "naive"], conclusions=[["mean", "y"]])
+    seen: list[tuple[str, list[str]]] = []
 
     def emit(event):
         if isinstance(event, TaskStarted):
             concluded = (tmp_path / "consequences").glob("conclusions-*.json")
             seen.append((event.method, [path.stem for path in concluded]))
 
-    context = Listener().context(tmp_path, consequences_table())
-    run_job(spec, replace(context, emit=emit, expected_seconds={"knn": 2.0, "naive": 1.0}))
+    def expected_seconds():
+        # A first answer does not wait for the estimate.
+        assert [method for method, _ in seen] == ["naive"] * 2
+        return {"mice": 3.0, "knn": 2.0}
 
-    assert seen == [("naive", [])] * 2 + [("knn", ["conclusions-naive"])] * 2
+    context = Listener().context(tmp_path, consequences_table())
+    run_job(spec, replace(context, emit=emit, expected_seconds=expected_seconds))
+
+    assert [method for method, _ in seen] == ["naive"] * 2 + ["knn"] * 2 + ["mice"] * 2
+    assert [sorted(concluded) for _, concluded in seen[::2]] == [
+        [],
+        ["conclusions-naive"],
+        ["conclusions-knn", "conclusions-naive"],
+    ]
     found = read_consequences(tmp_path).conclusions
     # The result is that of a job that does one after the other.
     other = tmp_path / "other"
@@ -341,7 +351,10 @@ def test_quick_methods_run_first_and_conclude_before_slow_ones_begin(tmp_path):
     pd.testing.assert_frame_equal(found, read_consequences(other).conclusions)
 
 
-def test_consequences_are_taken_up_again(tmp_path):
+def test_consequences_are_taken_up_again(tmp_path, monkeypatch):
+    # No method is quick enough to conclude before the others have run.
+    monkeypatch.setattr(consequences, "QUICK_SECONDS", -1.0)
+
     def while_concluding(events):
         return any(isinstance(e, PhaseStarted) and e.phase == "conclusions" for e in events)
 
