@@ -1,9 +1,11 @@
 """Entry of the dashboard: the window, the navigation and what stands on every page."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
 
+from dashboard.classroom.addresses import CLASS_PARAMETER, HANDOUT_PARAMETER
 from dashboard.components.paper import prepare_paper
 from dashboard.shell import access
 from dashboard.shell.header import show_header
@@ -59,14 +61,35 @@ def show_studio() -> None:
         ]
         for section, pages in NAVIGATION.items()
     }
-    page = st.navigation(sections)
+    show_alone = view_alone()
+    page = st.navigation(sections, position="hidden" if show_alone else "sidebar")
     with shown_errors():
+        if show_alone:
+            show_alone()
+            return
         session.workspace()
         links.apply_shared_settings()
         session.keep_token_in_browser()
         show_header()
         page.run()
         prepare_paper()
+
+
+def view_alone() -> Callable[[], None] | None:
+    """Return what fills the window without navigation and header, if the address asks for it.
+
+    It opens no workspace: two hundred students would make two hundred.
+    """
+    # Imported late: lessons take a moment to load, and most addresses are those of pages.
+    if CLASS_PARAMETER in st.query_params:
+        from dashboard.classroom.visit import show_class
+
+        return show_class
+    if HANDOUT_PARAMETER in st.query_params:
+        from dashboard.classroom.handout_view import show_handout
+
+        return show_handout
+    return None
 
 
 main()

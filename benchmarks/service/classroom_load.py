@@ -1,19 +1,25 @@
 """A class at work on one server: students on Learn and the Masking lab while some train.
 
 Every student is a real session over its own WebSocket, with pauses to think. The benchmark counts
-failures, times interactions, and measures memory per session and its growth with reruns.
+failures, times interactions, and measures memory per session and its growth with reruns. Then the
+students join a class by its code: their pages ask every 2 s what the teacher decided, and they
+answer.
+
+Seconds can only be compared within one run: `--before` measures another checkout first.
 
 python -m benchmarks.service.classroom_load [--students 30] [--training 5] [--minutes 3]
-    [--reruns 500]
+    [--reruns 500] [--tree <a checkout>] [--before <another checkout>]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import random
 import statistics
+import subprocess
 import tempfile
 import threading
 import time
@@ -30,6 +36,7 @@ import psutil
 from benchmarks.recording import write_result
 from pmae_core.jobs import JobStore
 from pmae_core.jobs.engines import LocalEngine
+from tests.support.paths import ROOT
 from tests.support.studio import StudioServer
 from tests.support.wire import VisitFailed, WireVisitor
 
@@ -38,7 +45,10 @@ JOB_SECONDS = 300.0
 LESSONS_A_ROUND = 2
 MOVES_A_ROUND = 5
 MEGABYTE = 1e6
-LAB = "pmae_masking_lab"
+SLIDERS = {"a: effect of missingness": (0.0, 0.5), "b: overall masking rate": (0.1, 0.9)}
+LAB = "pmae_masking_lab"  # since it is a live figure, there are no sliders to send
+POLL_SECONDS = 2.0
+QUESTION_SECONDS, SOLUTION_SECONDS = 15.0, 5.0
 
 
 @dataclass
@@ -70,8 +80,10 @@ class Student:
     def read_lessons(self) -> None:
         """Go through some lessons: guess, then look at the solution."""
         self._do("learn opens", self.visitor.open, "learn")
-        lessons = list(self.visitor.widgets["Lesson"].proto.options)
-        for lesson in self.random.sample(lessons, LESSONS_A_ROUND):
+        n_lessons = len(self.visitor.widgets["Lesson"].proto.options)
+        for number in self.random.sample(range(n_lessons), LESSONS_A_ROUND):
+            # Read again each time: a solved lesson is marked in the list.
+            lesson = self.visitor.widgets["Lesson"].proto.options[number]
             self._do("lesson changes", self.visitor.set, "Lesson", lesson)
             guess = self.visitor.widgets.get("Your guess")
             if guess is not None:
@@ -84,8 +96,7 @@ class Student:
         """Try masking on the sample table."""
         self._do("masking lab opens", self.visitor.open, "masking_lab")
         for _ in range(MOVES_A_ROUND):
-            a, b = self.random.uniform(0.0, 0.5), self.random.uniform(0.1, 0.9)
-            self._do("slider", release_sliders, self.visitor, round(a, 3), round(b, 3))
+            self._do("slider", move_slider, self.visitor, self.random)
 
     def train(self) -> None:
         """Start a training of the fast preset and go on with the lessons."""
@@ -103,6 +114,15 @@ class Student:
         time.sleep(self.random.uniform(*THINK_SECONDS))
         action(*arguments)
         self.tally.add(what, self.visitor.waits[-1])
+
+
+def move_slider(visitor: WireVisitor, chance: random.Random) -> None:
+    """Let go of the live lab at some values, or move one slider of a checkout without it."""
+    a, b = (round(chance.uniform(*ends), 3) for ends in SLIDERS.values())
+    if LAB in visitor.widgets:
+        release_sliders(visitor, a, b)
+    else:
+        visitor.set(*chance.choice(list(zip(SLIDERS, (a, b), strict=True))))
 
 
 def release_sliders(visitor: WireVisitor, a: float, b: float) -> None:
@@ -199,11 +219,12 @@ def watched_memory(server: StudioServer) -> Iterator[list[int]]:
 
 def many_reruns(server: StudioServer, count: int) -> dict[str, Any]:
     """Move a slider many times in one session; return how memory grows after the first fifth."""
+    chance = random.Random(0)
     settled = count // 5
     with WireVisitor(server.url) as visitor:
         visitor.open("masking_lab")
         for number in range(count):
-            release_sliders(visitor, a=0.5 * (number % 100) / 100, b=0.5)
+            move_slider(visitor, chance)
             if number + 1 == settled:
                 after_settling = server.memory()
         grown = server.memory() - after_settling
@@ -216,17 +237,124 @@ def many_reruns(server: StudioServer, count: int) -> dict[str, Any]:
         }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print and write; return 1 if anything failed."""
-    options = parsed(arguments)
-    load_before = os.getloadavg()[0]
-    with tempfile.TemporaryDirectory() as home, StudioServer(Path(home)) as server:
+# A class by its code
+
+
+def class_by_code(server: StudioServer, options: argparse.Namespace) -> dict[str, Any]:
+    """Let a teacher lead all students through lessons; return waits, failures and processor time.
+
+    Empty for a checkout that has no classes.
+    """
+    tally = Tally()
+    with WireVisitor(server.url) as teacher:
+        teacher.open("learn")
+        if "Start a class" not in teacher.widgets:
+            return {}
+        teacher.click("Start a class")
+        end = time.monotonic() + 60 * options.minutes
+        used_before = server.processor_seconds()
+        with ThreadPoolExecutor(options.students) as classroom:
+            for seed in range(options.students):
+                classroom.submit(follow, server, teacher.query, tally, seed, end)
+            try:
+                lead(teacher, tally, end)
+            except (VisitFailed, KeyError) as error:
+                tally.fail(error)
+    used = server.processor_seconds() - used_before
+    n_interactions = sum(len(waits) for waits in tally.waits.values())
+    return {
+        "students": options.students,
+        "minutes": options.minutes,
+        "failures": tally.failures,
+        "interactions_by_kind": {kind: summary(w) for kind, w in sorted(tally.waits.items())},
+        "server_processor_ms_per_interaction": round(1000 * used / max(n_interactions, 1), 1),
+        "server_processor_share": round(used / (60 * options.minutes), 2),
+    }
+
+
+def lead(teacher: WireVisitor, tally: Tally, end: float) -> None:
+    """Ask, reveal and move on until the end; between, look at the answers every second."""
+
+    def press(what: str, start: str) -> None:
+        teacher.click(next(label for label in teacher.widgets if label.startswith(start)))
+        tally.add(what, teacher.waits[-1])
+
+    def watch(seconds: float) -> None:
+        until = min(time.monotonic() + seconds, end)
+        while time.monotonic() < until:
+            time.sleep(1.0)
+            teacher.refresh()
+            tally.add("teacher's poll", teacher.waits[-1])
+
+    watch(SOLUTION_SECONDS)
+    press("class begins", "Start:")
+    while time.monotonic() < end:
+        watch(QUESTION_SECONDS)
+        press("reveal", "Show the solution")
+        watch(SOLUTION_SECONDS)
+        press("next question", "Next:")
+    press("class ends", "End the class")
+
+
+def follow(server: StudioServer, query: str, tally: Tally, seed: int, end: float) -> None:
+    """Be one student of a class from joining to its end: ask for news, answer what is new."""
+    chance = random.Random(seed)
+    answered: set[str] = set()
+    try:
+        with WireVisitor(server.url, query=query) as student:
+            time.sleep(chance.uniform(0, POLL_SECONDS))
+            student.open("learn")
+            tally.add("class opens", student.waits[-1])
+            student.click("Join")
+            tally.add("joins", student.waits[-1])
+            while time.monotonic() < end:
+                time.sleep(POLL_SECONDS)
+                student.refresh()
+                tally.add("student's poll", student.waits[-1])
+                answers = student.labels("button")
+                if answers and answered.isdisjoint(answers):
+                    time.sleep(chance.uniform(*THINK_SECONDS))
+                    student.click(chance.choice(answers))
+                    tally.add("answer", student.waits[-1])
+                answered = set(answers)
+    except (VisitFailed, OSError, KeyError) as error:
+        tally.fail(error)
+
+
+# Everything
+
+
+def measured(tree: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """Measure a checkout."""
+    with tempfile.TemporaryDirectory() as home, StudioServer(Path(home), tree=tree) as server:
         with WireVisitor(server.url) as first:  # what is loaded once is no student's memory
             for page in ("learn", "masking_lab", "train"):
                 first.open(page)
         lesson = class_at_work(server, options)
         reruns = many_reruns(server, options.reruns)
-        failures = lesson["failures"] + server.failures()
+        by_code = class_by_code(server, options)
+        n_in_log = len(server.failures())
+    command = ["git", "-C", str(tree), "describe", "--always", "--dirty", "--exclude=*"]
+    return {
+        "commit": subprocess.run(command, capture_output=True, text=True).stdout.strip(),
+        "class": lesson,
+        "one_session": reruns,
+        "class_by_code": by_code,
+        "failures_in_the_log": n_in_log,
+    }
+
+
+def has_failed(result: dict[str, Any]) -> bool:
+    failures = [*result["class"]["failures"], *result["class_by_code"].get("failures", [])]
+    return bool(failures or result["failures_in_the_log"])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print and write; return 1 if anything failed."""
+    options = parsed(arguments)
+    load_before = os.getloadavg()[0]
+    before = {"before": measured(options.before, options)} if options.before else {}
+    after = measured(options.tree, options)
     result = {
         "what": "a class on one server: failures, seconds an interaction takes, memory",
         "command": command(options),
@@ -237,14 +365,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "system": f"{platform.system()} {platform.machine()}",
             "python": platform.python_version(),
         },
-        "class": lesson,
-        "one_session": reruns,
-        "failures_in_the_log": len(failures) - len(lesson["failures"]),
+        **after,
+        **before,
     }
-    print(result, flush=True)
+    print(json.dumps(result, indent=2), flush=True)
     if options.write:
         write_result("classroom_load", result)
-    return int(bool(failures))
+    return int(any(has_failed(one) for one in (after, *before.values())))
 
 
 def command(options: argparse.Namespace) -> str:
@@ -267,8 +394,13 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.add_argument(
             f"--{name}", type=type(usual), default=usual, help=f"{usual:g}, at most {most:g}"
         )
+    parser.add_argument("--tree", type=Path, default=ROOT, help="the checkout to measure")
+    parser.add_argument("--before", type=Path, help="a checkout to measure first")
     parser.add_argument("--dry", dest="write", action="store_false", help="write no result")
     options = parser.parse_args(arguments)
+    for tree in filter(None, (options.tree, options.before)):
+        if not (tree / "dashboard" / "app.py").is_file():
+            parser.error(f"{tree} is not a checkout: it has no dashboard/app.py.")
     for name, (least, _, most) in RANGES.items():
         if not least <= getattr(options, name) <= most:
             parser.error(f"--{name} must be between {least:g} and {most:g}")

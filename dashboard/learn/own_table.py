@@ -83,6 +83,12 @@ def own_columns(frame: pd.DataFrame, schema: Schema) -> OwnColumns:
     return OwnColumns(numbers, correlations.mask(with_itself))
 
 
+def only_pair(rows: pd.DataFrame) -> OwnColumns:
+    """Return the two columns of rows that somebody chose, as the only pair there is."""
+    with_itself = np.eye(len(rows.columns), dtype=bool)
+    return OwnColumns(rows, rows.corr().mask(with_itself))
+
+
 def sampled(rows: pd.DataFrame, most: int) -> pd.DataFrame:
     """Return the rows, numbered anew; a random sample of them if there are too many."""
     if len(rows) > most:

@@ -7,12 +7,13 @@ import dataclasses
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.classroom.offer import offer_class, offer_handout
 from dashboard.components.attention import bring_reader_here
 from dashboard.components.stage import show_stage
 from dashboard.components.stage.scene import Scene
 from dashboard.learn import LARGEST_SEED, LESSONS, Lesson
 from dashboard.learn.exercises import EXERCISES
-from dashboard.learn.exercises.exercise import Exercise
+from dashboard.learn.exercises.exercise import Exercise, link_settings
 from dashboard.learn.progress import (
     SECTION,
     note,
@@ -61,9 +62,9 @@ def show_lessons() -> None:
         answer = _ask(lesson, exercise)
     with picture_place:
         if answer is None:
-            _show_picture(exercise.question, lesson, play=False)
+            show_picture(exercise.question, lesson, play=False)
         else:
-            _show_solution(lesson, exercise)
+            show_solution(lesson, exercise)
     _show_share(share_place, lesson, seed, exercise)
 
 
@@ -191,12 +192,12 @@ def _show_verdict(lesson: Lesson, exercise: Exercise, answer: str) -> None:
             st.success("Correct.", icon=":material/check_circle:")
         else:
             st.warning("Not quite.", icon=":material/lightbulb:")
-        st.markdown("  \n".join(_marked_answers(lesson, exercise.right, answer)))
+        st.markdown("  \n".join(marked_answers(lesson, exercise.right, answer)))
         st.markdown(exercise.sentence)
         bring_reader_here("lesson-verdict", occasion=occasion("revealed"))
 
 
-def _marked_answers(lesson: Lesson, right: str, chosen: str) -> list[str]:
+def marked_answers(lesson: Lesson, right: str, chosen: str | None) -> list[str]:
     """Return all answers as Markdown: which one is right, and which one was chosen."""
     lines = []
     for key, words in lesson.answers.items():
@@ -213,7 +214,8 @@ def _marked_answers(lesson: Lesson, right: str, chosen: str) -> list[str]:
 # The solution
 
 
-def _show_solution(lesson: Lesson, exercise: Exercise) -> None:
+def show_solution(lesson: Lesson, exercise: Exercise) -> None:
+    """Draw the picture as it becomes the solution, and what else there is to say about it."""
     views = [_SOLUTION, _LUCK, _POINTS, _SIMPLIFIED]
     if exercise.luck is None:
         views.remove(_LUCK)
@@ -228,18 +230,17 @@ def _show_solution(lesson: Lesson, exercise: Exercise) -> None:
         label_visibility="collapsed",
     )
     if view == _LUCK and exercise.luck is not None:
-        _show_picture(exercise.luck, lesson, what="luck")
+        show_picture(exercise.luck, lesson, what="luck")
     elif view == _POINTS:
         st.markdown("\n".join(f"- {point}" for point in lesson.points))
     elif view == _SIMPLIFIED:
         st.markdown(lesson.simplified)
     else:
-        _show_picture(exercise.solution, lesson)
+        show_picture(exercise.solution, lesson)
 
 
-def _show_picture(
-    scene: Scene, lesson: Lesson, *, what: str = "picture", play: bool = True
-) -> None:
+def show_picture(scene: Scene, lesson: Lesson, *, what: str = "picture", play: bool = True) -> None:
+    """Draw a picture of a lesson."""
     # The solution stands in the place of the question, which becomes it.
     fitting = dataclasses.replace(scene, height=_PICTURE_HEIGHT)
     show_stage(fitting, key=f"{SECTION}:{lesson.name}:{what}", play=play)
@@ -251,6 +252,8 @@ def _show_picture(
 def _show_share(place: DeltaGenerator, lesson: Lesson, seed: int, exercise: Exercise) -> None:
     with place, st.popover("Share", icon=":material/share:", key=f"{SECTION}:share"):
         _show_link(lesson, seed, exercise)
+        offer_class(lesson, seed, exercise)
+        offer_handout(lesson, seed, exercise)
 
 
 def _show_link(lesson: Lesson, seed: int, exercise: Exercise) -> None:
@@ -258,10 +261,5 @@ def _show_link(lesson: Lesson, seed: int, exercise: Exercise) -> None:
         "This link opens the lesson with this seed and these settings. Everyone works in a "
         "workspace of their own and has to guess first."
     )
-    settings = {
-        "lesson": lesson.name,
-        f"{lesson.name}_seed": seed,
-        **{f"{lesson.name}_{name}": value for name, value in exercise.settings.items()},
-        **unanswered(lesson),
-    }
+    settings = link_settings(lesson, seed, exercise) | unanswered(lesson)
     st.code(links.share_link(SECTION, settings), language=None, wrap_lines=True)

@@ -36,8 +36,7 @@ def show_header() -> None:
             show_runs()
     # In a place of their own: a page that moves when they go loses the edit under way.
     with st.container():
-        for kind, sentence in notices.take_notices():
-            getattr(st, kind)(sentence)
+        notices.show_notices()
 
 
 # The table

@@ -32,13 +32,29 @@ def share_link(page: str, settings: Mapping[str, Any], *, section: str | None = 
     section
         Their section; the page's name by default.
     """
-    content = json.dumps([section or page, dict(settings)], separators=(",", ":"), allow_nan=False)
-    shared = base64.urlsafe_b64encode(content.encode()).decode().rstrip("=")
+    return page_address(page, f"{SHARED_PARAMETER}={encoded(section or page, settings)}")
+
+
+def page_address(page: str, query: str) -> str:
+    """Return the address of a page of this studio with a query.
+
+    Parameters
+    ----------
+    page
+        The page's path in the address, such as ``"masking_lab"``.
+    query
+        What follows the question mark.
+    """
     here = urlsplit(st.context.url or "")
     # The default page has no path of its own; an app below a path of a server keeps that path.
     folder = here.path.rsplit("/", 1)[0]
-    query = f"{SHARED_PARAMETER}={shared}"
     return urlunsplit((here.scheme, here.netloc, f"{folder}/{quote(page)}", query, ""))
+
+
+def encoded(section: str, settings: Mapping[str, Any]) -> str:
+    """Return settings as a value in an address."""
+    content = json.dumps([section, dict(settings)], separators=(",", ":"), allow_nan=False)
+    return base64.urlsafe_b64encode(content.encode()).decode().rstrip("=")
 
 
 def apply_shared_settings() -> None:
@@ -48,7 +64,7 @@ def apply_shared_settings() -> None:
         return
     del st.query_params[SHARED_PARAMETER]
     try:
-        section, settings = _decoded(shared)
+        section, settings = decoded(shared)
     except ValueError:
         notify(
             "warning",
@@ -60,7 +76,14 @@ def apply_shared_settings() -> None:
     notify("info", "This page has the settings of the link. Your table is unchanged.")
 
 
-def _decoded(shared: str) -> tuple[str, dict[str, Any]]:
+def decoded(shared: str) -> tuple[str, dict[str, Any]]:
+    """Return the section and the settings of a value in an address.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be one of ours.
+    """
     if len(shared) > _LONGEST_SHARED:
         raise ValueError("too long")
     try:

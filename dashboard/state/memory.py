@@ -57,9 +57,9 @@ def remembered(
         wanted = st.session_state[key]
     else:
         wanted = session.workspace().get(section).get(name, default)
-    fitted = _fitted(wanted, default, kwargs)
-    if key not in st.session_state or st.session_state[key] != fitted:
-        st.session_state[key] = fitted
+    value = fitted(wanted, default, kwargs)
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
     return widget(label, key=key, on_change=_keep, args=(section, name, on_change), **kwargs)
 
 
@@ -97,7 +97,7 @@ def _keep(section: str, name: str, then: Callable[[], None] | None) -> None:
         then()
 
 
-def _fitted(value: Any, default: Any, limits: Mapping[str, Any]) -> Any:
+def fitted(value: Any, default: Any, limits: Mapping[str, Any]) -> Any:
     """Return the value if a widget with these limits can show it, else the nearest or default."""
     if "options" in limits:
         options = list(limits["options"])

@@ -16,6 +16,12 @@ def notify(kind: NoticeKind, sentence: str) -> None:
         notices.append((kind, sentence))
 
 
+def show_notices() -> None:
+    """Draw the waiting sentences, once."""
+    for kind, sentence in take_notices():
+        getattr(st, kind)(sentence)
+
+
 def take_notices() -> list[tuple[NoticeKind, str]]:
     """Return the waiting sentences and forget them."""
     return list(st.session_state.pop(_NOTICES_KEY, []))

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
 
+from dashboard.classroom.store import sweep as sweep_classes
 from dashboard.components.browser_cookie import write_cookie
 from dashboard.state import one_time_codes
 from dashboard.state.notices import notify
@@ -52,6 +53,12 @@ def _workspace_of_browser() -> Workspace:
                 "table.",
             )
     return found
+
+
+def known_workspace() -> Workspace | None:
+    """Return the workspace that the visitor has already; none is made for those without one."""
+    token = st.session_state.get(_TOKEN_KEY) or token_in_browser()
+    return Workspace.open(token) if token else None
 
 
 # The browser's cookie
@@ -202,7 +209,7 @@ def _new_workspace() -> Workspace:
 
 @st.cache_data(max_entries=1, show_spinner=False)
 def _sweep_now_and_then(hour: int) -> int:
-    return sweep()
+    return sweep() + sweep_classes()
 
 
 def open_sample(target: Workspace, name: str) -> TableState:

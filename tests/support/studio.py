@@ -143,6 +143,13 @@ class StudioServer:
             raise RuntimeError("The server is not running.")
         return int(psutil.Process(self._process.pid).memory_info().rss)
 
+    def processor_seconds(self) -> float:
+        """Return the seconds of the processor that the server itself has used, without jobs."""
+        if self._process is None:
+            raise RuntimeError("The server is not running.")
+        used = psutil.Process(self._process.pid).cpu_times()
+        return float(used.user + used.system)
+
     def log(self) -> str:
         """Return what the server wrote."""
         return self.log_path.read_text(encoding="utf-8", errors="replace")

@@ -29,7 +29,7 @@ class VisitFailed(Exception):
 
 @dataclass(frozen=True)
 class Widget:
-    """A widget that the page shows: its kind, its description and the fragment it lies in."""
+    """A widget or component of the page: its kind, its description, the fragment it lies in."""
 
     kind: str
     proto: Any
@@ -46,6 +46,13 @@ class WireVisitor:
         Of the server, as ``http://localhost:8501``.
     patience
         Seconds to wait for an answer.
+    query
+        What follows the question mark of the address.
+
+    Attributes
+    ----------
+    widgets
+        By label; components by their name.
     """
 
     address: str
@@ -59,6 +66,7 @@ class WireVisitor:
         self._page_hash = ""
         self._states: dict[str, WidgetState] = {}
         self._messages: dict[str, bytes] = {}
+        self._refreshing: set[str] = set()
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -82,7 +90,6 @@ class WireVisitor:
         """Go to a page by its name in the address, as ``masking_lab``."""
         self._page, self._page_hash = page, ""
         self._states.clear()
-        self.widgets.clear()
         self._run()
 
     def labels(self, kind: str) -> list[str]:
@@ -94,6 +101,11 @@ class WireVisitor:
         widget = self.widgets[label]
         state = WidgetState(id=widget.proto.id, trigger_value=True)
         self._run(widget.fragment, state)
+
+    def refresh(self) -> None:
+        """Let the fragments run that refresh themselves, as a browser does every few seconds."""
+        for fragment in sorted(self._refreshing):
+            self._run(fragment)
 
     def set(self, label: str, value: float | str) -> None:
         """Move a slider to a number, or choose an option of a list by its text."""
@@ -123,6 +135,8 @@ class WireVisitor:
         run.widget_states.widgets.extend(self._states.values())
         if pressed is not None:
             run.widget_states.widgets.append(pressed)
+        if not fragment:
+            self._begin_anew()
         begun = time.perf_counter()
         self._socket.send(message.SerializeToString())
         deadline = begun + self.patience
@@ -152,11 +166,21 @@ class WireVisitor:
             self._page_hash = message.navigation.page_script_hash
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             self._note(message.delta.new_element, message.delta.fragment_id)
+        elif kind == "auto_rerun":
+            self._refreshing.add(message.auto_rerun.fragment_id)
         elif kind == "script_finished":
             if message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
                 raise VisitFailed(f"{self._page}: the page does not compile")
-            return message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+            if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                self._begin_anew()
+                return False
+            return True
         return False
+
+    def _begin_anew(self) -> None:
+        """Forget what the page showed: it is drawn anew."""
+        self.widgets.clear()
+        self._refreshing.clear()
 
     def _note(self, element: Any, fragment: str) -> None:
         kind = element.WhichOneof("type")

@@ -274,15 +274,25 @@ class Scene:
 
     def first(self) -> Scene:
         """Return the first state alone: the picture of a question, without its solution."""
+        return self._alone(0)
+
+    def revealed(self) -> Scene:
+        """Return the state in which a reveal ends alone: the picture of a solution on paper."""
+        if self.slider is None:
+            return self._alone(len(self.states) - 1)
+        from_start = np.abs(np.asarray(self.slider.values) - self.slider.start)
+        return self._alone(int(from_start.argmin()))
+
+    def _alone(self, state: int) -> Scene:
         panels = [
-            dataclasses.replace(panel, layers=[_at_first(layer) for layer in panel.layers])
+            dataclasses.replace(panel, layers=[_alone(layer, state) for layer in panel.layers])
             for panel in self.panels
         ]
         return dataclasses.replace(
             self,
             panels=panels,
-            states=self.states[:1],
-            captions=self.captions[:1],
+            states=[self.states[state]],
+            captions=[self.captions[state]],
             slider=None,
         )
 
@@ -442,17 +452,19 @@ def _check_cells(layer: Cells) -> None:
             )
 
 
-def _at_first(layer: Layer) -> Layer:
-    """Return a layer with its first state alone."""
+def _alone(layer: Layer, state: int) -> Layer:
+    """Return a layer with one of its states alone."""
     changes: dict[str, Any] = {}
     for name, dimensions in _DIMENSIONS[layer.kind].items():
         values = getattr(layer, name)
         # Opacities in one row are by state, also where each element may have its own.
         by_state = np.ndim(values) > (0 if name == "opacity" else dimensions)
         if values is not None and by_state:
-            changes[name] = np.asarray(values)[:1]
+            changes[name] = np.asarray(values)[state : state + 1]
     if getattr(layer, "color_after", None) is not None:
         changes["color_after"] = None
+        if state > 0:
+            changes["color"] = layer.color_after  # type: ignore[union-attr]
     return dataclasses.replace(layer, **changes) if changes else layer
 
 

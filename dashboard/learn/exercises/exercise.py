@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
+
+import pandas as pd
+import streamlit as st
 
 from dashboard.components.stage.scene import Scene
 from dashboard.learn import Lesson
 from dashboard.learn.progress import SECTION, start_again
 from dashboard.state import memory
+from dashboard.text import plain
+
+_FIXED_SETTINGS: ContextVar[Mapping[str, Any] | None] = ContextVar("fixed_settings", default=None)
+_FIXED_ROWS: ContextVar[pd.DataFrame | None] = ContextVar("fixed_rows", default=None)
 
 
 @dataclass(frozen=True)
@@ -31,6 +40,8 @@ class Exercise:
         The same in many repetitions: was it luck?
     settings
         What the exercise depends on besides the seed; links contain it.
+    rows
+        The rows of the reader's own table that it is made from; none if it simulates a table.
     """
 
     right: str
@@ -39,12 +50,19 @@ class Exercise:
     sentence: str
     luck: Scene | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    rows: pd.DataFrame | None = None
 
 
 def choose_setting(
     widget: Callable[..., Any], label: str, lesson: Lesson, name: str, **kwargs: Any
 ) -> Any:
-    """Draw a control that changes the exercise and opens the question again."""
+    """Draw a control that changes the exercise and opens the question again.
+
+    Within `fixed_settings` it only says what the setting is.
+    """
+    fixed = _FIXED_SETTINGS.get()
+    if fixed is not None:
+        return _show_fixed(label, fixed.get(name, kwargs["default"]), **kwargs)
     return memory.remembered(
         widget,
         label,
@@ -53,3 +71,40 @@ def choose_setting(
         on_change=lambda: start_again(lesson),
         **kwargs,
     )
+
+
+def link_settings(lesson: Lesson, seed: int, exercise: Exercise) -> dict[str, Any]:
+    """Return what a link has to carry so that it opens this exercise."""
+    return {
+        "lesson": lesson.name,
+        f"{lesson.name}_seed": seed,
+        **{f"{lesson.name}_{name}": value for name, value in exercise.settings.items()},
+    }
+
+
+@contextmanager
+def fixed_settings(
+    settings: Mapping[str, Any], rows: pd.DataFrame | None = None
+) -> Iterator[None]:
+    """Let exercises have these settings instead of asking: for classes and on paper.
+
+    With the `rows` of an exercise on somebody's own table, no workspace is needed.
+    """
+    tokens = _FIXED_SETTINGS.set(settings), _FIXED_ROWS.set(rows)
+    try:
+        yield
+    finally:
+        _FIXED_SETTINGS.reset(tokens[0])
+        _FIXED_ROWS.reset(tokens[1])
+
+
+def fixed_rows() -> pd.DataFrame | None:
+    """Return the rows that an exercise on somebody's own table is to have, if they are fixed."""
+    return _FIXED_ROWS.get()
+
+
+def _show_fixed(label: str, value: Any, *, default: Any, **kwargs: Any) -> Any:
+    fitted = memory.fitted(value, default, kwargs)
+    words = kwargs.get("format_func", str)(fitted)
+    st.caption(f"{label}{'' if label.endswith('?') else ':'} **{plain(words)}**")
+    return fitted

@@ -11,10 +11,10 @@ import streamlit as st
 from dashboard.components.stage.scene import Axis, Line, Panel, Points, Scene
 from dashboard.learn import Lesson, own
 from dashboard.learn.exercises.dots import SMALL, range_of
-from dashboard.learn.exercises.exercise import Exercise, choose_setting
+from dashboard.learn.exercises.exercise import Exercise, choose_setting, fixed_rows
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.own import OwnRows, Rule
-from dashboard.learn.own_table import FEWEST_ROWS, OwnColumns, own_columns, sampled
+from dashboard.learn.own_table import FEWEST_ROWS, OwnColumns, only_pair, own_columns, sampled
 from dashboard.state import session
 from dashboard.state.table_state import OpenTable
 from dashboard.text import code, shorten
@@ -85,6 +85,7 @@ def exercise_on(rows: pd.DataFrame, rule: str, seed: int) -> Exercise:
         sentence=made.sentence(),
         luck=repeated_scene(made),
         settings={"outcome": outcome, "predictor": predictor, "rule": rule},
+        rows=rows,
     )
 
 
@@ -93,6 +94,8 @@ def exercise_on(rows: pd.DataFrame, rule: str, seed: int) -> Exercise:
 
 def _columns_to_choose_from() -> OwnColumns:
     """Return the columns of the open table, or say why those of a sample are used."""
+    if (rows := fixed_rows()) is not None:
+        return only_pair(rows)
     try:
         table = session.open_table()
     except PMAEError as error:

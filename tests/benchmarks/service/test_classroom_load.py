@@ -9,6 +9,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from benchmarks.service.classroom_load import (
     LAB,
     class_at_work,
+    class_by_code,
     many_reruns,
     parsed,
     release_sliders,
@@ -65,6 +66,26 @@ def shown_after(visitor: WireVisitor) -> list[str]:
     """Open the page again: the workspace remembers, and only what is shown now is there."""
     visitor.open("train")
     return visitor.labels("slider")
+
+
+@pytest.mark.slow
+def test_a_class_by_its_code_works_without_failures(server):
+    options = parsed(["--students=2", "--training=0", "--minutes=0.3"])
+
+    result = class_by_code(server, options)
+
+    assert result["failures"] == []
+    assert server.failures() == []
+    waits = result["interactions_by_kind"]
+    assert waits["joins"]["count"] == 2
+    assert waits["student's poll"]["count"] >= 2
+    assert waits["reveal"]["count"] >= 1
+
+
+def test_a_folder_that_is_no_checkout_is_refused(tmp_path):
+    for option in ("--tree", "--before"):
+        with pytest.raises(SystemExit):
+            parsed([option, str(tmp_path)])
 
 
 @pytest.mark.parametrize("kind", ["exception", "alert"])

@@ -473,4 +473,4 @@ settings = some.dictionaries(
 def test_settings_survive_a_link(settings):
     shared = shared_part(links.share_link("lab", settings))
 
-    assert links._decoded(shared) == ("lab", settings)
+    assert links.decoded(shared) == ("lab", settings)

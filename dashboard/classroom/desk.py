@@ -1,0 +1,44 @@
+"""Whose class it is: the browser that started a class keeps its secret in the workspace."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from dashboard.classroom.store import ClassQuestion, Classroom, Desk
+from dashboard.state import session
+from dashboard.state.documents import Documents
+from dashboard.state.workspace import Workspace
+
+_NAME = "desk"
+
+
+def own_desk(classroom: Classroom) -> Desk | None:
+    """Return the desk of a class if this visitor started it."""
+    workspace = session.known_workspace()
+    if workspace is None:
+        return None
+    kept = _documents(workspace).read(_NAME)
+    return Desk(classroom, kept["secret"]) if kept.get("code") == classroom.code else None
+
+
+def open_desk() -> Desk | None:
+    """Return the desk of the class that this visitor leads at present."""
+    workspace = session.known_workspace()
+    code = _documents(workspace).read(_NAME).get("code", "") if workspace else ""
+    classroom = Classroom.open(code)
+    if classroom is None or classroom.state().phase == "ended":
+        return None
+    return own_desk(classroom)
+
+
+def start_class(question: ClassQuestion, rows: pd.DataFrame | None = None) -> Desk:
+    """Start a class that this visitor leads, with a question about some rows or without them."""
+    desk, secret = Desk.start(question, rows=rows)
+    with _documents(session.workspace()).changing(_NAME) as kept:
+        kept.update(code=desk.classroom.code, secret=secret)
+    return desk
+
+
+def _documents(workspace: Workspace) -> Documents:
+    # Not among the settings: links can change those.
+    return Documents(workspace.folder / "classroom")
