@@ -57,7 +57,7 @@ def _workspace_of_browser() -> Workspace:
 
 def known_workspace() -> Workspace | None:
     """Return the workspace that the visitor has already; none is made for those without one."""
-    token = st.session_state.get(_TOKEN_KEY) or token_in_browser()
+    token = st.session_state.get(TOKEN_KEY) or token_in_browser()
     return Workspace.open(token) if token else None
 
 
