@@ -367,6 +367,18 @@ def test_what_was_revealed_once_is_not_revealed_again_when_it_comes_back(watcher
     assert_scatter_is_drawn(watcher, stage_page.scatter(), 2)
 
 
+def test_who_leaves_during_a_reveal_finds_its_end(watcher):
+    reveal(watcher)
+    expect(step(watcher, "High values")).to_have_attribute("aria-checked", "true")
+    show(watcher, "nothing")
+    expect(stage(watcher)).to_have_count(0)
+
+    show(watcher, "scatter")
+
+    expect(step(watcher, "Values go missing")).to_have_attribute("aria-checked", "true")
+    assert_scatter_is_drawn(watcher, stage_page.scatter(), 2)
+
+
 def test_another_scene_under_the_same_key_begins_at_its_first_state(visitor):
     step(visitor, "Values go missing").click()
     show(visitor, "coverage")

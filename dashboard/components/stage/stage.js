@@ -60,7 +60,7 @@ class Stage {
       this.draw();
     }
     if (data.play && !this.memory.played) {
-      this.memory.played = true;
+      Object.assign(this.memory, { played: true, rest: this.states.length - 1 });
       if (this.calm.matches) this.reveal();
       else this.sight.observe(this.element); // what moves out of sight is not seen moving
     }
@@ -88,7 +88,7 @@ class Stage {
     const stateOf = (layer, k) => LAYERS[layer.kind].state(layer, k);
     this.states = scene.states.map((_, k) => layers.map((layer) => stateOf(layer, k)));
     if (remembered.get(key)?.digest !== digest) {
-      remembered.set(key, { digest, state: 0, played: false });
+      remembered.set(key, { digest, rest: 0, played: false }); // rest: the state it ends in
     }
     this.memory = remembered.get(key);
     this.buildSteps();
@@ -96,7 +96,7 @@ class Stage {
     this.updates = null;
     this.sent = value;
     if (scene.slider) this.slide(value);
-    else this.jump(this.memory.state);
+    else this.jump(this.memory.rest);
     this.fit({ again: true });
   }
 
@@ -130,7 +130,7 @@ class Stage {
       this.updates[k](layers.slice(first, first + panel.layers.length));
       first += panel.layers.length;
     });
-    this.tell(finished ? this.states.length - 1 : this.memory.state);
+    this.tell(finished ? this.states.length - 1 : this.state);
   }
 
   /** The caption of a state, also for those who do not see the picture. */
@@ -171,14 +171,9 @@ class Stage {
     });
   }
 
-  arriveAt(state) {
-    this.memory.state = state;
-    this.markStep(state);
-  }
-
   jump(state) {
     this.stop();
-    this.arriveAt(state);
+    this.markStep(state);
     this.present = this.states[state];
     this.draw();
   }
@@ -186,7 +181,7 @@ class Stage {
   transition(state) {
     const from = this.present;
     const to = this.states[state];
-    this.arriveAt(state);
+    this.markStep(state);
     return this.animate(STEP_MILLISECONDS, (share) => {
       const paces = this.staggered.map((staggered) => paceOf(share, staggered));
       this.present = to.map((layer, k) => between(from[k], layer, paces[k]));
@@ -197,6 +192,7 @@ class Stage {
   goTo(state) {
     this.stop();
     this.sight.disconnect();
+    this.memory.rest = state;
     if (this.calm.matches) this.jump(state);
     else this.transition(state);
   }
@@ -204,6 +200,7 @@ class Stage {
   /** From the first state to the last, with time to read in each. */
   async play() {
     const last = this.states.length - 1;
+    this.memory.rest = last;
     if (this.calm.matches) return this.jump(last);
     this.jump(0);
     for (let state = 1; state <= last; state++) {
@@ -233,7 +230,7 @@ class Stage {
 
   moveByKey(event) {
     const last = this.states.length - 1;
-    const { state } = this.memory;
+    const { state } = this;
     const next = {
       ArrowRight: Math.min(last, state + 1),
       ArrowDown: Math.min(last, state + 1),
@@ -249,6 +246,7 @@ class Stage {
   }
 
   markStep(state) {
+    this.state = state;
     [...this.steps.children].forEach((button, k) => {
       set(button, { "aria-checked": k === state });
       button.tabIndex = k === state ? 0 : -1;
@@ -281,7 +279,7 @@ class Stage {
     this.present = this.states[above].map((layer, k) =>
       between(this.states[above - 1][k], layer, () => share),
     );
-    this.memory.state = share < 0.5 ? above - 1 : above;
+    this.state = share < 0.5 ? above - 1 : above;
     this.input.value = value;
     const words = written(value, decimals);
     this.slider.querySelector("output").textContent = words;
