@@ -39,9 +39,7 @@ def cells_of(clinic, column):
 
 
 @pytest.mark.parametrize("column", reasons.DECIDED_BY)
-def test_only_deciding_columns_keep_their_color_and_rows_sort_by_the_probability(
-    clinic, column
-):
+def test_only_deciding_columns_keep_their_color_and_rows_sort_by_the_probability(clinic, column):
     row, cells = cells_of(clinic, column)
     before, after, *sorted_ones = np.asarray(cells.color)
     colored = {reasons.SHOWN[j] for j in np.flatnonzero((after != "neutral").all(axis=0))}
