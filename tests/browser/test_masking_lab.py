@@ -1,5 +1,7 @@
 """The live lab: it follows the hand in the browser alone, and Python hears the release."""
 
+import numpy as np
+import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
@@ -306,6 +308,23 @@ def pointer(locator, down):
     box = locator.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2 + down
     return {"clientX": x, "clientY": y, "pointerId": 1, "pointerType": "touch", "button": 0}
+
+
+def test_markup_in_names_is_text_in_sentence_labels_and_names_of_a_point(visitor, tmp_path):
+    name = "<img src=x onerror=alert(1)> **b**"
+    frame = pd.DataFrame({name: np.arange(60) / 7, "<b>other</b>": np.arange(60) / 3})
+    frame.loc[::3, name] = None
+    frame.to_csv(tmp_path / "markup.csv", index=False)
+    visitor.open()
+    visitor.upload(tmp_path / "markup.csv")
+    visitor.open_table("markup.csv").wait_for()
+    lab = Lab(visitor)
+
+    lab.page.locator(".points [role=option]").first.locator(".point").hover()
+
+    assert f"Column {name} is observed in" in lab.sentence()
+    expect(lab.page.locator(".tip")).to_contain_text(name)
+    assert lab.page.locator(".lab img, .lab b").count() == 0
 
 
 def test_uniform_masking_is_explained(lab):
