@@ -193,7 +193,7 @@ def test_markup_in_names_and_cells_is_text_on_every_page(visitor, tmp_path):
         assert injected_elements(visitor) == 0, view
         assert visitor.failures() == [], view
     visitor.go_to("Masking lab")
-    expect(visitor.page.get_by_text(image).first).to_be_visible()
+    expect(visitor.page.locator(".of-column")).to_contain_text(f"Column {image} is observed in")
 
 
 def injected_elements(visitor) -> int:

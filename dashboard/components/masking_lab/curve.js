@@ -3,6 +3,7 @@
 const MARGIN = { left: 48, right: 14, top: 12, bottom: 42 };
 const NARROW = 380; // pixels; then less is written
 const KNOB_RADIUS = 10;
+const RING_GAP = 4;
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 const MERGED_BELOW = 10; // pixels between points that share a label
 const LONGEST_PAIR = 24; // letters of two names in one label
@@ -119,9 +120,13 @@ class Curve {
     this.points.replaceChildren();
     this.groups.forEach((group, i) => {
       group.radius = 5 + 1.4 * Math.log2(group.columns.length);
-      group.element = svgElement(this.points, "g", { role: "option", id: `point-${i}` });
+      group.element = svgElement(this.points, "g", {
+        role: "option",
+        id: `point-${i}`,
+        "aria-label": this.#namesOf(group).join(", "),
+      });
       svgElement(group.element, "circle", { class: "finger" });
-      group.ring = svgElement(group.element, "circle", { class: "ring", r: group.radius + 4 });
+      group.ring = svgElement(group.element, "circle", { class: "ring", r: group.radius + RING_GAP });
       svgElement(group.element, "circle", { class: "point", r: group.radius });
     });
   }
@@ -181,7 +186,9 @@ class Curve {
     }
     Object.assign(this, { focus, uniformRate: uniform });
     this.#drawLabels(line);
-    this.#describe();
+    const at = this.groups.findIndex((group) => group.hasFocus);
+    if (at >= 0) this.points.setAttribute("aria-activedescendant", `point-${at}`);
+    if (!this.tip.hidden) this.#showTip(this.tipGroup);
   }
 
   #drawLabels(line) {
@@ -221,7 +228,8 @@ class Curve {
   #clusters() {
     const clusters = [];
     for (const group of [...this.groups].sort((one, other) => one.p - other.p)) {
-      const { x, y, radius, columns, hasFocus } = group;
+      const { x, y, columns, hasFocus } = group;
+      const radius = group.radius + (hasFocus ? RING_GAP : 0);
       const last = clusters.at(-1);
       const isNear = last && Math.hypot(last.x - x, last.y - y) < MERGED_BELOW;
       if (isNear && !hasFocus && !last.isNeeded) last.columns = [...last.columns, ...columns];
@@ -243,21 +251,16 @@ class Curve {
     return `${count(columns.length)} ${isComplete ? "complete " : ""}columns`;
   }
 
-  #describe() {
-    for (const group of this.groups) {
-      const names = group.columns.slice(0, MOST_NAMES).map((column) => this.names[column]);
-      const rest = group.columns.length - names.length;
-      group.listed = [...names, ...(rest ? [`and ${count(rest)} more`] : [])];
-    }
-    const at = this.groups.findIndex((group) => group.hasFocus);
-    if (at >= 0) this.points.setAttribute("aria-activedescendant", `point-${at}`);
-    if (!this.tip.hidden) this.#showTip(this.tipGroup);
+  #namesOf({ columns }) {
+    const names = columns.slice(0, MOST_NAMES).map((column) => this.names[column]);
+    const rest = columns.length - names.length;
+    return [...names, ...(rest ? [`and ${count(rest)} more`] : [])];
   }
 
   #showTip(group) {
     this.tipGroup = group;
     const shares = `observed in ${percent(group.p)} of rows: ${percent(group.share)} masked`;
-    const lines = [...group.listed, shares].map((text) =>
+    const lines = [...this.#namesOf(group), shares].map((text) =>
       Object.assign(document.createElement("span"), { textContent: text }),
     );
     this.tip.replaceChildren(...lines);

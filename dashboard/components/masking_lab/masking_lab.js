@@ -122,7 +122,7 @@ class MaskingLab {
     if (text === this.heard) return;
     this.heard = text;
     const answered = this.sent.indexOf(text);
-    this.sent.splice(0, answered + 1);
+    this.sent = answered >= 0 ? this.sent.slice(answered + 1) : [];
     if (answered >= 0) return; // our own, and the hand may be farther already
     this.#stopAnimation();
     this.values = { ...settings.values };
