@@ -419,7 +419,7 @@ def chances_figure(
         if scale == "category":
             axis |= _category_ticks(labels)
         figure.update_xaxes(axis, col=place, row=1)
-    figure.update_yaxes(tickformat=".0%", range=[-0.03, 1.03], zeroline=False)
+    figure.update_yaxes(tickformat=".0%", dtick=0.25, range=[-0.03, 1.03], zeroline=False)
     figure.update_yaxes(title={"text": "chance of being missing"}, col=1, row=1)
     figure.update_layout(uirevision=revision)
     figure = styled(figure, height=_MAIN_HEIGHT)
