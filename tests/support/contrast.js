@@ -1,5 +1,6 @@
 // Texts in sight with too little contrast, as {text, contrast, color, ground, where}. Icons, which
-// a font draws as text, are pictures: for them a lower contrast suffices.
+// a font draws as text, are pictures: for them a lower contrast suffices. Signs without letters
+// and digits, such as the ■ of a legend, are not measured.
 async ({ text: leastForText, icon: leastForIcons }) => {
   const ICON = '[data-testid="stIconMaterial"], [role="img"][translate="no"]';
   const NO_TEXT = "script, style, noscript, title, option, canvas *";
@@ -57,7 +58,8 @@ async ({ text: leastForText, icon: leastForIcons }) => {
   async function colorsOfMarks(element, point) {
     const bars = element.closest(".bartext")?.parentElement.querySelectorAll("path") ?? [];
     const points = element.closest(".trace.scatter")?.querySelectorAll("path.point") ?? [];
-    const marks = [...bars, ...points].filter((mark) => covers(mark, point)).map((mark) => {
+    const cells = element.closest("svg:not(.main-svg)")?.querySelectorAll("rect") ?? [];
+    const marks = [...bars, ...points, ...cells].filter((mark) => covers(mark, point)).map((mark) => {
       const style = getComputedStyle(mark);
       return rgba(style.fill, style.fillOpacity * style.opacity);
     });
@@ -105,7 +107,7 @@ async ({ text: leastForText, icon: leastForIcons }) => {
   const found = [];
   for (const element of elementsIn(document)) {
     const text = element.matches(NO_TEXT) ? "" : textOf(element);
-    if (!text || !isInSight(element) || isOff(element)) continue;
+    if (!/[\p{L}\p{N}]/u.test(text) || !isInSight(element) || isOff(element)) continue;
     const style = getComputedStyle(element);
     const isSvg = element instanceof SVGElement;
     const opacity = chain(element).reduce((product, at) => product * getComputedStyle(at).opacity, 1);
