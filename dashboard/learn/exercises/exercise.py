@@ -83,9 +83,7 @@ def link_settings(lesson: Lesson, seed: int, exercise: Exercise) -> dict[str, An
 
 
 @contextmanager
-def fixed_settings(
-    settings: Mapping[str, Any], rows: pd.DataFrame | None = None
-) -> Iterator[None]:
+def fixed_settings(settings: Mapping[str, Any], rows: pd.DataFrame | None = None) -> Iterator[None]:
     """Let exercises have these settings instead of asking: for classes and on paper.
 
     With the `rows` of an exercise on somebody's own table, no workspace is needed.
