@@ -72,8 +72,8 @@ class WrongCodes:
 
     def __init__(
         self,
-        most: int = 20,
-        per_second: float = 0.2,
+        most: int = 50,
+        per_second: float = 0.5,
         most_of_all: int = 300,
         per_second_of_all: float = 3.0,
         clock: Callable[[], float] = time.monotonic,

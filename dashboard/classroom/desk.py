@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dashboard.classroom.store import ClassQuestion, Classroom, Desk
+from dashboard.classroom.store import ClassQuestion, Classroom, ClassroomError, Desk, sweep
 from dashboard.state import session
 from dashboard.state.documents import Documents
 from dashboard.state.workspace import Workspace
@@ -26,13 +26,17 @@ def open_desk() -> Desk | None:
     workspace = session.known_workspace()
     code = _documents(workspace).read(_NAME).get("code", "") if workspace else ""
     classroom = Classroom.open(code)
-    if classroom is None or classroom.state().phase == "ended":
+    try:
+        if classroom is None or classroom.state().phase == "ended":
+            return None
+        return own_desk(classroom)
+    except ClassroomError:  # a damaged class cannot be led; another one can be started
         return None
-    return own_desk(classroom)
 
 
 def start_class(question: ClassQuestion, rows: pd.DataFrame | None = None) -> Desk:
     """Start a class that this visitor leads, with a question about some rows or without them."""
+    sweep()
     desk, secret = Desk.start(question, rows=rows)
     with _documents(session.workspace()).changing(_NAME) as kept:
         kept.update(code=desk.classroom.code, secret=secret)

@@ -8,12 +8,13 @@ from dashboard.classroom.answers import lesson_named
 from dashboard.classroom.codes import spaced
 from dashboard.classroom.questions import present_exercise
 from dashboard.classroom.store import LONGEST_NAME, Classroom, ClassState, Student
+from dashboard.components.attention import bring_reader_here
 from dashboard.components.browser_cookie import write_cookie
 from dashboard.learn import Lesson
 from dashboard.learn.exercises.exercise import Exercise
 from dashboard.learn.view import marked_answers, show_picture, show_solution
 from dashboard.text import plain
-from dashboard.widgets import calm, fragment
+from dashboard.widgets import calm, fragment, shown_errors
 
 POLL_SECONDS = 2.0
 
@@ -32,7 +33,7 @@ def show_student(classroom: Classroom) -> None:
     else:
         with st.container(key="class-student"):
             _show_phase(classroom, state, student)
-        write_cookie(_cookie_name(classroom), _token(classroom), days=_COOKIE_DAYS)
+        _keep_token_in_browser(classroom)
         _watch(classroom, _token(classroom), version)
 
 
@@ -64,6 +65,12 @@ def _token(classroom: Classroom) -> str:
     return str(kept or st.context.cookies.get(_cookie_name(classroom), ""))
 
 
+def _keep_token_in_browser(classroom: Classroom) -> None:
+    name, token = _cookie_name(classroom), _token(classroom)
+    if st.context.cookies.get(name) != token:
+        write_cookie(name, token, days=_COOKIE_DAYS)
+
+
 def _session_key(classroom: Classroom) -> str:
     return f"_student_of:{classroom.code}"
 
@@ -82,8 +89,12 @@ def _show_phase(classroom: Classroom, state: ClassState, student: Student) -> No
         st.markdown("The class starts soon. Keep this page open.")
         return
     lesson = lesson_named(state.question.lesson)
-    st.header(lesson.title, anchor=False)
-    verdict_place = st.container()
+    with st.container(key="class-student-top"):
+        st.header(lesson.title, anchor=False)
+        verdict_place = st.container()
+        # A student who answered has scrolled down, and what is new begins at the top.
+        news = f"{state.number} {state.phase}"
+        bring_reader_here("class-student-top", occasion=news, scroll="top")
     picture, words = st.columns([3, 2], gap="medium")
     with picture:
         if state.phase == "asking":
@@ -141,6 +152,7 @@ def _show_verdict(lesson: Lesson, exercise: Exercise, answer: str | None) -> Non
 @st.fragment(run_every=POLL_SECONDS)
 def _watch(classroom: Classroom, token: str, version: tuple[int, int]) -> None:
     """Draw the page anew once the teacher has decided something; say that we are here."""
-    classroom.note_presence(token)
-    if classroom.version() != version:
-        st.rerun()
+    with shown_errors():
+        classroom.note_presence(token)
+        if classroom.version() != version:
+            st.rerun()

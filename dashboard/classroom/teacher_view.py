@@ -18,10 +18,10 @@ from dashboard.classroom.store import Classroom, ClassState, Desk
 from dashboard.learn import LARGEST_SEED, LESSONS, Lesson
 from dashboard.learn.exercises import EXERCISES
 from dashboard.learn.exercises.exercise import Exercise
-from dashboard.learn.progress import SECTION
+from dashboard.learn.progress import SECTION, start_again
 from dashboard.learn.view import show_picture, show_solution
 from dashboard.text import plain
-from dashboard.widgets import calm, choose_seed
+from dashboard.widgets import calm, choose_seed, shown_errors
 from pmae_core.words import count
 
 POLL_SECONDS = 1.0
@@ -76,8 +76,9 @@ def _show_lobby(desk: Desk, state: ClassState, version: _Version) -> None:
 
 @st.fragment(run_every=POLL_SECONDS)
 def _count_students(classroom: Classroom, version: _Version) -> None:
-    _follow(classroom, version)
-    st.header(f"{count(classroom.n_present(), 'student')} here", anchor=False)
+    with shown_errors():
+        _follow(classroom, version)
+        st.header(f"{count(classroom.n_present(), 'student')} here", anchor=False)
 
 
 # A question
@@ -120,7 +121,12 @@ def _show_answers(
     classroom: Classroom, lesson: Lesson, state: ClassState, version: _Version
 ) -> None:
     """Draw how many students gave each answer, as they come in."""
-    _follow(classroom, version)
+    with shown_errors():
+        _follow(classroom, version)
+        _draw_answers(classroom, lesson, state)
+
+
+def _draw_answers(classroom: Classroom, lesson: Lesson, state: ClassState) -> None:
     given = counts(classroom, state.number, lesson)
     total = sum(given.values())
     is_hidden = state.phase == "asking" and st.session_state.get(_HIDE_KEY, False)
@@ -186,6 +192,7 @@ def _choose_question(state: ClassState) -> tuple[Lesson, int, Exercise]:
         name=f"{lesson.name}_seed",
         default=lesson.first_seed,
         largest=LARGEST_SEED,
+        on_change=lambda: start_again(lesson),
         help="The same seed makes the same table for everyone.",
     )
     return lesson, seed, EXERCISES[lesson.name](lesson, seed)

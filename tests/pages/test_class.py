@@ -122,6 +122,15 @@ def test_learn_leads_back_to_the_class_under_way_and_not_to_one_that_ended(desk,
     assert "Start a class" in labels(open_page("learn.py"))
 
 
+def test_a_damaged_class_does_not_keep_its_teacher_from_another(desk, open_page):
+    (desk.classroom.folder / "class.json").write_text("{")
+
+    app = open_page("learn.py")
+
+    assert calm(app)
+    assert "Start a class" in labels(app)
+
+
 def test_no_link_can_put_a_class_into_a_workspace(workspace, desk, open_app):
     from dashboard.state.links import encoded
 
