@@ -13,7 +13,6 @@ import streamlit as st
 from dashboard.classroom.addresses import HANDOUT_PARAMETER, class_link
 from dashboard.classroom.answers import lesson_named
 from dashboard.classroom.desk import open_desk
-from dashboard.classroom.qr import show_qr
 from dashboard.classroom.store import ClassroomError
 from dashboard.components.print_button import print_button
 from dashboard.components.stage import show_stage
@@ -24,6 +23,7 @@ from dashboard.learn.exercises.exercise import Exercise, fixed_settings
 from dashboard.learn.progress import SECTION
 from dashboard.learn.view import marked_answers
 from dashboard.state.links import decoded, share_link
+from dashboard.widgets.qr_code import show_qr
 
 _STYLE = Path(__file__).with_name("handout.css")
 # In pixels, so that question and solution fill one page of A4 or letter paper each.

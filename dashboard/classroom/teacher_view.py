@@ -12,7 +12,6 @@ from dashboard.classroom.addresses import (
 )
 from dashboard.classroom.answers import answers_csv, counts, lesson_named
 from dashboard.classroom.codes import spaced
-from dashboard.classroom.qr import show_qr
 from dashboard.classroom.questions import present_exercise, question_of
 from dashboard.classroom.store import Classroom, ClassState, Desk
 from dashboard.learn import LARGEST_SEED, LESSONS, Lesson
@@ -22,6 +21,7 @@ from dashboard.learn.progress import SECTION, start_again
 from dashboard.learn.view import show_picture, show_solution
 from dashboard.text import plain
 from dashboard.widgets import calm, choose_seed, shown_errors
+from dashboard.widgets.qr_code import show_qr
 from pmae_core.words import count
 
 POLL_SECONDS = 1.0

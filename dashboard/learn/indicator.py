@@ -68,7 +68,7 @@ _REPETITIONS_SEED = 2**31  # beyond the seeds of readers
 
 
 @dataclass(frozen=True, eq=False)
-class Patients:
+class TreatedPatients:
     """Patients of one table, or of many: the last axis has the patients."""
 
     treated: FloatArray
@@ -123,7 +123,7 @@ class IndicatorResult:
     """
 
     who: Treated
-    patients: Patients
+    patients: TreatedPatients
     effects: dict[str, float]
     repeated: dict[str, FloatArray]
 
@@ -168,17 +168,17 @@ def treat_patients(who: Treated, percent_missing: int, seed: int) -> IndicatorRe
 
 def _make_patients(
     rng: np.random.Generator, shape: tuple[int, ...], who: Treated, percent_missing: int
-) -> Patients:
+) -> TreatedPatients:
     treated = (rng.random(shape) < 0.5).astype(float)
     above_mean = _DIFFERENCE[who] * (treated - 0.5) + rng.standard_normal(shape)
     severity = _MEAN_SEVERITY + _SPREAD_SEVERITY * above_mean
     noise = _SPREAD_PAIN * rng.standard_normal(shape)
     by_severity = _PAIN_PER_SEVERITY * (severity - _MEAN_SEVERITY)
     pain = _MEAN_PAIN - TRUE_EFFECT * treated + by_severity + noise
-    return Patients(treated, severity, pain, rng.random(shape) < percent_missing / 100)
+    return TreatedPatients(treated, severity, pain, rng.random(shape) < percent_missing / 100)
 
 
-def _effects(patients: Patients) -> dict[str, FloatArray]:
+def _effects(patients: TreatedPatients) -> dict[str, FloatArray]:
     """Return by how much the drug lowers pain, by the way to treat missing severities."""
     fitted = {
         "missing indicator": patients.with_indicator(),

@@ -11,7 +11,7 @@ from dashboard.state.table_state import OpenTable, TableState
 from dashboard.text import plain, shorten
 from dashboard.widgets.errors import calm, fragment, sentence_of, shown_errors
 from dashboard.widgets.links import page_link
-from dashboard.widgets.qr_code import show_qr_code
+from dashboard.widgets.qr_code import show_qr
 from pmae_core.errors import PMAEError
 from pmae_core.jobs import JobRecord
 from pmae_core.words import count, percent
@@ -99,7 +99,7 @@ def _show_link_to_workspace() -> None:
     st.code(link.address, language=None, wrap_lines=True)
     until = runs.browser_moment(link.made.expires_at, "%H:%M")
     st.caption(f"Works once, until {until}. Open it there, or scan the code.")
-    show_qr_code(link.address, label="QR code of the link")
+    show_qr(link.address, caption="QR code of the link", width=200)
 
 
 def about(table: OpenTable) -> str:

@@ -1,22 +1,32 @@
-"""A link for the camera of a telephone."""
+"""QR codes of links."""
 
-from html import escape
+from __future__ import annotations
+
+import io
 
 import segno
 import streamlit as st
 
 
-def show_qr_code(link: str, *, label: str, width: int = 200) -> None:
-    """Draw a link as a QR code: black on white in both themes, since few cameras read others.
+def show_qr(link: str, *, caption: str, width: int) -> None:
+    """Draw the QR code of a link, black on white in both themes: cameras need that.
 
     Parameters
     ----------
     link
-        What a camera opens.
-    label
-        What a screen reader says.
+        What telephones open.
+    caption
+        What to do with it; also read out to those who do not see it.
     width
         In pixels.
     """
-    picture = segno.make_qr(link).svg_data_uri(dark="#000000", light="#FFFFFF")
-    st.html(f'<img src="{escape(picture)}" alt="{escape(label)}" width="{width}" height="{width}">')
+    st.image(qr_svg(link), caption=caption, width=width)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def qr_svg(link: str) -> str:
+    """Return the QR code of a link as a picture in SVG."""
+    content = io.BytesIO()
+    code = segno.make(link, error="m", micro=False)
+    code.save(content, kind="svg", border=2, dark="#000", light="#fff", xmldecl=False, scale=8)
+    return content.getvalue().decode()

@@ -13,7 +13,7 @@ from dashboard.components.stage.scene import Axis, Color, Line, Panel, Points, S
 from dashboard.learn import Lesson, indicator
 from dashboard.learn.exercises.dots import SMALL, range_of
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
-from dashboard.learn.indicator import TRUE_EFFECT, IndicatorResult, Patients, Treated
+from dashboard.learn.indicator import TRUE_EFFECT, IndicatorResult, Treated, TreatedPatients
 from dashboard.learn.least_squares import FloatArray
 from dashboard.learn.luck import luck_scene
 
@@ -108,7 +108,7 @@ def effect_scene(made: IndicatorResult) -> Scene:
     )
 
 
-def _group(patients: Patients, treated: float) -> Points:
+def _group(patients: TreatedPatients, treated: float) -> Points:
     chosen = patients.treated == treated
     missing, severity = patients.missing[chosen], patients.severity[chosen]
     # Both groups stand beside each other in the strip, in no order.

@@ -1,4 +1,4 @@
-from dashboard.classroom.qr import qr_svg
+from dashboard.widgets.qr_code import qr_svg
 
 LINK = "https://studio.example.org/learn?class=BCDFGHJK"
 
