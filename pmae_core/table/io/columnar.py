@@ -12,6 +12,7 @@ from pmae_core.errors import EmptyTableError, UnreadableFileError
 from pmae_core.table.io.arrow_messages import STREAM_START, check_batches
 from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.names import clean_names
+from pmae_core.table.io.rows import index_as_columns
 from pmae_core.table.io.source import TableSource, parsing_foreign
 from pmae_core.table.values import to_series
 from pmae_core.words import listed
@@ -142,6 +143,11 @@ def _to_frame(source: TableSource, table: pa.Table) -> pd.DataFrame:
             "there is nothing to read."
         )
     _restore_types(frame, table)
+    frame, kept = index_as_columns(frame)
+    if kept:
+        source.remark(
+            f"The index of {source.name} is read as {listed(map(repr, kept), 10)}.", code="index"
+        )
     frame.columns = pd.Index(clean_names(frame.columns, source.remark), dtype="str")
     return frame
 

@@ -31,9 +31,9 @@ def write_table(
 ) -> None:
     r"""Write a table so that :func:`read_table` restores it.
 
-    Parquet and Feather keep types and index exactly. The others keep every value; an index that
-    is more than row numbers becomes the first column. A file that is there already is replaced
-    only after the new one is complete.
+    Parquet and Feather keep types exactly; the others keep every value. An index that is more than
+    row numbers becomes the first column, in Parquet and Feather when the file is read. A file that
+    is there already is replaced only after the new one is complete.
 
     Parameters
     ----------
