@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from dashboard.analyze.fits import FittedModel
-from pmae_core.export.formulas import escape_formulas
 from pmae_core.inference import Analysis
 from pmae_core.inference.analysis import exponentiate
 from pmae_core.inference.analysis_text import p_value_text, short_number
+from pmae_core.table.io.formulas import escape_formulas
 from pmae_core.words import percent
 
 POOLED, SINGLE, COMPLETE = "pooled imputations", "single imputation", "complete cases"

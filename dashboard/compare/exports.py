@@ -13,9 +13,9 @@ from dashboard.compare.tables import as_complete
 from dashboard.text import file_stem
 from pmae_core.evaluation import Comparison
 from pmae_core.evaluation.report import comparison_report
-from pmae_core.export.formulas import escape_formulas
 from pmae_core.jobs import JobRecord, JobState
 from pmae_core.jobs.worker.consequences import Consequences
+from pmae_core.table.io.formulas import escape_formulas
 
 
 @dataclass(frozen=True)

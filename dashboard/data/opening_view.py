@@ -94,7 +94,7 @@ def _show_reading_options(own: Workspace, name: str) -> None:
             again = st.form_submit_button("Read it again", icon=":material/refresh:")
         if again:
             with st.spinner("Reading the file …"):
-                _open_file(own, options)
+                open_file(own, options)
             st.rerun()
 
 
@@ -120,10 +120,11 @@ def _workbook_options() -> uploads.ReadingOptions:
 @calm
 def _receive_file(own: Workspace, file: BinaryIO) -> None:
     uploads.receive(own, file, file.name)
-    _open_file(own, uploads.ReadingOptions())
+    open_file(own, uploads.ReadingOptions())
 
 
-def _open_file(own: Workspace, options: uploads.ReadingOptions) -> None:
+def open_file(own: Workspace, options: uploads.ReadingOptions) -> None:
+    """Read the last upload and open it; say what was assumed, or why it stays as it was."""
     before = own.table_state()
     try:
         opened = uploads.open_upload(own, options)

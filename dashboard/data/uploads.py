@@ -1,7 +1,7 @@
 """Files that users send: written to the workspace at once, then read from there."""
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -9,6 +9,7 @@ from dashboard.state.table_state import TableState
 from dashboard.state.workspace import Workspace
 from pmae_core.errors import TableError
 from pmae_core.table import ReadingLimits, read_table_file
+from pmae_core.table.io.number_marks import NumberDoubt
 from pmae_core.table.io.source import FORMAT_OF_ENDING, Remark
 
 LIMITS = ReadingLimits()
@@ -32,6 +33,7 @@ _ADVICE = {
     "max_rows": "Take a sample of its rows.",
     "max_cells": "Take fewer rows or columns.",
 }
+_QUESTION = "number_question"
 _ANY_ADVICE = "Look into the file, or choose another one."
 
 
@@ -41,6 +43,7 @@ class ReadingOptions:
 
     delimiter: str | None = None
     decimal: str | None = None
+    thousands: str | None = None  # "" says that there is none
     encoding: str | None = None
     header: bool | None = None
     sheet: int | str = 0  # digits in a text count from 1
@@ -94,6 +97,7 @@ def open_upload(workspace: Workspace, options: ReadingOptions | None = None) -> 
             delimiter=options.delimiter,
             encoding=options.encoding,
             decimal=options.decimal,
+            thousands=options.thousands,
             header=options.header,
             limits=LIMITS,
         )
@@ -108,7 +112,69 @@ def open_upload(workspace: Workspace, options: ReadingOptions | None = None) -> 
         decimal=table.dialect.decimal,
         thousands=table.dialect.thousands,
     )
-    return OpenedFile(state, tuple(dict.fromkeys(map(_sentence, table.remarks))))
+    _keep_question(workspace, state, table.doubt, options)
+    # What is asked needs no remark.
+    remarks = [remark for remark in table.remarks if remark.code != "number-marks"]
+    return OpenedFile(state, tuple(dict.fromkeys(map(_sentence, remarks))))
+
+
+# Numbers that can be read in two ways
+
+
+@dataclass(frozen=True)
+class NumberQuestion:
+    """A number that nothing in its file decides: thousands or decimals?
+
+    Attributes
+    ----------
+    column, text
+        Where the number stands, and how it is written.
+    values
+        Both ways to read it; the first was taken.
+    otherwise
+        How to read the file in the second way.
+    """
+
+    column: str
+    text: str
+    values: tuple[float, float]
+    otherwise: ReadingOptions
+
+
+def number_question(workspace: Workspace, state: TableState) -> NumberQuestion | None:
+    """Return the open question on the numbers of the open table, if it is the last upload."""
+    kept = workspace.get(SECTION).get(_QUESTION)
+    if not kept or kept["table"] != state.raw or waiting_file(workspace) is None:
+        return None
+    return NumberQuestion(
+        kept["column"],
+        kept["text"],
+        tuple(kept["values"]),
+        ReadingOptions(**kept["otherwise"]),
+    )
+
+
+def settle_question(workspace: Workspace) -> None:
+    """Note that the numbers were read as they should be."""
+    workspace.update(SECTION, **{_QUESTION: None})
+
+
+def _keep_question(
+    workspace: Workspace, state: TableState, doubt: NumberDoubt | None, options: ReadingOptions
+) -> None:
+    if doubt is None:
+        settle_question(workspace)
+        return
+    taken, other = doubt.readings
+    otherwise = replace(options, decimal=other.decimal, thousands=other.thousands or "")
+    question = {
+        "table": state.raw,
+        "column": doubt.column,
+        "text": doubt.text,
+        "values": [taken.value, other.value],
+        "otherwise": asdict(otherwise),
+    }
+    workspace.update(SECTION, **{_QUESTION: question})
 
 
 def is_text(name: str) -> bool:

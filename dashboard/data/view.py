@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.column_config import Column, DatetimeColumn
 
-from dashboard.data import columns, samples, summary
+from dashboard.data import columns, samples, summary, uploads
 from dashboard.data.editors_view import height_of, show_roles, show_rules, show_sentinels
 from dashboard.data.levels_view import show_levels
 from dashboard.data.opening_view import show_opening
@@ -56,7 +56,9 @@ def show_data() -> None:
         with st.container():
             _show_answer(table)
         with st.container():
-            show_questions(_questions(own, table, state), state)
+            show_questions(
+                _questions(own, table, state), state, uploads.number_question(own, state)
+            )
         _show_details(own, table, state)
 
 

@@ -24,7 +24,6 @@ from pmae_core.export import (
     MethodsText,
     Recipe,
     check_excel_size,
-    escape_formulas,
     imputation_reading,
     methods_paragraph,
     write_bundle,
@@ -122,9 +121,7 @@ def csv_file(completed: CompletedTable, *, escaped: bool) -> bytes:
     """Return the imputed table as CSV; no spreadsheet reads `escaped` texts as formulas."""
 
     def write(path: Path) -> None:
-        write_table(
-            escape_formulas(completed.imputed_frame) if escaped else completed.imputed_frame, path
-        )
+        write_table(completed.imputed_frame, path, escape_formulas=escaped)
 
     return _kept(completed, "imputed-table-escaped.csv" if escaped else "imputed-table.csv", write)
 

@@ -14,6 +14,7 @@ from pmae_core.cli.options import (
     CouplingName,
     Force,
     InputTable,
+    KeepFormulas,
     MechanismName,
     OutputTable,
     PatternName,
@@ -96,6 +97,7 @@ class AmputationOutputs(NamedTuple):
     settings: Annotated[
         Path | None, typer.Option(help="Write the settings as JSON, to repeat the simulation.")
     ] = None
+    keep_formulas: KeepFormulas = False
     force: Force = False
     quiet: Quiet = False
 
@@ -111,7 +113,8 @@ class AmputationOutputs(NamedTuple):
             (result.truth, self.truth),
             (result.missing, self.missing),
         ]
-        write_tables((_numbered_like(frame, cells), path) for cells, path in outputs)
+        numbered = ((_numbered_like(frame, cells), path) for cells, path in outputs)
+        write_tables(numbered, keep_formulas=self.keep_formulas)
         if self.settings:
             text = json.dumps(result.settings, indent=2)
             self.settings.write_text(f"{text}\n", encoding="utf-8")

@@ -34,13 +34,15 @@ def check_outputs(
             raise TableError(f"The folder {path.parent} does not exist. Create it first.")
 
 
-def write_tables(outputs: Iterable[tuple[pd.DataFrame, Path | None]]) -> None:
+def write_tables(
+    outputs: Iterable[tuple[pd.DataFrame, Path | None]], *, keep_formulas: bool = False
+) -> None:
     """Write each table that has a path."""
     from pmae_core.table import write_table
 
     for frame, path in outputs:
         if path:
-            write_table(frame, path)
+            write_table(frame, path, escape_formulas=not keep_formulas)
 
 
 def missing_cells(frame: pd.DataFrame) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from pmae_core.cli.groups import InputOptions, with_option_groups
 from pmae_core.cli.options import (
     Force,
     InputTable,
+    KeepFormulas,
     OutputTable,
     Params,
     Quiet,
@@ -117,6 +118,7 @@ class ImputationOutputs(NamedTuple):
         Path | None, typer.Option(help="Write a table that is true where a cell was imputed.")
     ] = None
     save_model: Annotated[Path | None, typer.Option(help="Save the trained model here.")] = None
+    keep_formulas: KeepFormulas = False
     force: Force = False
     quiet: Quiet = False
 
@@ -298,7 +300,10 @@ def _write(
 ) -> None:
     was_imputed = frame.isna() & imputed.notna()
     several = zip(imputations, outputs.imputation_paths(), strict=True)
-    write_tables([(imputed, outputs.output), *several, (was_imputed, outputs.mask_out)])
+    write_tables(
+        [(imputed, outputs.output), *several, (was_imputed, outputs.mask_out)],
+        keep_formulas=outputs.keep_formulas,
+    )
     if not outputs.quiet:
         n_missing, n_imputed = int(frame.isna().sum().sum()), int(was_imputed.sum().sum())
         say(

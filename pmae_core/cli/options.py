@@ -20,6 +20,14 @@ CouplingName = Literal["nested", "independent"]
 InputTable = Annotated[Path, typer.Argument(metavar="TABLE", help="The table to read.")]
 OutputTable = Annotated[Path, typer.Option("--output", "-o", help="Where to write the table.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
+KeepFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--keep-formulas",
+        help="In CSV files, write texts that begin like a formula without an apostrophe. For "
+        "files that programs read.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.")]
 QuietUntilEnd = Annotated[
     bool, typer.Option("--quiet", "-q", help="Show no progress, only the results.")

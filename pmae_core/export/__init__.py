@@ -2,7 +2,6 @@
 
 from pmae_core.export.bundle import write_bundle
 from pmae_core.export.excel import IMPUTED_COLOR, check_excel_size, write_imputed_excel
-from pmae_core.export.formulas import escape_formula, escape_formulas, looks_like_formula
 from pmae_core.export.imputation_bundle import ImputationManifest, ImputationSet, read_imputations
 from pmae_core.export.imputations import (
     CODE_ENDINGS,
@@ -16,6 +15,7 @@ from pmae_core.export.imputations import (
 from pmae_core.export.methods_text import MethodsText, escape_markdown, methods_paragraph
 from pmae_core.export.recipe import Recipe, changed_roles
 from pmae_core.export.script import command_line, reproduce_script
+from pmae_core.table.io.formulas import escape_formula, escape_formulas, looks_like_formula
 
 __all__ = [
     "CODE_ENDINGS",

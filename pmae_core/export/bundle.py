@@ -17,7 +17,6 @@ import pandas as pd
 from pmae_core.errors import ImputationError, TableError
 from pmae_core.evaluation import Comparison, write_comparison
 from pmae_core.export.excel import IMPUTED_COLOR, write_imputed_excel
-from pmae_core.export.formulas import escape_formulas
 from pmae_core.export.methods_text import methods_paragraph
 from pmae_core.export.recipe import Recipe
 from pmae_core.export.script import command_line, reproduce_script
@@ -39,7 +38,7 @@ def write_bundle(
     comparison: Comparison | None = None,
     model: str | os.PathLike[str] | None = None,
     formats: Sequence[TableFormat] = ("csv", "excel", "parquet"),
-    escape_csv: bool = False,
+    escape_csv: bool = True,
     color: str = IMPUTED_COLOR,
     with_table: bool = False,
 ) -> list[str]:
@@ -61,7 +60,7 @@ def write_bundle(
         File of the trained model; a copy is put into the bundle.
     formats : sequence of {"csv", "excel", "parquet"}
         Of the imputed table, and of the table that is True where a cell was imputed.
-    escape_csv : bool, default False
+    escape_csv : bool, default True
         Escape texts in the CSV file that a spreadsheet would run as a formula; see
         :func:`~pmae_core.export.escape_formulas`.
     color : str
@@ -91,7 +90,8 @@ def write_bundle(
         _write_words(folder, recipe, frame, imputed, comparison)
         _write_ways(folder, replace(recipe, sentinels=()) if with_table else recipe)
         if with_table:
-            write_table(frame, folder / recipe.table)
+            # The script reads it, no spreadsheet.
+            write_table(frame, folder / recipe.table, escape_formulas=False)
         if comparison is not None:
             write_comparison(comparison, folder / "comparison")
         if model is not None:
@@ -115,9 +115,8 @@ def _write_tables(
         "Uncertainty": imputer_info(recipe.method).about_imputations,
         "Seed": str(recipe.seed),
     }
-    to_csv = escape_formulas if escape_csv else _unchanged
     writers: Mapping[TableFormat, Callable[[Path], None]] = {
-        "csv": lambda path: write_table(to_csv(imputed), path),
+        "csv": lambda path: write_table(imputed, path, escape_formulas=escape_csv),
         "excel": lambda path: write_imputed_excel(
             path, imputed, was_imputed, color=color, about=about
         ),
@@ -127,10 +126,6 @@ def _write_tables(
         writers[name](folder / f"imputed{ENDINGS[name]}")
         if name != "excel":  # there the color marks imputed cells
             write_table(was_imputed, folder / f"was_imputed{ENDINGS[name]}")
-
-
-def _unchanged(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame
 
 
 def _write_words(

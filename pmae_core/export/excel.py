@@ -26,7 +26,6 @@ from openpyxl.utils import get_column_letter
 from openpyxl.utils.datetime import to_excel
 
 from pmae_core.errors import TableError, TableTooLargeError
-from pmae_core.export.formulas import looks_like_formula
 from pmae_core.table.io.excel_writing import (
     EXCEL_COLUMNS,
     EXCEL_ROWS,
@@ -34,6 +33,7 @@ from pmae_core.table.io.excel_writing import (
     excel_holds,
     rows_of_excel_cells,
 )
+from pmae_core.table.io.formulas import looks_like_formula
 from pmae_core.table.io.rows import with_index_as_columns
 from pmae_core.table.io.writing import write_whole
 from pmae_core.words import percent

@@ -23,8 +23,10 @@ from pmae_core.errors import ImputationError, PMAEError, TableError, UnreadableF
 from pmae_core.export.checks import check_imputation
 from pmae_core.export.recipe import Recipe
 from pmae_core.storage.json_values import from_json_value, to_json_value
-from pmae_core.table import ColumnRules, ReadingLimits, Role, Schema, read_table, write_table
+from pmae_core.table import ColumnRules, ReadingLimits, Role, Schema, write_table
+from pmae_core.table.io.columnar import read_parquet
 from pmae_core.table.io.limits import DEFAULT_LIMITS
+from pmae_core.table.io.source import open_source
 
 MANIFEST_FILE = "manifest.json"
 ORIGINAL_FILE = "original.parquet"
@@ -221,7 +223,8 @@ def _read(archive: zipfile.ZipFile, path: Path, limits: ReadingLimits) -> Imputa
         content = archive.read(name)
         if hashlib.sha256(content).hexdigest() != manifest.digests[name]:
             raise _refused(path, f"has a changed file: {name}")
-        return read_table(content, name=name, format="parquet", limits=limits)
+        with open_source(content, name, limits) as source:
+            return read_parquet(source, limits=limits, keep_index=True)
 
     original, was_imputed = table(ORIGINAL_FILE), table(WAS_IMPUTED_FILE)
     imputations = tuple(map(table, names))

@@ -731,3 +731,25 @@ def test_the_order_of_levels_is_declared_on_the_page(fill, open_page, workspace)
 
     assert not app.exception
     assert workspace.table().schema.role("size") is Role.ORDINAL
+
+
+def test_a_number_with_two_readings_is_asked_about_and_one_click_reads_it_otherwise(
+    open_page, workspace
+):
+    app = upload(open_page(PAGE), "prices.csv", b"price;name\n1,234;x\n2,345;y\n1,111;z\n")
+    assert "`1,234` in `price` can be read in two ways" in words(app)
+    labels = {button.key: button.label for button in app.button}
+    assert labels["data:numbers:taken"] == "1.234 (decimals)"
+    assert labels["data:numbers:other"] == "1234 (thousands)"
+
+    app.button(key="data:numbers:other").click().run()
+
+    assert workspace.table().frame["price"].tolist() == [1234, 2345, 1111]
+    assert "two ways" not in words(app)
+
+
+def test_the_reading_that_was_taken_is_kept_with_one_click(open_page, workspace):
+    app = upload(open_page(PAGE), "prices.csv", b"price;name\n1,234;x\n2,345;y\n")
+    app.button(key="data:numbers:taken").click().run()
+    assert workspace.table().frame["price"].tolist() == [1.234, 2.345]
+    assert "two ways" not in words(app)

@@ -12,6 +12,7 @@ from pmae_core.errors import EmptyTableError, UnreadableFileError
 from pmae_core.table.io.arrow_messages import STREAM_START, check_batches
 from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.names import clean_names
+from pmae_core.table.io.rows import index_as_columns
 from pmae_core.table.io.source import TableSource, parsing_foreign
 from pmae_core.table.values import to_series
 from pmae_core.words import listed
@@ -21,8 +22,18 @@ _MOST_BATCH_ROWS = 8192
 _BATCHES_WITHIN_LIMITS = 8
 
 
-def read_parquet(source: TableSource, *, limits: ReadingLimits) -> pd.DataFrame:
-    """Read a Parquet file after checking its metadata."""
+def read_parquet(
+    source: TableSource, *, limits: ReadingLimits, keep_index: bool = False
+) -> pd.DataFrame:
+    """Read a Parquet file after checking its metadata.
+
+    Parameters
+    ----------
+    source, limits
+        The file, and how large it may be.
+    keep_index
+        Whether an index stays one; by default it becomes the first columns.
+    """
     with parsing_foreign(source, "Parquet"):
         with pq.ParquetFile(source.rewind()) as file:
             shape, schema = file.metadata, file.schema_arrow
@@ -33,7 +44,8 @@ def read_parquet(source: TableSource, *, limits: ReadingLimits) -> pd.DataFrame:
         longest = _longest_shared_text(source, shape, schema)
         with pq.ParquetFile(source.rewind()) as file:
             batches = file.iter_batches(batch_size=_batch_rows(longest, limits))
-            return _to_frame(source, _collect(source, schema, batches, limits))
+            table = _collect(source, schema, batches, limits)
+            return _to_frame(source, table, keep_index=keep_index)
 
 
 def _longest_shared_text(source: TableSource, shape: pq.FileMetaData, schema: pa.Schema) -> int:
@@ -125,7 +137,7 @@ def _check_types(source: TableSource, schema: pa.Schema) -> None:
         )
 
 
-def _to_frame(source: TableSource, table: pa.Table) -> pd.DataFrame:
+def _to_frame(source: TableSource, table: pa.Table, *, keep_index: bool = False) -> pd.DataFrame:
     if len(set(table.column_names)) < table.num_columns:
         # What pandas noted about columns goes by name, which says nothing if names repeat.
         table = table.replace_schema_metadata(None)
@@ -142,6 +154,13 @@ def _to_frame(source: TableSource, table: pa.Table) -> pd.DataFrame:
             "there is nothing to read."
         )
     _restore_types(frame, table)
+    kept: list[str] = []
+    if not keep_index:
+        frame, kept = index_as_columns(frame)
+    if kept:
+        source.remark(
+            f"The index of {source.name} is read as {listed(map(repr, kept), 10)}.", code="index"
+        )
     frame.columns = pd.Index(clean_names(frame.columns, source.remark), dtype="str")
     return frame
 

@@ -1,6 +1,10 @@
 """Delimited text (CSV, TSV and their relatives) to a data frame."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 import pandas as pd
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from pmae_core.errors import EmptyTableError
@@ -9,19 +13,31 @@ from pmae_core.table.io.dialect import TextDialect
 from pmae_core.table.io.layout import Layout, TextOptions, find_layout
 from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.names import clean_names
+from pmae_core.table.io.number_marks import NumberDoubt, doubt_of_table, marks_of, marks_of_table
 from pmae_core.table.io.source import TableSource
 from pmae_core.table.io.text_cells import read_cells
 from pmae_core.table.values import type_text
 from pmae_core.words import count
 
+_SAMPLE_ROWS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class DelimitedText:
+    """A table with how it was written, its encoding, and a number that may be read otherwise."""
+
+    frame: pd.DataFrame
+    dialect: TextDialect
+    encoding: str
+    doubt: NumberDoubt | None
+
 
 def read_delimited(
     source: TableSource, options: TextOptions, limits: ReadingLimits
-) -> tuple[pd.DataFrame, TextDialect, str]:
-    """Read delimited text; returns the table, how it was written, and in which encoding."""
+) -> DelimitedText:
+    """Read delimited text."""
     scan = scan_text(source, options.encoding)
     layout = find_layout(source, scan, options, limits)
-    dialect = layout.dialect
     _check_row_count(source, scan, layout, limits)
     _remark_on_guesses(source, layout, options)
     cells = read_cells(source, scan, layout, limits)
@@ -32,13 +48,41 @@ def read_delimited(
             f"{source.name} has a header with {count(layout.width, 'column')}, "
             "but no rows below it."
         )
+    names = _names(source, layout)
+    dialect, doubt = _number_marks(source, cells, names, layout.dialect, options)
     columns = {}
-    for position, name in enumerate(_names(source, layout)):
+    for position, name in enumerate(names):
         column = cells.column(position)
         if dialect.skip_initial_space:
             column = pc.utf8_ltrim(column, characters=" ")
         columns[name] = type_text(column, dialect.decimal, dialect.thousands)
-    return pd.DataFrame(columns), dialect, scan.encoding
+    return DelimitedText(pd.DataFrame(columns), dialect, scan.encoding, doubt)
+
+
+def _number_marks(
+    source: TableSource,
+    cells: pa.Table,
+    names: Sequence[str],
+    dialect: TextDialect,
+    options: TextOptions,
+) -> tuple[TextDialect, NumberDoubt | None]:
+    """Return the dialect with the marks of numbers that the whole file shows, and what is open."""
+    if options.decimal is not None or options.thousands is not None:
+        return dialect, None
+    first = cells.slice(0, _SAMPLE_ROWS)
+    marks = marks_of((column.to_pylist() for column in first.columns), dialect.delimiter)
+    if not marks.is_decided:
+        marks = marks_of_table(cells, dialect.delimiter)
+    doubt = doubt_of_table(cells, names, marks, dialect.delimiter)
+    if doubt is not None:
+        taken, other = doubt.readings
+        source.remark(
+            f"{doubt.text!r} in column {doubt.column!r} of {source.name} is read as "
+            f"{taken.value:.16g}; it could also be {other.value:.16g}.",
+            advice=f"Pass decimal={other.decimal!r} if it is the latter.",
+            code="number-marks",
+        )
+    return replace(dialect, decimal=marks.decimal, thousands=marks.thousands), doubt
 
 
 def _names(source: TableSource, layout: Layout) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pmae_core.errors import TableError
+from pmae_core.table.io.number_marks import marks_of
 from pmae_core.table.values import MISSING_WORDS, number_pattern
 
 DELIMITERS = (",", ";", "\t", "|", "^", "~", "\x1f", " ")
@@ -15,20 +16,6 @@ _SAMPLE_RECORDS = 500
 
 _ANY_NUMBER = re.compile(r"[+-]?[0-9][0-9.,' \u00a0\u202f]*(?:[eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_DECIMAL_ONLY = {
-    # A mark does not group thousands if not three digits follow, or a zero or many digits precede.
-    mark: re.compile(
-        rf"[+-]?(?:[0-9]*{mark}(?:[0-9]{{1,2}}|[0-9]{{4,}})|(?:0|[0-9]{{4,}}){mark}[0-9]+)"
-    )
-    for mark in (r"\.", ",")
-}
-_GROUPED = {
-    mark: re.compile(rf"[+-]?[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+") for mark in (r"\.", ",")
-}
-_GROUPED_WITH_DECIMALS = re.compile(
-    r"[+-]?[1-9][0-9]{0,2}(?P<thousands>[.,' \u00a0\u202f])[0-9]{3}"
-    r"(?:(?P=thousands)[0-9]{3})*(?P<decimal>[.,])[0-9]+"
-)
 
 
 @dataclass(frozen=True)
@@ -118,12 +105,14 @@ def sniff_dialect(
     quotechar = "'" if '"' not in sample and _single_quoted(records[1:]) else '"'
     dialect = TextDialect(delimiter, quotechar=quotechar, skip_initial_space=spaced)
     records = _sample_records(sample, dialect)
-    cells = [cell.strip() for record in records[1:] for cell in record]
-    decimal, thousands = _sniff_number_marks(cells, delimiter, decimal, thousands)
+    columns = itertools.zip_longest(*records[1:], fillvalue="")
+    marks = marks_of(columns, delimiter, decimal=decimal, thousands=thousands)
     if has_header is None:
-        number = re.compile(number_pattern(decimal, thousands))
+        number = re.compile(number_pattern(marks.decimal, marks.thousands))
         has_header = not (records and _looks_like_data(records[0], records[1:], number))
-    return TextDialect(delimiter, decimal, thousands, quotechar, has_header, spaced)
+    return TextDialect(
+        delimiter, decimal or marks.decimal, marks.thousands, quotechar, has_header, spaced
+    )
 
 
 def _complete_lines(sample: str) -> str:
@@ -196,48 +185,6 @@ def _single_quoted(records: list[list[str]]) -> bool:
         ):
             return True
     return False
-
-
-def _sniff_number_marks(
-    cells: list[str], delimiter: str, decimal: str | None, thousands: str | None
-) -> tuple[str, str | None]:
-    """Weigh the cells that can be read in one way only; what is given is not questioned."""
-    numbers = [cell for cell in cells if _ANY_NUMBER.fullmatch(cell)]
-    both = [match for cell in numbers if (match := _GROUPED_WITH_DECIMALS.fullmatch(cell))]
-    both = [match for match in both if match["decimal"] != match["thousands"]]
-    if decimal is None:
-        decimal = "," if thousands == "." else "."
-        if thousands in (None, "") and _decimal_comma(numbers, both, delimiter, thousands):
-            decimal = ","
-    if thousands is None:
-        thousands = _sniff_thousands(numbers, both, decimal)
-    return decimal, thousands or None
-
-
-def _decimal_comma(
-    numbers: list[str], both: list[re.Match[str]], delimiter: str, thousands: str | None
-) -> bool:
-    commas = sum(match["decimal"] == "," for match in both)
-    if delimiter != ",":
-        # Between commas, a quoted "1,2" may as well be a list of two answers.
-        commas += sum(bool(_DECIMAL_ONLY[","].fullmatch(cell)) for cell in numbers)
-    points = sum(bool(_DECIMAL_ONLY[r"\."].fullmatch(cell)) for cell in numbers)
-    points += sum(match["decimal"] == "." for match in both)
-    if commas != points:
-        return commas > points
-    # Without a majority: programs that separate cells by ";" write decimal commas.
-    undecided = commas > 0 or any(_GROUPED[","].fullmatch(cell) for cell in numbers)
-    return undecided and (delimiter == ";" or thousands == "")
-
-
-def _sniff_thousands(numbers: list[str], both: list[re.Match[str]], decimal: str) -> str | None:
-    seen = [match["thousands"] for match in both if match["decimal"] == decimal]
-    if seen:
-        return max(set(seen), key=seen.count)
-    mark, pattern = (".", r"\.") if decimal == "," else (",", ",")
-    if any(_DECIMAL_ONLY[pattern].fullmatch(cell) for cell in numbers):
-        return None
-    return mark if any(_GROUPED[pattern].fullmatch(cell) for cell in numbers) else None
 
 
 def _looks_like_data(first: list[str], others: list[list[str]], number: re.Pattern[str]) -> bool:

@@ -17,6 +17,7 @@ from pmae_core.table.io.excel import read_excel
 from pmae_core.table.io.jsonl import read_jsonl
 from pmae_core.table.io.layout import TextOptions
 from pmae_core.table.io.limits import DEFAULT_LIMITS, ReadingLimits
+from pmae_core.table.io.number_marks import NumberDoubt
 from pmae_core.table.io.source import Remark, TableFormat, TableSource, detect_format, open_source
 
 Source = str | os.PathLike[str] | bytes | BinaryIO
@@ -41,6 +42,9 @@ class TableFile:
         Name of the sheet of an Excel workbook.
     remarks : tuple of Remark
         What was changed or assumed on the way.
+    doubt : NumberDoubt or None
+        A number that can be read in two ways, if nothing in the file decides; the remarks say so,
+        too.
     """
 
     frame: pd.DataFrame
@@ -49,6 +53,7 @@ class TableFile:
     encoding: str | None
     sheet: str | None
     remarks: tuple[Remark, ...]
+    doubt: NumberDoubt | None = None
 
 
 def read_table_file(
@@ -109,12 +114,14 @@ def _read(
     sheet: int | str,
     limits: ReadingLimits,
 ) -> TableFile:
-    dialect, encoding, title = TextDialect(), None, None
+    dialect, encoding, title, doubt = TextDialect(), None, None, None
     match table_format:
         case "csv" | "tsv":
             if table_format == "tsv":
                 options = replace(options, delimiter=options.delimiter or "\t")
-            frame, dialect, encoding = read_delimited(source, options, limits)
+            text = read_delimited(source, options, limits)
+            frame, dialect = text.frame, text.dialect
+            encoding, doubt = text.encoding, text.doubt
         case "excel":
             frame, title = read_excel(source, sheet=sheet, header=options.header, limits=limits)
         case "parquet":
@@ -123,7 +130,7 @@ def _read(
             frame = read_feather(source, limits=limits)
         case "jsonl":
             frame = read_jsonl(source, encoding=options.encoding, limits=limits)
-    return TableFile(frame, table_format, dialect, encoding, title, tuple(source.remarks))
+    return TableFile(frame, table_format, dialect, encoding, title, tuple(source.remarks), doubt)
 
 
 def read_table(

@@ -13,21 +13,37 @@ from pmae_core.words import listed
 BLOCK_ROWS = 50_000
 
 
-def with_index_as_columns(df: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with string names, and an index that is more than row numbers in front."""
+def index_as_columns(df: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table with an index that is more than row numbers as first columns.
+
+    Returns
+    -------
+    DataFrame
+        The table; names of columns are text.
+    list of str
+        The names of the columns that were the index; none if it had row numbers only.
+    """
     df = df.rename(columns=str)
     index = df.index
     if isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1:
-        return df
+        return df, []
     index_names = ["index" if name is None else str(name) for name in index.names]
     # The table's own names come first, so that none of them changes.
     names = make_unique([*df.columns, *index_names])[df.shape[1] :]
-    warnings.warn(
-        f"This format has no index: it is written as {listed(map(repr, names))}.",
-        TableWarning,
-        stacklevel=5,
-    )
-    return pd.concat([index.set_names(names).to_frame(), df], axis="columns")
+    columns = index.set_names(names).to_frame(index=False)
+    return pd.concat([columns, df.reset_index(drop=True)], axis="columns"), names
+
+
+def with_index_as_columns(df: pd.DataFrame) -> pd.DataFrame:
+    """Return the table for a format without an index, and warn if it had one."""
+    written, names = index_as_columns(df)
+    if names:
+        warnings.warn(
+            f"This format has no index: it is written as {listed(map(repr, names))}.",
+            TableWarning,
+            stacklevel=5,
+        )
+    return written
 
 
 def map_columns(df: pd.DataFrame, change: Callable[[pd.Series], pd.Series]) -> pd.DataFrame:

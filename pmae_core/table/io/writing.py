@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pmae_core.errors import EmptyTableError, TableError, TableWarning
+from pmae_core.table.io import formulas
 from pmae_core.table.io.excel_writing import write_excel
 from pmae_core.table.io.rows import (
     BLOCK_ROWS,
@@ -23,17 +24,21 @@ from pmae_core.table.io.rows import (
 )
 from pmae_core.table.io.source import FORMAT_OF_ENDING, FORMATS
 from pmae_core.table.io.text_writing import write_delimited
-from pmae_core.words import listed
+from pmae_core.words import count, listed
 
 
 def write_table(
-    df: pd.DataFrame, path: str | os.PathLike[str] | BinaryIO, *, format: str | None = None
+    df: pd.DataFrame,
+    path: str | os.PathLike[str] | BinaryIO,
+    *,
+    format: str | None = None,
+    escape_formulas: bool = True,
 ) -> None:
     r"""Write a table so that :func:`read_table` restores it.
 
-    Parquet and Feather keep types and index exactly. The others keep every value; an index that
-    is more than row numbers becomes the first column. A file that is there already is replaced
-    only after the new one is complete.
+    Parquet and Feather keep types exactly; the others keep every value. An index that is more than
+    row numbers becomes the first column, in Parquet and Feather when the file is read. A file that
+    is there already is replaced only after the new one is complete.
 
     Parameters
     ----------
@@ -43,6 +48,10 @@ def write_table(
         Where to write.
     format : {"csv", "tsv", "excel", "parquet", "feather", "jsonl"}, optional
         By default the path's ending decides.
+    escape_formulas : bool, default True
+        In CSV and TSV, put an apostrophe before texts that a spreadsheet would run as a formula,
+        and warn if there are any. Such texts do not come back as they were: pass False for files
+        that only programs read. Excel files need no apostrophe.
 
     Raises
     ------
@@ -57,8 +66,11 @@ def write_table(
     >>> buffer.getvalue()
     b'age\n41\n37\n'
     """
-    writer = _WRITERS[_choose_format(path, format)]
+    chosen = _choose_format(path, format)
+    writer = _WRITERS[chosen]
     _check(df)
+    if escape_formulas and chosen in ("csv", "tsv"):
+        df = _escaped(df)
     try:
         if isinstance(path, str | os.PathLike):
             write_whole(df, Path(path), writer)
@@ -66,6 +78,18 @@ def write_table(
             writer(df, path)
     except UnicodeEncodeError as error:
         raise TableError(f"Some text cannot be written as UTF-8: {error}.") from error
+
+
+def _escaped(df: pd.DataFrame) -> pd.DataFrame:
+    escaped, n_escaped = formulas.escape_with_count(df)
+    if n_escaped:
+        warnings.warn(
+            f"An apostrophe is written before {count(n_escaped, 'text')} that a spreadsheet would "
+            "run as a formula. Pass escape_formulas=False for files that only programs read.",
+            TableWarning,
+            stacklevel=3,
+        )
+    return escaped
 
 
 def _choose_format(path: object, wanted: str | None) -> str:

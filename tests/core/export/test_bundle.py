@@ -43,6 +43,7 @@ def test_a_folder_with_everything(frame, imputed, tmp_path):
         imputations=[imputed, imputed],
         comparison=comparison,
         model=model,
+        escape_csv=False,
     )
 
     out = tmp_path / "out"

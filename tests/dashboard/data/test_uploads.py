@@ -154,3 +154,30 @@ def test_a_full_disk_is_said_and_leaves_no_half_file(own):
         uploads.receive(own, Broken(), "t.csv")
 
     assert uploads.waiting_file(own) is None
+
+
+def test_numbers_that_nothing_decides_are_asked_about(own):
+    opened = send(own, b"price;name\n1,234;x\n2,345;y\n", "prices.csv")
+
+    question = uploads.number_question(own, opened.state)
+    assert (question.column, question.text, question.values) == ("price", "1,234", (1.234, 1234.0))
+    assert not any("1,234" in remark for remark in opened.remarks)  # asked once, not also told
+
+    again = uploads.open_upload(own, question.otherwise)
+    assert own.table().frame["price"].tolist() == [1234, 2345]
+    assert uploads.number_question(own, again.state) is None
+
+
+def test_an_answered_question_is_not_asked_again(own):
+    opened = send(own, b"price;name\n1,234;x\n", "prices.csv")
+    uploads.settle_question(own)
+    assert uploads.number_question(own, opened.state) is None
+
+
+def test_the_question_belongs_to_its_table_and_keeps_what_the_user_chose(own):
+    opened = send(own, b"1,234|x\n2,345|y\n", "prices.csv", delimiter="|", header=False)
+    question = uploads.number_question(own, opened.state)
+    assert (question.otherwise.delimiter, question.otherwise.header) == ("|", False)
+
+    other = own.save_table(FRAME, name="other", source="a sample")
+    assert uploads.number_question(own, other) is None

@@ -178,9 +178,10 @@ def test_tables_are_safe_for_spreadsheets(make):
 def test_masks_are_true_where_a_cell_was_imputed(make):
     completed = make(method="naive")
 
-    for ending in ("csv", "parquet"):
+    for ending, escaped in (("csv", {"=y": "'=y"}), ("parquet", {})):
         mask = read_table(io.BytesIO(exports.mask_file(completed, ending)), format=ending)
-        pd.testing.assert_frame_equal(mask, completed.frame.isna(), check_dtype=False)
+        expected = completed.frame.isna().rename(columns=escaped)
+        pd.testing.assert_frame_equal(mask, expected, check_dtype=False)
 
 
 def test_imputations_for_other_programs(make, tmp_path):

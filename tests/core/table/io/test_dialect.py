@@ -2,7 +2,7 @@
 
 import pytest
 
-from pmae_core.errors import TableError
+from pmae_core.errors import TableError, TableWarning
 from pmae_core.table.io.dialect import TextDialect, sniff_dialect
 from pmae_core.table.io.reading import read_table
 
@@ -56,7 +56,8 @@ def test_number_marks(cells, delimiter, decimal, thousands):
 
 def test_what_is_told_is_not_questioned():
     content = b"a;b\n1,234;x\n2,345;y\n"
-    assert read_table(content)["a"].tolist() == [1.234, 2.345]
+    with pytest.warns(TableWarning, match="could also be"):
+        assert read_table(content)["a"].tolist() == [1.234, 2.345]
     assert read_table(content, thousands=",")["a"].tolist() == [1234, 2345]
     assert read_table(content, decimal=".", thousands="")["a"].tolist() == ["1,234", "2,345"]
     assert list(read_table(content, delimiter="|").columns) == ["a;b"]

@@ -43,7 +43,7 @@ def mixed_frame():
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_mixed_types_come_back(tmp_path, ending):
     path = tmp_path / f"t.{ending}"
-    write_table(mixed_frame(), path)
+    write_table(mixed_frame(), path, escape_formulas=False)
     pd.testing.assert_frame_equal(read_table(path), mixed_frame())
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
@@ -61,7 +61,7 @@ def test_rows_without_any_value_come_back(format, column):
 
 
 @pytest.mark.parametrize("format", ["parquet", "feather"])
-def test_parquet_and_feather_keep_types_and_index(format):
+def test_parquet_and_feather_keep_types(format):
     frame = pd.DataFrame(
         {
             "c": pd.Categorical(["x", None, "y"], ["y", "x"], ordered=True),
@@ -72,9 +72,36 @@ def test_parquet_and_feather_keep_types_and_index(format):
             "delta": pd.to_timedelta([1, None, 3], unit="s"),
             "na": ["NA", "", None],
         },
-        index=pd.Index(["r1", "r2", "r3"], name="row"),
     )
     pd.testing.assert_frame_equal(round_trip(frame, format), frame)
+
+
+@pytest.mark.parametrize("format", ["parquet", "feather"])
+@pytest.mark.parametrize(
+    ("index", "names"),
+    [
+        (pd.Index(["r1", "r2"], name="row"), ["row"]),
+        (pd.Index([7, 3]), ["index"]),
+        (pd.MultiIndex.from_tuples([("x", 1), ("y", 2)], names=["site", None]), ["site", "index"]),
+        (pd.RangeIndex(5, 7), ["index"]),
+        (pd.to_datetime(["2024-01-01", "2024-01-02"]).rename("day"), ["day"]),
+        (pd.Index(["u", "v"], name="a"), ["a.1"]),  # the table's own column keeps its name
+    ],
+)
+def test_an_index_is_read_as_columns_and_said_so(format, index, names):
+    frame = pd.DataFrame({"a": [1.5, None]}, index=index)
+    with pytest.warns(TableWarning, match=f"index of .* is read as '{names[0]}'"):
+        back = round_trip(frame, format)
+    assert list(back.columns) == [*names, "a"]
+    assert isinstance(back.index, pd.RangeIndex)
+    for level, name in enumerate(names):
+        assert back[name].tolist() == index.get_level_values(level).tolist()
+
+
+@pytest.mark.parametrize("format", ["parquet", "feather"])
+def test_row_numbers_are_no_column(format):
+    frame = pd.DataFrame({"a": [1.5, None]})
+    assert list(round_trip(frame, format).columns) == ["a"]
 
 
 @pytest.mark.parametrize("format", ["csv", "excel", "jsonl"])

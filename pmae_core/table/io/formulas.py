@@ -44,7 +44,13 @@ def escape_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     frame : DataFrame
         The table; it is not changed.
     """
+    return escape_with_count(frame)[0]
+
+
+def escape_with_count(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """Return the escaped table, and how many of its texts and names were escaped."""
     escaped = frame.rename(columns=escape_formula)
+    n_escaped = sum(map(looks_like_formula, frame.columns))
     for position, (_, cells) in enumerate(frame.items()):
         if cells.dtype.kind in "biufcmM":
             continue
@@ -53,4 +59,5 @@ def escape_formulas(frame: pd.DataFrame) -> pd.DataFrame:
         if formulas:
             texts[formulas] = [escape_formula(texts[at]) for at in formulas]
             escaped.isetitem(position, texts)
-    return escaped
+            n_escaped += len(formulas)
+    return escaped, n_escaped
