@@ -76,7 +76,7 @@ def show_studio() -> None:
 
 
 def view_alone() -> Callable[[], None] | None:
-    """Return what fills the window without navigation and header, if the address asks for it.
+    """Return what takes the whole window, without navigation and header, if the address asks.
 
     It opens no workspace: two hundred students would make two hundred.
     """

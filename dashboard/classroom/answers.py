@@ -10,7 +10,7 @@ import pandas as pd
 from dashboard.classroom.store import Classroom
 from dashboard.learn import LESSONS, Lesson
 from dashboard.text import spoken
-from pmae_core.export.formulas import escape_formulas
+from pmae_core.table.io.formulas import escape_formulas
 
 COLUMNS = ("question", "lesson", "seed", "student", "name", "answer", "correct", "answered_at")
 

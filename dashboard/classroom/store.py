@@ -134,7 +134,7 @@ class GivenAnswer:
 
 
 class Classroom:
-    """A class as everybody who knows its code may use it.
+    """A class as anyone with its code may use it.
 
     Parameters
     ----------

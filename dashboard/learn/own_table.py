@@ -69,7 +69,7 @@ class OwnColumns:
 def own_columns(frame: pd.DataFrame, schema: Schema) -> OwnColumns:
     """Return the numerical columns of a table and their pairs.
 
-    A column is usable if it has at least `FEWEST_VALUES` distinct values, none of which is in
+    A column is usable if it has at least `FEWEST_VALUES` distinct values, none of which takes up
     more than half of its observed cells. A pair is usable if both columns are observed in at least
     `FEWEST_ROWS` rows and neither is constant there.
     """

@@ -26,7 +26,7 @@ def environment_number(
 
     Examples
     --------
-    >>> environment_number("PMAE_NOT_SET", 30.0, advice="a number of days", error=PMAEError)
+    >>> environment_number("NOT_SET", 30.0, advice="a number of days", error=PMAEError)
     30.0
     """
     text = os.environ.get(variable, "")

@@ -47,6 +47,7 @@ ALLOWED = [
         "known: the lesson simulates them",
     ),
     ("pmae_core/imputers/neural/*.py", r"inputs, hidden\)", "the hidden layer of a network"),
+    ("dashboard/app.py", r"^…?hidden…?$", "a position of Streamlit's navigation"),
     ("pmae_core/table/samples/*.py", r"why (it is|\w+ are) missing", "known: the data are made up"),
     ("CHANGELOG.md", r"The page Takeaway is called Export", "the old name of a page"),
 ]

@@ -6,7 +6,7 @@ from pmae_core.errors import JobError
 
 def minutes():
     return environment_number(
-        "PMAE_TEST_MINUTES", 10.0, advice="a number of minutes, or to 0 for none", error=JobError
+        "EXAMPLE_MINUTES", 10.0, advice="a number of minutes, or to 0 for none", error=JobError
     )
 
 
@@ -14,24 +14,24 @@ def minutes():
     ("text", "number"), [("2.5", 2.5), ("0", 0.0), ("", 10.0), ("  ", 10.0), ("1e3", 1000.0)]
 )
 def test_a_number_is_read(monkeypatch, text, number):
-    monkeypatch.setenv("PMAE_TEST_MINUTES", text)
+    monkeypatch.setenv("EXAMPLE_MINUTES", text)
 
     assert minutes() == number
 
 
 def test_what_is_not_set_has_its_default(monkeypatch):
-    monkeypatch.delenv("PMAE_TEST_MINUTES", raising=False)
+    monkeypatch.delenv("EXAMPLE_MINUTES", raising=False)
 
     assert minutes() == 10.0
 
 
 @pytest.mark.parametrize("text", ["soon", "-1", "nan", "inf", "1,5"])
 def test_anything_else_is_an_error_that_says_what_to_set(monkeypatch, text):
-    monkeypatch.setenv("PMAE_TEST_MINUTES", text)
+    monkeypatch.setenv("EXAMPLE_MINUTES", text)
 
     with pytest.raises(JobError) as raised:
         minutes()
 
     assert str(raised.value) == (
-        f"PMAE_TEST_MINUTES is {text!r}. Set it to a number of minutes, or to 0 for none."
+        f"EXAMPLE_MINUTES is {text!r}. Set it to a number of minutes, or to 0 for none."
     )
