@@ -124,7 +124,7 @@ def _receive_file(own: Workspace, file: BinaryIO) -> None:
 
 
 def open_file(own: Workspace, options: uploads.ReadingOptions) -> None:
-    """Read the last upload and open it; say what was assumed, or why it stays as it was."""
+    """Read the last upload and open it; say what was assumed, or why nothing was opened."""
     before = own.table_state()
     try:
         opened = uploads.open_upload(own, options)

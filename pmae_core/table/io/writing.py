@@ -50,7 +50,7 @@ def write_table(
         By default the path's ending decides.
     escape_formulas : bool, default True
         In CSV and TSV, put an apostrophe before texts that a spreadsheet would run as a formula,
-        and warn if there are any. Such texts do not come back as they were: pass False for files
+        and warn if there are any. Such texts are read with the apostrophe: pass False for files
         that only programs read. Excel files need no apostrophe.
 
     Raises
