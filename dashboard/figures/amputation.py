@@ -301,8 +301,8 @@ def rule_figure(
             zmax=high,
             colorscale=scale,
             reversescale=scale is WORSE_TO_BETTER,  # the more is missing, the worse
-            text=_numbers(sizes),
-            textfont={"size": 11},
+            text=_numbers(np.where(part, sizes, 0.0)),
+            textfont={"size": 11, "color": _INK},
             texttemplate="%{text}",
             customdata=_hovers(drivers, columns, sizes),
             hovertemplate="%{customdata}<extra></extra>",
