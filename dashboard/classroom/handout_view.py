@@ -28,7 +28,7 @@ from dashboard.widgets.qr_code import show_qr
 _STYLE = Path(__file__).with_name("handout.css")
 # In pixels, so that question and solution fill one page of A4 or letter paper each.
 _QR_WIDTH = 120
-_QUESTION_HEIGHT, _SOLUTION_HEIGHT, _LUCK_HEIGHT = 340, 240, 170
+_QUESTION_HEIGHT, _SOLUTION_HEIGHT, _LUCK_HEIGHT = 340, 228, 158
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+from html import escape
 
 import segno
 import streamlit as st
@@ -16,17 +16,15 @@ def show_qr(link: str, *, caption: str, width: int) -> None:
     link
         What telephones open.
     caption
-        What to do with it; also read out to those who do not see it.
+        What to do with it; also read out to those who do not see the picture.
     width
         In pixels.
     """
-    st.image(qr_svg(link), caption=caption, width=width)
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def qr_svg(link: str) -> str:
-    """Return the QR code of a link as a picture in SVG."""
-    content = io.BytesIO()
-    code = segno.make(link, error="m", micro=False)
-    code.save(content, kind="svg", border=2, dark="#000", light="#fff", xmldecl=False, scale=8)
-    return content.getvalue().decode()
+    # Pictures of `st.image` have no words for those who do not see them.
+    picture = segno.make(link, error="m", micro=False).svg_data_uri(
+        border=2, dark="#000", light="#fff", scale=8
+    )
+    st.html(
+        f'<img src="{escape(picture)}" alt="{escape(caption)}" width="{width}" height="{width}">'
+    )
+    st.caption(caption)

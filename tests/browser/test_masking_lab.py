@@ -131,6 +131,7 @@ def test_keys_move_sliders_and_handles_and_the_server_hears_the_last(lab):
     lab.visitor.slider(A).focus()
     for _ in range(3):
         lab.page.keyboard.press("ArrowRight")
+    lab.next_frame()
     assert lab.value(A) == 0.08
     lab.handle(B).focus()
     lab.page.keyboard.press("PageDown")
