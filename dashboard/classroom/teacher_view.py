@@ -14,13 +14,12 @@ from dashboard.classroom.answers import answers_csv, counts, lesson_named
 from dashboard.classroom.codes import spaced
 from dashboard.classroom.questions import present_exercise, question_of
 from dashboard.classroom.store import Classroom, ClassState, Desk
-from dashboard.learn import LARGEST_SEED, LESSONS, Lesson
+from dashboard.learn import LESSONS, Lesson
 from dashboard.learn.exercises import EXERCISES
-from dashboard.learn.exercises.exercise import Exercise
-from dashboard.learn.progress import SECTION, start_again
+from dashboard.learn.exercises.exercise import Exercise, choose_lesson_seed
 from dashboard.learn.view import show_picture, show_solution
 from dashboard.text import plain
-from dashboard.widgets import calm, choose_seed, shown_errors
+from dashboard.widgets import calm, shown_errors
 from dashboard.widgets.qr_code import show_qr
 from pmae_core.words import count
 
@@ -187,14 +186,7 @@ def _choose_question(state: ClassState) -> tuple[Lesson, int, Exercise]:
         key=f"class-next-lesson-{state.number}",
     )
     lesson = lesson_named(name)
-    seed = choose_seed(
-        section=SECTION,
-        name=f"{lesson.name}_seed",
-        default=lesson.first_seed,
-        largest=LARGEST_SEED,
-        on_change=lambda: start_again(lesson),
-        help="The same seed makes the same table for everyone.",
-    )
+    seed = choose_lesson_seed(lesson)
     return lesson, seed, EXERCISES[lesson.name](lesson, seed)
 
 

@@ -13,7 +13,7 @@ from dashboard.components.stage import show_stage
 from dashboard.components.stage.scene import Scene
 from dashboard.learn import LARGEST_SEED, LESSONS, Lesson
 from dashboard.learn.exercises import EXERCISES
-from dashboard.learn.exercises.exercise import Exercise, link_settings
+from dashboard.learn.exercises.exercise import Exercise, choose_lesson_seed, link_settings
 from dashboard.learn.progress import (
     SECTION,
     note,
@@ -26,7 +26,7 @@ from dashboard.learn.progress import (
     unanswered,
 )
 from dashboard.state import links, memory
-from dashboard.widgets import calm, choose_seed, fragment
+from dashboard.widgets import calm, fragment
 
 _BY_NAME = {lesson.name: lesson for lesson in LESSONS}
 
@@ -133,14 +133,7 @@ def _choose_table(lesson: Lesson) -> int:
             )
         another_place = st.container(width="content")
         with st.popover("Seed", key=f"{SECTION}:seed", type="tertiary"):
-            seed = choose_seed(
-                section=SECTION,
-                name=f"{lesson.name}_seed",
-                default=lesson.first_seed,
-                largest=LARGEST_SEED,
-                on_change=lambda: start_again(lesson),
-                help="The same seed makes the same table for everyone.",
-            )
+            seed = choose_lesson_seed(lesson)
         another_place.button(
             "Another table",
             key=f"{SECTION}:another",

@@ -42,9 +42,9 @@ def workspace() -> Workspace:
 
 
 def _workspace_of_browser() -> Workspace:
-    token = st.session_state.get(TOKEN_KEY) or token_in_browser()
-    found = Workspace.open(token) if token else None
+    found = known_workspace()
     if found is None:
+        token = _known_token()
         found = _new_workspace()
         if token:
             notify(
@@ -57,8 +57,13 @@ def _workspace_of_browser() -> Workspace:
 
 def known_workspace() -> Workspace | None:
     """Return the workspace that the visitor has already; none is made for those without one."""
-    token = st.session_state.get(TOKEN_KEY) or token_in_browser()
+    token = _known_token()
     return Workspace.open(token) if token else None
+
+
+def _known_token() -> str:
+    """Return the token of this session, or of an earlier visit; empty if there is none."""
+    return st.session_state.get(TOKEN_KEY) or token_in_browser()
 
 
 # The browser's cookie
@@ -175,7 +180,7 @@ def _opened_by_token(token: str) -> Workspace | None:
 
 
 def _keep_previous(opened: Workspace) -> None:
-    previous = st.session_state.get(TOKEN_KEY) or token_in_browser()
+    previous = _known_token()
     if previous and previous != opened.token and Workspace.open(previous) is not None:
         st.session_state[_PREVIOUS_KEY] = previous
         notify(

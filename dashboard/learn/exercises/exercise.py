@@ -12,10 +12,11 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.components.stage.scene import Scene
-from dashboard.learn import Lesson
+from dashboard.learn import LARGEST_SEED, Lesson
 from dashboard.learn.progress import SECTION, start_again
 from dashboard.state import memory
 from dashboard.text import plain
+from dashboard.widgets import choose_seed
 
 _FIXED_SETTINGS: ContextVar[Mapping[str, Any] | None] = ContextVar("fixed_settings", default=None)
 _FIXED_ROWS: ContextVar[pd.DataFrame | None] = ContextVar("fixed_rows", default=None)
@@ -51,6 +52,18 @@ class Exercise:
     luck: Scene | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     rows: pd.DataFrame | None = None
+
+
+def choose_lesson_seed(lesson: Lesson) -> int:
+    """Ask for the seed of a lesson's table; another one opens the question again."""
+    return choose_seed(
+        section=SECTION,
+        name=f"{lesson.name}_seed",
+        default=lesson.first_seed,
+        largest=LARGEST_SEED,
+        on_change=lambda: start_again(lesson),
+        help="The same seed makes the same table for everyone.",
+    )
 
 
 def choose_setting(
