@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -185,6 +186,7 @@ class ProgressTracker:
         )
 
 
+@functools.cache
 def _title(method: str) -> str:
     """Return what people call a method; its name if it is not registered, as labels are."""
     from pmae_core.imputers import list_imputers  # slow to import, and not every job compares

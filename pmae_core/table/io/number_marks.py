@@ -41,6 +41,7 @@ _GROUPED_WITH_DECIMALS = re.compile(
 _GROUPED_OTHERWISE = re.compile(
     rf"[+-]?[1-9][0-9]{{0,2}}(?P<thousands>['’{_SPACES}])[0-9]{{3}}(?:(?P=thousands)[0-9]{{3}})*"
 )
+_MARKS: tuple[Mark, ...] = (".", ",")
 _OTHER: dict[str, Mark] = {".": ",", ",": "."}
 
 
@@ -105,7 +106,7 @@ class _Evidence:
         self.add_spaces(numbers, is_whole=len(numbers) == len(observed))
 
     def _add_number(self, cell: str) -> None:
-        for mark in (".", ","):
+        for mark in _MARKS:
             if _DECIMAL_ONLY[mark].fullmatch(cell):
                 self.decimals[mark] += 1
             elif re.fullmatch(_GROUPED_ONCE[mark], cell):
@@ -126,7 +127,7 @@ class _Evidence:
         marks = {match["thousands"] for match in found}
         if is_whole and len(marks) == 1:
             (mark,) = marks
-            for decimal in (".", ","):
+            for decimal in _MARKS:
                 self.thousands[mark, decimal] += len(found)
 
 
@@ -207,7 +208,7 @@ def marks_of_table(cells: pa.Table, delimiter: str) -> NumberMarks:
     evidence = _Evidence()
     for column in cells.columns:
         evidence.grouped_once |= {
-            mark for mark in _GROUPED_ONCE if _first_grouped(column, mark) is not None
+            mark for mark in _MARKS if _first_grouped(column, mark) is not None
         }
         evidence.add(_deciding_cells(column))
         evidence.add_spaces(_numbers_grouped_otherwise(column), is_whole=True)
@@ -216,7 +217,7 @@ def marks_of_table(cells: pa.Table, delimiter: str) -> NumberMarks:
 
 def _deciding_cells(column: pa.ChunkedArray) -> list[str]:
     """Return different numbers with a mark, without those that are grouped once."""
-    if not any(_contains(column, mark) for mark in _GROUPED_ONCE):
+    if not any(_contains(column, mark) for mark in _MARKS):
         return []
     trimmed = pc.utf8_trim_whitespace(column)
     marked = pc.match_substring_regex(trimmed, r"^[+-]?[0-9]*[.,][0-9.,eE+-]*$")
@@ -234,9 +235,8 @@ def _numbers_grouped_otherwise(column: pa.ChunkedArray) -> list[str]:
         trimmed = pc.utf8_trim_whitespace(column)
         observed = trimmed.filter(pc.invert(pc.is_in(trimmed, pa.array(MISSING_WORDS))))
         number = rf"^[+-]?(?:[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|[0-9]+)(?:[.,][0-9]+)?$"
-        grouped = pc.match_substring_regex(
-            observed, rf"^[+-]?[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+$"
-        )
+        is_grouped = rf"^[+-]?[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+$"
+        grouped = pc.match_substring_regex(observed, is_grouped)
         if pc.all(pc.match_substring_regex(observed, number)).as_py() and pc.any(grouped).as_py():
             return [str(observed[pc.index(grouped, True).as_py()].as_py())]
     return []
@@ -253,7 +253,8 @@ def doubt_of_table(
     if marks.is_decided:
         return None
     # Between commas, nobody groups thousands by points.
-    for mark in (",",) if delimiter == "," else (",", "."):
+    doubtful: tuple[Mark, ...] = (",",) if delimiter == "," else (",", ".")
+    for mark in doubtful:
         for name, column in zip(names, cells.columns, strict=True):
             text = _first_grouped(column, mark)
             if text is not None:
@@ -269,8 +270,8 @@ def _first_grouped(column: pa.ChunkedArray, mark: str) -> str | None:
     return None if found < 0 else str(trimmed[found].as_py())
 
 
-def _doubt(column: str, text: str, mark: str, taken: NumberMarks) -> NumberDoubt:
+def _doubt(column: str, text: str, mark: Mark, taken: NumberMarks) -> NumberDoubt:
     whole = NumberReading(_OTHER[mark], mark, float(text.replace(mark, "")))
-    parted = NumberReading(_OTHER[_OTHER[mark]], None, float(text.replace(mark, ".")))
+    parted = NumberReading(mark, None, float(text.replace(mark, ".")))
     first, second = (parted, whole) if taken.decimal == mark else (whole, parted)
     return NumberDoubt(column, text, (first, second))
