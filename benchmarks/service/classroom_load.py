@@ -99,9 +99,9 @@ class Student:
             self._do("slider", move_slider, self.visitor, self.random)
 
     def train(self) -> None:
-        """Start a training of the fast preset and go on with the lessons."""
+        """Start a training of the quick preset and go on with the lessons."""
         self._do("train opens", self.visitor.open, "train")
-        self._do("preset", self.visitor.set, "Preset", "Fast")
+        self._do("preset", self.visitor.set, "Preset", "Quick")
         self._do("training starts", self.visitor.click, "Start training")
 
     @property

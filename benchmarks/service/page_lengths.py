@@ -345,7 +345,8 @@ def journey(browser: Browser, studio: Studio, table: Path) -> dict[str, Any]:
                 visitor.settle()
         answer = visitor.heading(way.answer).first
         answer.wait_for(timeout=1000 * LONGEST_RUN_SECONDS)
-        visitor.settle(seconds=RUN_ENDED_SECONDS)
+        # The first methods answer while the others still run.
+        visitor.settle(seconds=RUN_ENDED_SECONDS, patience=LONGEST_RUN_SECONDS)
         depth = answer.evaluate(DEPTH)
         answer_scrolls = scrolled_to(answer)
     except PlaywrightTimeoutError as error:

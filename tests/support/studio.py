@@ -235,9 +235,9 @@ class Visitor:
         self._until_done(link.click, self.heading(title, level=1).wait_for)
         self.settle()
 
-    def settle(self, seconds: float = 0.4) -> None:
+    def settle(self, seconds: float = 0.4, *, patience: float = PATIENCE_SECONDS) -> None:
         """Wait until the page has been at rest for a while."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + patience
         at_rest_since: float | None = None
         last = None
         while True:

@@ -113,6 +113,8 @@ class WireVisitor:
         state = WidgetState(id=widget.proto.id)
         if widget.kind == "slider":
             state.double_array_value.data.append(float(value))
+        elif widget.kind == "button_group":
+            state.string_array_value.data.append(str(value))
         else:
             state.string_value = str(value)
         self._states[state.id] = state
