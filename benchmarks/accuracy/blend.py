@@ -225,10 +225,12 @@ def measure(options: argparse.Namespace) -> None:
 def accuracies(runs: pd.DataFrame) -> pd.DataFrame:
     """Return mean accuracies over seeds: one row per table and pattern, one column per method.
 
-    Only seeds that every method has are used, so that all means stand on the same missing cells.
+    Only seeds that every method of a table and pattern has are used, so that all means stand on the
+    same missing cells. A method that lacks them all has none.
     """
     wide = runs.pivot_table(index=[*CELL, "seed"], columns="method", values="accuracy")
-    return wide.groupby(CELL).mean()
+    was_run = wide.groupby(CELL).transform("count") > 0
+    return wide[(wide.notna() | ~was_run).all(axis="columns")].groupby(CELL).mean()
 
 
 def standing(table: pd.DataFrame) -> dict[str, Any]:

@@ -60,7 +60,7 @@ from dashboard.figures.amputation import (
 from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
 from dashboard.text import figure_text, file_stem
-from dashboard.widgets import fragment, share_button, show_figure, shown_errors
+from dashboard.widgets import fragment, share_button, show_figure, show_tabs, shown_errors
 from dashboard.widgets.focus import choose_column
 from pmae_core.amputation import Amputation
 from pmae_core.errors import AmputationError
@@ -270,24 +270,18 @@ def _show_values(column: TrueValues) -> None:
 def _show_details(
     table: OpenTable, facts: TableFacts, scenario: Scenario, made: Amputation, column: TrueValues
 ) -> None:
-    ordered = most_missing_first(made, facts.columns)
-    names = [CELLS, COLUMNS, WEIGHTS, EXPLANATION, SCENARIOS, DOWNLOADS]
+    can_save = bool(made.missing.any(axis=None))
+    contents = {
+        CELLS: lambda: _show_cells_and_values(facts, made, column),
+        COLUMNS: lambda: _show_columns(most_missing_first(made, facts.columns), made),
+        WEIGHTS: lambda: _show_weights(made),
+        EXPLANATION: lambda: _show_explanation(facts, scenario),
+        SCENARIOS: lambda: show_scenarios(scenario, can_save=can_save),
+        DOWNLOADS: lambda: _show_downloads(table, scenario, made),
+    }
     if made.rule is None:  # the cells and values stand above, and there are no weights
-        names = [name for name in names if name not in (CELLS, WEIGHTS)]
-    for name, place in zip(names, st.tabs(names), strict=True):
-        with place:
-            if name == CELLS:
-                _show_cells_and_values(facts, made, column)
-            elif name == COLUMNS:
-                _show_columns(ordered, made)
-            elif name == WEIGHTS:
-                _show_weights(made)
-            elif name == EXPLANATION:
-                _show_explanation(facts, scenario)
-            elif name == SCENARIOS:
-                show_scenarios(scenario, can_save=bool(made.missing.any(axis=None)))
-            else:
-                _show_downloads(table, scenario, made)
+        contents = {name: c for name, c in contents.items() if name not in (CELLS, WEIGHTS)}
+    show_tabs(contents, key=f"{SECTION}:details")
 
 
 def _show_columns(columns: list[Any], made: Amputation) -> None:

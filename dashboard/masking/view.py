@@ -37,7 +37,7 @@ from dashboard.masking.live import lab_data, released_settings
 from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable
 from dashboard.text import code, plain, shorten
-from dashboard.widgets import calm, fragment, share_button, show_figure
+from dashboard.widgets import calm, fragment, share_button, show_figure, show_tabs
 from dashboard.widgets.links import switch_to_page
 from pmae_core.words import count, percent
 
@@ -132,16 +132,12 @@ def _offer_training(masking: Masking) -> None:
 
 
 def _show_details(key: str, columns: MaskingTable, masking: Masking) -> None:
-    loss, uniform, formula = st.tabs(["Loss per column", "Uniform masking", "Formula"])
-    with loss:
-        _show_weights(column_weights(columns, masking))
-    with uniform:
-        _show_uniform(key, columns)
-    with formula:
-        _show_formula(masking)
-        if columns.left_out:
-            reasons = "; ".join(f"{code(name)}: {why}" for name, why in columns.left_out.items())
-            st.caption(f"Not learned, so not shown: {reasons}.")
+    contents = {
+        "Loss per column": lambda: _show_weights(column_weights(columns, masking)),
+        "Uniform masking": lambda: _show_uniform(key, columns),
+        "Formula": lambda: _show_formula(columns, masking),
+    }
+    show_tabs(contents, key=f"{SECTION}:details")
 
 
 def _show_weights(weights: pd.DataFrame) -> None:
@@ -183,13 +179,16 @@ def _show_uniform(key: str, columns: MaskingTable) -> None:
     )
 
 
-def _show_formula(masking: Masking) -> None:
+def _show_formula(columns: MaskingTable, masking: Masking) -> None:
     function = masking.info
     st.markdown(
         f"Share masked (M_j) = {code(function.formula)}, where p_obs is the share of rows in which "
         f"the column is observed. {plain(function.explanation)} {paper_sentence(function.name)}"
     )
     st.caption("Training takes p_obs from each batch; this page takes it from the whole table.")
+    if columns.left_out:
+        reasons = "; ".join(f"{code(name)}: {why}" for name, why in columns.left_out.items())
+        st.caption(f"Not learned, so not shown: {reasons}.")
 
 
 # Pictures of cells

@@ -4,5 +4,14 @@ from dashboard.widgets.errors import calm, fragment, shown_errors
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.seed import choose_seed
 from dashboard.widgets.share import share_button
+from dashboard.widgets.tabs import show_tabs
 
-__all__ = ["calm", "choose_seed", "fragment", "share_button", "show_figure", "shown_errors"]
+__all__ = [
+    "calm",
+    "choose_seed",
+    "fragment",
+    "share_button",
+    "show_figure",
+    "show_tabs",
+    "shown_errors",
+]

@@ -28,7 +28,13 @@ def choose(app, **words):
     return app.run()
 
 
+def look_into(app, tab):
+    app.session_state["amputation_lab:details"] = tab
+    return app.run()
+
+
 def save(app, name):
+    look_into(app, "Scenarios")
     app.text_input(key="amputation_lab:new_name").input(name)
     (button,) = [button for button in app.button if button.label == "Save"]
     return button.click().run()
@@ -39,9 +45,33 @@ def test_the_sample_is_shown_with_its_figures(open_page):
 
     assert calm(app)
     assert app.title[0].value == "Amputation lab"
-    assert len(app.get("plotly_chart")) == 6
+    assert len(app.get("plotly_chart")) == 4
     assert "cells were removed" in text_of(app)
-    assert "276 complete of 418 rows" in text_of(app)
+    assert "276 complete of 418 rows" in text_of(look_into(app, "Settings explained"))
+
+
+def test_only_the_tab_in_sight_is_drawn_and_stays_open(fill, open_page):
+    fill(COMPLETE)
+    app = look_into(open_page(PAGE), "All columns")
+    assert "How likely was each cell to be missing?" in text_of(app)
+    assert "Which cells were removed?" not in text_of(app)
+
+    app.number_input(key="amputation_lab:seed").set_value(7).run()
+
+    assert calm(app)
+    assert "How likely was each cell to be missing?" in text_of(app)
+
+
+def test_a_tab_that_a_scenario_does_not_have_gives_way_to_the_first(fill, open_page):
+    frame = COMPLETE.copy()
+    frame.loc[:59, "a"] = np.nan
+    fill(frame)
+    app = look_into(open_page(PAGE), "All weights")
+
+    app.radio(key="amputation_lab:kind").set_value("like-mine").run()
+
+    assert calm(app)
+    assert "How likely was each cell to be missing?" in text_of(app)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -112,6 +142,7 @@ def test_all_weights_are_in_a_table(fill, open_page):
 
     assert calm(app)
     assert "The tab All weights has the others" in text_of(app)
+    look_into(app, "All weights")
     (weights,) = [table.value for table in app.dataframe if "Driven by" in table.value]
     assert weights.shape == (90, 91)
 
@@ -206,6 +237,7 @@ def test_the_rows_that_lose_values_can_be_chosen(fill, open_page):
     frame.loc[:59, "a"] = np.nan
     fill(frame)
     app = open_page(PAGE)
+    look_into(app, "Settings explained")
     assert "90 complete of 150 rows" in text_of(app)
 
     app.radio(key="amputation_lab:base").set_value("completed").run()
@@ -230,7 +262,7 @@ def test_the_least_observed_column_is_highlighted_until_one_is_chosen(fill, open
 def test_a_complete_table_offers_neither_copies_nor_completion(fill, open_page):
     fill(COMPLETE)
 
-    app = open_page(PAGE)
+    app = look_into(open_page(PAGE), "Settings explained")
 
     assert "The table is complete" in text_of(app)
     assert not [radio for radio in app.radio if radio.key == "amputation_lab:kind"]
@@ -267,7 +299,7 @@ def test_an_opened_scenario_sets_every_control(workspace, fill, open_page):
         seed=9,
     )
     workspace.save_scenario("one", scenario.to_dict())
-    app = open_page(PAGE)
+    app = look_into(open_page(PAGE), "Scenarios")
 
     app.button(key="amputation_lab:open:0").click().run()
     save(app, "two")
@@ -283,7 +315,7 @@ def test_a_scenario_by_hand_is_opened_with_its_proportions(workspace, fill, open
     )
     workspace.save_scenario("one", scenario.to_dict())
     workspace.update("amputation_lab", by_hand=dict.fromkeys("abcd", 70), proportions="by_hand")
-    app = open_page(PAGE)
+    app = look_into(open_page(PAGE), "Scenarios")
 
     app.button(key="amputation_lab:open:0").click().run()
 
@@ -305,7 +337,7 @@ def test_a_scenario_without_a_name_is_refused_with_a_sentence(workspace, fill, o
 def test_a_damaged_scenario_can_still_be_deleted(workspace, fill, open_page):
     fill(COMPLETE)
     workspace.save_scenario("broken", {"pattern": "striped"})
-    app = open_page(PAGE)
+    app = look_into(open_page(PAGE), "Scenarios")
     assert "cannot be read" in text_of(app)
 
     app.button(key="amputation_lab:delete:0").click().run()
@@ -317,7 +349,7 @@ def test_a_damaged_scenario_can_still_be_deleted(workspace, fill, open_page):
 def test_a_scenario_of_another_table_says_what_does_not_fit(drawn, workspace, fill, open_page):
     fill(COMPLETE)
     workspace.save_scenario("other", Scenario(columns=("income",)).to_dict())
-    app = open_page(PAGE)
+    app = look_into(open_page(PAGE), "Scenarios")
 
     app.button(key="amputation_lab:open:0").click().run()
 
@@ -342,7 +374,7 @@ def test_the_link_carries_settings_but_no_names_of_columns(fill, open_page):
 def test_an_all_missing_column_is_left_alone(fill, open_page):
     fill(COMPLETE.assign(nothing=np.nan))
 
-    app = open_page(PAGE)
+    app = look_into(open_page(PAGE), "Settings explained")
 
     assert calm(app)
     assert "The table is complete" in text_of(app)
@@ -390,15 +422,16 @@ def test_markup_in_names_and_cells_is_text(fill, open_page):
 
     assert calm(app)
     assert f"`{name}`" in text_of(app)
-    for chart in app.get("plotly_chart"):
-        assert "<script>" not in chart.proto.spec
-        assert "<img" not in chart.proto.spec
+    for tab in ("Removed values", "All columns", "All weights", "Scenarios"):
+        for chart in look_into(app, tab).get("plotly_chart"):
+            assert "<script>" not in chart.proto.spec
+            assert "<img" not in chart.proto.spec
 
 
 def test_downloads_are_offered(fill, open_page):
     fill(COMPLETE, name="my table.csv")
 
-    app = open_page(PAGE)
+    app = look_into(open_page(PAGE), "Download")
 
     labels = [button.proto.label for button in app.get("download_button")]
     assert {"Incomplete table", "Missing cells", "Settings"} <= set(labels)

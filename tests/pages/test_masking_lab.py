@@ -65,13 +65,19 @@ def insulin(n_rows=100):
     return frame
 
 
-def test_the_sample_is_shown_with_the_live_figure_and_three_others(open_page):
+def look_into(app, tab):
+    app.session_state["masking_lab:details"] = tab
+    return app.run()
+
+
+def test_the_sample_is_shown_with_the_live_figure_and_the_loss(open_page):
     app = open_page(PAGE)
 
     assert calm(app)
     assert app.title[0].value == "Masking lab"
     assert live(app)["table"]["names"][0] == "triglycerides"
-    assert len(app.get("plotly_chart")) == 3
+    assert len(app.get("plotly_chart")) == 1
+    assert len(look_into(app, "Uniform masking").get("plotly_chart")) == 2
 
 
 def test_a_release_is_kept_and_what_python_draws_follows(fill, open_page, workspace):
@@ -260,4 +266,6 @@ def test_markup_in_names_is_text(fill, open_page):
     assert calm(app)
     assert live(app)["table"]["names"][0] == name  # as data: the browser sets it as text
     assert component(app).proto.html_content.count("script") == 0
-    assert all("<script>" not in chart.proto.spec for chart in app.get("plotly_chart"))
+    for tab in ("Loss per column", "Uniform masking"):
+        charts = look_into(app, tab).get("plotly_chart")
+        assert all("<script>" not in chart.proto.spec for chart in charts)
