@@ -6,6 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard.classroom.addresses import CLASS_PARAMETER, HANDOUT_PARAMETER
+from dashboard.components.figures_ahead import load_figures_ahead
 from dashboard.components.paper import prepare_paper
 from dashboard.shell import access
 from dashboard.shell.header import show_header
@@ -73,6 +74,7 @@ def show_studio() -> None:
         show_header()
         page.run()
         prepare_paper()
+        load_figures_ahead()
 
 
 def view_alone() -> Callable[[], None] | None:

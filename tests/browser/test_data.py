@@ -25,6 +25,21 @@ def test_quick_edits_of_roles_are_all_kept(visitor, survey):
     assert roles(visitor) == dict.fromkeys(COLUMNS, "categorical")
 
 
+def test_the_first_figure_finds_its_drawing_code_loaded(visitor):
+    visitor.open()
+
+    visitor.page.wait_for_function(
+        "() => performance.getEntriesByType('resource').some(r => r.name.includes('PlotlyChart'))"
+    )
+    visitor.go_to("Missingness")
+
+    scripts = visitor.page.evaluate(
+        "() => performance.getEntriesByType('resource').map(r => r.name)"
+        ".filter(name => name.includes('PlotlyChart') && name.endsWith('.js'))"
+    )
+    assert len(set(scripts)) == 1
+
+
 def show_roles(visitor) -> None:
     visitor.settle()
     visitor.page.get_by_role("tab", name="Roles").click()

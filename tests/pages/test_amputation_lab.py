@@ -53,13 +53,13 @@ def test_the_sample_is_shown_with_its_figures(open_page):
 def test_only_the_tab_in_sight_is_drawn_and_stays_open(fill, open_page):
     fill(COMPLETE)
     app = look_into(open_page(PAGE), "All columns")
-    assert "How likely was each cell to be missing?" in text_of(app)
-    assert "Which cells were removed?" not in text_of(app)
+    assert "The longer the line, the more the chance differs" in text_of(app)
+    assert not [toggle for toggle in app.toggle if toggle.key == "amputation_lab:ordered"]
 
     app.number_input(key="amputation_lab:seed").set_value(7).run()
 
     assert calm(app)
-    assert "How likely was each cell to be missing?" in text_of(app)
+    assert "The longer the line, the more the chance differs" in text_of(app)
 
 
 def test_a_tab_that_a_scenario_does_not_have_gives_way_to_the_first(fill, open_page):
@@ -71,7 +71,7 @@ def test_a_tab_that_a_scenario_does_not_have_gives_way_to_the_first(fill, open_p
     app.radio(key="amputation_lab:kind").set_value("like-mine").run()
 
     assert calm(app)
-    assert "How likely was each cell to be missing?" in text_of(app)
+    assert "The longer the line, the more the chance differs" in text_of(app)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

@@ -116,7 +116,7 @@ def test_each_function_has_its_sliders_and_its_formula(fill, open_page, function
     (offered,) = [one for one in live(app)["functions"] if one["name"] == settings["function"]]
     assert offered["name"] == function.name
     assert [one["name"] for one in offered["parameters"]] == list(function.parameters)
-    assert function.formula in text_of(app)
+    assert function.formula in text_of(look_into(app, "Formula"))
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_an_empty_column_is_left_out_and_named(fill, open_page):
     app = open_page(PAGE)
 
     assert calm(app)
-    assert "`nothing`: none of its cells is observed" in text_of(app)
+    assert "`nothing`: none of its cells is observed" in text_of(look_into(app, "Formula"))
 
 
 @pytest.mark.parametrize(
