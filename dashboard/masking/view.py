@@ -19,6 +19,8 @@ from dashboard.figures.masking import (
     STATES,
     cell_states,
     cells_figure,
+    curve_data,
+    curve_figure,
     weights_figure,
 )
 from dashboard.masking.caches import columns_of
@@ -136,6 +138,7 @@ def _show_details(key: str, columns: MaskingTable, masking: Masking) -> None:
         "Loss per column": lambda: _show_weights(column_weights(columns, masking)),
         "Uniform masking": lambda: _show_uniform(key, columns),
         "Formula": lambda: _show_formula(columns, masking),
+        "Figures to download": lambda: _show_downloads(columns, masking),
     }
     show_tabs(contents, key=f"{SECTION}:details")
 
@@ -189,6 +192,28 @@ def _show_formula(columns: MaskingTable, masking: Masking) -> None:
     if columns.left_out:
         reasons = "; ".join(f"{code(name)}: {why}" for name, why in columns.left_out.items())
         st.caption(f"Not learned, so not shown: {reasons}.")
+
+
+def _show_downloads(columns: MaskingTable, masking: Masking) -> None:
+    """Draw what the live figure shows as figures with a menu: it has none of its own."""
+    weights = column_weights(columns, masking)
+    probability = masking.probability(columns.p_obs)
+    curve, cells = st.columns([3, 2], gap="medium")
+    with curve:
+        show_figure(
+            curve_figure(curve_data(masking.probability), weights, uniform=UNIFORM_RATE),
+            question="What share is masked?",
+            key="masking-curve",
+            data=weights,
+            caption="Each point is one or more columns of the table.",
+        )
+    with cells:
+        show_figure(
+            _picture(columns, probability),
+            question="What gets masked?",
+            key="masking-cells",
+            data=lambda: _cells(columns, probability),
+        )
 
 
 # Pictures of cells

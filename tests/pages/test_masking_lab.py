@@ -80,6 +80,18 @@ def test_the_sample_is_shown_with_the_live_figure_and_the_loss(open_page):
     assert len(look_into(app, "Uniform masking").get("plotly_chart")) == 2
 
 
+def test_curve_and_cells_can_be_downloaded_as_they_are_set(fill, open_page):
+    fill(insulin())
+    app = look_into(release(open_page(PAGE), a=0.3), "Figures to download")
+
+    assert calm(app)
+    charts = {chart_key(chart): chart for chart in app.get("plotly_chart")}
+    assert set(charts) == {"masking-curve", "masking-cells"}
+    before = charts["masking-curve"].proto.spec
+    (after, *_) = [c for c in release(app, a=0.1).get("plotly_chart") if "curve" in chart_key(c)]
+    assert after.proto.spec != before
+
+
 def test_a_release_is_kept_and_what_python_draws_follows(fill, open_page, workspace):
     fill(insulin())
     app = open_page(PAGE)
@@ -266,6 +278,6 @@ def test_markup_in_names_is_text(fill, open_page):
     assert calm(app)
     assert live(app)["table"]["names"][0] == name  # as data: the browser sets it as text
     assert component(app).proto.html_content.count("script") == 0
-    for tab in ("Loss per column", "Uniform masking"):
+    for tab in ("Loss per column", "Uniform masking", "Figures to download"):
         charts = look_into(app, tab).get("plotly_chart")
         assert all("<script>" not in chart.proto.spec for chart in charts)
