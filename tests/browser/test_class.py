@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from dashboard.learn import LESSONS
 from dashboard.state.links import encoded
+from tests.support.accessibility import THEMES, choose_theme, low_contrasts, violations
 
 TELEPHONE = {"width": 390, "height": 844}
 PROJECTOR = {"width": 1280, "height": 720}
@@ -83,6 +84,12 @@ def test_a_teacher_and_five_students_go_through_two_lessons(teacher, students, s
         # In view, although the students have scrolled down to the answers.
         expect(student.page.get_by_text(re.compile("^(Correct|Not quite)"))).to_be_in_viewport()
         expect(student.page.get_by_role("button", name=ANSWERS[0])).to_have_count(0)
+
+    for visitor in (teacher, students[0]):
+        for theme in THEMES:
+            choose_theme(visitor, theme)
+            assert low_contrasts(visitor) == [], theme
+            assert violations(visitor) == [], theme
 
     # The second lesson.
     teacher.page.get_by_role("button", name=f"Next: {PATTERNS.title}").click()
