@@ -92,7 +92,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
 def _holds_claim(store: JobStore, job_id: str, token: str) -> bool:
     """Return whether this process may run the job under this claim."""
     me = ProcessId.current()
-    if store.register_worker(job_id, token, me.pid, me.created, me.host):
+    if store.register_worker(job_id, token, me):
         return True
     # The process that started this one may have registered it before.
     record = store.job(job_id)

@@ -144,7 +144,7 @@ def test_a_worker_without_the_claim_ends_at_once(store, spec, monkeypatch):
         monkeypatch.setenv(TOKEN_VARIABLE, wrong)
         assert worker.main([f"--home={store.home}", f"--job={record.id}"]) == 1
     # The claim is right, but another process came first.
-    store.register_worker(record.id, token, 1, 0.0, "elsewhere")
+    store.register_worker(record.id, token, ProcessId(1, "boot 1", "elsewhere"))
     monkeypatch.setenv(TOKEN_VARIABLE, token)
     assert worker.main([f"--home={store.home}", f"--job={record.id}"]) == 1
     assert store.job(record.id).state is JobState.RUNNING
