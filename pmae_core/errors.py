@@ -90,6 +90,10 @@ class StorageError(PMAEError):
     """A table cannot be stored exactly, or cannot be read from disk again."""
 
 
+class DamagedFileError(StorageError, ValueError):
+    """A file does not hold what was written into it."""
+
+
 class JobError(PMAEError):
     """A job cannot be submitted, found, changed or finished as asked."""
 
@@ -104,6 +108,10 @@ class TableWarning(UserWarning):
 
 class ImputationWarning(UserWarning):
     """Part of a table was left as it is, or imputed with less than full information."""
+
+
+class DamageWarning(UserWarning):
+    """A file of earlier work is damaged, and the work went on without it."""
 
 
 class LeakageWarning(UserWarning):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from pmae_core.errors import ScoringError
 from pmae_core.evaluation import Comparison, TaskResult
 from pmae_core.evaluation.store import SPECIFICATION
 from pmae_core.jobs import JobProgress, JobRecord, JobState
+from pmae_core.storage.files import read_sealed
 from pmae_core.words import count
 
 WAITING = "waiting"
@@ -109,7 +109,7 @@ def read_tasks(folder: Path) -> dict[tuple[str, int], TaskResult]:
     found = {}
     for path in sorted(folder.glob("*-seed*.json")):
         try:
-            result = TaskResult.from_dict(json.loads(path.read_text(encoding="utf-8"))["result"])
+            result = TaskResult.from_dict(read_sealed(path)["result"])
         except (OSError, ValueError, KeyError, TypeError, ScoringError):
             continue
         found[result.method, result.seed] = result
@@ -120,8 +120,8 @@ def _settings(record: JobRecord) -> dict[str, Any]:
     """Return the settings that the finished comparison will have, as far as they are known."""
     params = record.spec.params
     try:
-        text = (record.folder / "tasks" / SPECIFICATION).read_text(encoding="utf-8")
-        specification = {name: v for name, v in json.loads(text).items() if name != "schema"}
+        saved = read_sealed(record.folder / "tasks" / SPECIFICATION)
+        specification = {name: v for name, v in saved.items() if name != "schema"}
     except (OSError, ValueError):
         specification = {}
     guessed = "known-truth" if params.get("truth") else None

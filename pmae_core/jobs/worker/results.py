@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pmae_core.errors import JobError
+from pmae_core.storage.files import sync
 from pmae_core.storage.frames import from_arrow, only_columns, to_arrow
 
 RESULT_FOLDER = "result"
@@ -33,15 +35,21 @@ def imputation_file(number: int) -> str:
 
 @contextmanager
 def replacing_folder(folder: Path) -> Iterator[Path]:
-    """Give a new folder that replaces `folder` when the block ends well, and not otherwise."""
+    """Give a new folder that replaces `folder` when the block ends well, and not otherwise.
+
+    The disk has all of it before the job is told to have a result.
+    """
     unfinished, replaced = (folder.with_name(folder.name + end) for end in (".tmp", ".old"))
     for leftover in (unfinished, replaced):
         shutil.rmtree(leftover, ignore_errors=True)
     unfinished.mkdir(parents=True)
     yield unfinished
+    for path in (*unfinished.iterdir(), unfinished):
+        sync(path)
     if folder.exists():
         folder.rename(replaced)
     unfinished.rename(folder)
+    sync(folder.parent)
     shutil.rmtree(replaced, ignore_errors=True)
 
 
@@ -81,7 +89,7 @@ def with_missing(imputed: pd.DataFrame, kept_missing: pd.DataFrame | None) -> pd
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
     """Write a table of a result; :func:`read_frame` returns it with every dtype and label."""
-    pq.write_table(to_arrow(frame), path)
+    pq.write_table(to_arrow(frame), path, write_page_checksum=True)
 
 
 def read_frame(path: str | Path, columns: Sequence[Hashable] | None = None) -> pd.DataFrame:
@@ -97,12 +105,12 @@ def read_frame(path: str | Path, columns: Sequence[Hashable] | None = None) -> p
     Raises
     ------
     JobError
-        If there is no such file.
+        If there is no such file, or it is damaged.
     StorageError
         If the table lacks a column.
     """
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
             if columns is None:
                 return from_arrow(file.read())
             fields, metadata = only_columns(file.schema_arrow, columns)
@@ -114,3 +122,7 @@ def read_frame(path: str | Path, columns: Sequence[Hashable] | None = None) -> p
             f"There is no result {Path(path).name}. Check that the job has succeeded, "
             "or run it again."
         ) from None
+    except (pa.ArrowException, OSError) as error:
+        raise JobError(
+            f"The result {Path(path).name} cannot be read: its file is damaged. Run the job again."
+        ) from error
