@@ -35,7 +35,7 @@ _KEY_LINK_USED = "key_link_used"
 
 # Settings that the disk did not take, by folder and section: they hold until the server ends, and
 # are written with the next change that the disk takes.
-_unsaved: Recent[dict[str, Any]] = Recent(1000)
+_unsaved_settings: Recent[dict[str, Any]] = Recent(1000)
 
 
 class Workspace(TableHistory):
@@ -133,21 +133,20 @@ class Workspace(TableHistory):
             If they cannot be written. They are used nevertheless, as long as the server runs.
         """
         try:
-            values = json.loads(json.dumps(values, allow_nan=False))
+            plain = json.loads(json.dumps(values, allow_nan=False))
+            waiting = {**self._unsaved(section), **plain}
+            with self._settings.changing(section) as settings:
+                settings.update(waiting)
         except (TypeError, ValueError) as error:
             raise WorkspaceError(f"These settings cannot be saved: {error}.") from error
-        values = {**self._unsaved(section), **values}
-        try:
-            with self._settings.changing(section) as settings:
-                settings.update(values)
         except OSError:
-            _unsaved.put((self.folder, section), values)
+            _unsaved_settings.put((self.folder, section), waiting)
             raise
         if self._unsaved(section):
-            _unsaved.put((self.folder, section), {})
+            _unsaved_settings.put((self.folder, section), {})
 
     def _unsaved(self, section: str) -> dict[str, Any]:
-        return _unsaved.known((self.folder, section)) or {}
+        return _unsaved_settings.known((self.folder, section)) or {}
 
     # Scenarios
 
