@@ -138,7 +138,7 @@ class TableHistory:
         return digest
 
     def restore_content(self, table: OpenTable) -> str:
-        """Write the cells of an open table again where their file is damaged; as above."""
+        """Write the cells of an open table again if their file is damaged; return their digest."""
         return self._put_content(table.frame)
 
     def _put_content(self, frame: pd.DataFrame) -> str:

@@ -15,10 +15,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from pmae_core.errors import DamagedFileError
-from pmae_core.storage.files import SEAL, replacing
+from pmae_core.storage.files import replacing, sealed, unsealed
 from pmae_core.storage.json_values import to_json_value
 
 FORMAT_VERSION = 2
+# The state holds the checksum of the arrays under this name, and its own.
+_ARRAYS = "arrays_sha256"
 
 ArrayGroups: TypeAlias = dict[str, dict[str, np.ndarray]]
 
@@ -42,10 +44,11 @@ def write_arrays(
         for name, array in arrays.items()
     }
     text = json.dumps({"version": FORMAT_VERSION, **state}, default=to_json_value)
+    described = {**json.loads(text), _ARRAYS: _checksum(flat)}
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path, lasting=True, keep_previous=keep_previous) as unfinished:
         try:
-            save_file(flat, unfinished, metadata={"state": text, SEAL: _checksum(flat, text)})
+            save_file(flat, unfinished, metadata={"state": json.dumps(sealed(described))})
         except SafetensorError as error:
             raise _as_error_of_disk(error) from error
 
@@ -68,13 +71,14 @@ def read_arrays(path: Path) -> tuple[ArrayGroups, dict[str, Any]]:
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
             flat = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
-        state = dict(json.loads(metadata["state"]))
+        described = dict(json.loads(metadata["state"]))
         groups = _grouped(flat)
-    except FileNotFoundError:
+    except (OSError, MemoryError):  # says nothing about the content
         raise
     except Exception as error:
         raise DamagedFileError(f"{path} is not a file that PMAE wrote ({error}).") from error
-    if metadata.get(SEAL) not in (None, _checksum(flat, metadata["state"])):
+    state = unsealed(described, path)
+    if state.pop(_ARRAYS, None) not in (None, _checksum(flat)):
         raise DamagedFileError(f"{path} is damaged (its checksum does not match).")
     if state.get("version") != FORMAT_VERSION:
         raise ValueError(
@@ -104,10 +108,10 @@ def _grouped(flat: Mapping[str, np.ndarray]) -> ArrayGroups:
     return groups
 
 
-def _checksum(flat: Mapping[str, np.ndarray], state: str) -> str:
-    """Return the checksum of names, types, shapes and values of arrays, and of the state."""
+def _checksum(flat: Mapping[str, np.ndarray]) -> str:
+    """Return the checksum of names, types, shapes and values of arrays."""
     described = [(name, array.dtype.str, array.shape) for name, array in sorted(flat.items())]
-    digest = hashlib.sha256(json.dumps([state, described]).encode())
+    digest = hashlib.sha256(json.dumps(described).encode())
     for name, _, _ in described:
         digest.update(np.ravel(flat[name]).data)  # the bytes in place; tobytes would copy them
     return digest.hexdigest()

@@ -22,9 +22,9 @@ from typing import Any, TypeVar
 from pmae_core.errors import DamagedFileError, DamageWarning
 from pmae_core.events import Callback, DamageFound
 
-SEAL = "sha256"
-# In JSON, a second key says that there is a checksum: damage to one of their names is noticed.
-_IS_SEALED = "sealed"
+_CHECKSUM = "sha256"
+# A second key says that there is a checksum, so that damage to the name of one of them is noticed.
+_HAS_CHECKSUM = "sealed"
 
 Content = TypeVar("Content")
 
@@ -146,8 +146,7 @@ def report_damage(callbacks: Iterable[Callback], sentence: str) -> None:
 def write_sealed(path: Path, content: Mapping[str, Any]) -> None:
     """Write JSON with its checksum, all or nothing, so that it lasts."""
     plain = json.loads(json.dumps(content, allow_nan=False))
-    sealed = {_IS_SEALED: True, **plain, SEAL: _checksum(plain)}
-    text = json.dumps(sealed, indent=1, ensure_ascii=False)
+    text = json.dumps(sealed(plain), indent=1, ensure_ascii=False)
     write_whole(path, text + "\n", lasting=True)
 
 
@@ -169,11 +168,22 @@ def read_sealed(path: Path) -> dict[str, Any]:
         raise DamagedFileError(f"{path} is damaged ({error}).") from error
     if not isinstance(content, dict):
         raise DamagedFileError(f"{path} is damaged (it does not hold a JSON object).")
-    is_sealed, checksum = content.pop(_IS_SEALED, None), content.pop(SEAL, None)
-    is_of_earlier_release = is_sealed is None and checksum is None
-    if not is_of_earlier_release and (is_sealed, checksum) != (True, _checksum(content)):
+    return unsealed(content, path)
+
+
+def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return JSON data with their checksum."""
+    return {_HAS_CHECKSUM: True, **content, _CHECKSUM: _checksum(content)}
+
+
+def unsealed(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Return the data that :func:`sealed` was given; the error names the file they are from."""
+    keys = (_HAS_CHECKSUM, _CHECKSUM)
+    plain = {name: value for name, value in content.items() if name not in keys}
+    found = tuple(content.get(key) for key in keys)
+    if found not in ((None, None), (True, _checksum(plain))):
         raise DamagedFileError(f"{path} is damaged (its checksum does not match).")
-    return content
+    return plain
 
 
 def _checksum(content: Mapping[str, Any]) -> str:

@@ -37,7 +37,7 @@ def imputation_file(number: int) -> str:
 def replacing_folder(folder: Path) -> Iterator[Path]:
     """Give a new folder that replaces `folder` when the block ends well, and not otherwise.
 
-    The disk has all of it before the job is told to have a result.
+    All of it is on disk at the end: a job that says it has a result has it after a power cut, too.
     """
     unfinished, replaced = (folder.with_name(folder.name + end) for end in (".tmp", ".old"))
     for leftover in (unfinished, replaced):
