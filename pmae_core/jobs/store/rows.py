@@ -12,8 +12,9 @@ from typing import Any
 from pmae_core.errors import JobError
 from pmae_core.jobs.params import JobKind
 from pmae_core.jobs.paths import JobPaths
+from pmae_core.jobs.processes import ProcessId
 from pmae_core.jobs.spec import JobState
-from pmae_core.jobs.store.records import JobProgress, JobRecord, ProcessId
+from pmae_core.jobs.store.records import JobProgress, JobRecord
 from pmae_core.storage.json_values import without_nan
 from pmae_core.words import listed
 
@@ -113,8 +114,8 @@ def to_record(row: sqlite3.Row, paths: JobPaths) -> JobRecord:
         kind=JobKind(row["kind"]),
         state=JobState(row["state"]),
         progress=progress and JobProgress(**progress),
-        starter=starter and ProcessId(**starter),
-        worker=worker and ProcessId(**worker),
+        starter=starter and ProcessId.from_dict(starter),
+        worker=worker and ProcessId.from_dict(worker),
         estimate=estimate,
         result=result,
         spec_json=row["spec"],
