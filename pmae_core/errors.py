@@ -1,5 +1,7 @@
 """Errors and warnings of the library: each carries one sentence written for its user."""
 
+from pathlib import Path
+
 
 class PMAEError(Exception):
     """Base of every error that the library raises on purpose.
@@ -88,6 +90,22 @@ class DatasetUnavailableError(PMAEError):
 
 class StorageError(PMAEError):
     """A table cannot be stored exactly, or cannot be read from disk again."""
+
+
+class DamagedFileError(StorageError):
+    """A file is not as it was written.
+
+    Parameters
+    ----------
+    problem : str
+        What happened, in a sentence for the user.
+    path : Path
+        The file.
+    """
+
+    def __init__(self, problem: str, *, path: Path) -> None:
+        super().__init__(problem, code="damaged", advice="Run it again.")
+        self.path = path
 
 
 class JobError(PMAEError):

@@ -165,6 +165,7 @@ class LocalEngine:
                 del _children[pid]
         self._reconcile()
         self._start_queued()
+        self.store.keep_backup()
 
     @contextmanager
     def equip(self, spec: JobSpec, context: JobContext) -> Iterator[JobContext]:
@@ -184,7 +185,10 @@ class LocalEngine:
 
     def _reconcile(self) -> None:
         """Compare the jobs that should run with the processes that do."""
-        for record in self.store.jobs(states=[JobState.RUNNING], limit=-1):
+        running = self.store.listing(states=[JobState.RUNNING], limit=-1)
+        if running.damaged:
+            self.store.end_damaged()
+        for record in running.jobs:
             why = _why_dead(record)
             if why is None:
                 self._enforce_cancel(record)

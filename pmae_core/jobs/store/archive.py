@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import time
@@ -13,7 +12,14 @@ from pmae_core.jobs.params import JobKind
 from pmae_core.jobs.spec import JobState
 from pmae_core.jobs.store import retention, rows
 from pmae_core.jobs.store.part import StorePart
-from pmae_core.jobs.store.records import GarbageReport, JobEvent, JobRecord
+from pmae_core.jobs.store.records import (
+    DamagedJob,
+    GarbageReport,
+    JobEvent,
+    JobListing,
+    JobRecord,
+)
+from pmae_core.jobs.store.recovery import Restoration, restorations
 
 _PREFIX = re.compile("[0-9a-f]{1,32}")
 
@@ -49,7 +55,21 @@ class JobArchive(StorePart):
         limit: int = 100,
         offset: int = 0,
     ) -> list[JobRecord]:
-        """Return jobs, newest first; of every workspace, state and kind unless given."""
+        """Return jobs, newest first; of every workspace, state and kind unless given.
+
+        Jobs whose record is damaged are left out, see :meth:`listing`.
+        """
+        return self.listing(workspace, states, kinds, limit, offset).jobs
+
+    def listing(
+        self,
+        workspace: str | None = None,
+        states: Iterable[JobState | str] | None = None,
+        kinds: Iterable[JobKind | str] | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> JobListing:
+        """Return jobs, and beside them those whose record is damaged."""
         where, values = rows.condition(workspace, states, kinds)
         with self._database.reading() as connection:
             found = connection.execute(
@@ -58,7 +78,11 @@ class JobArchive(StorePart):
                 "ORDER BY number DESC LIMIT ? OFFSET ?) ORDER BY number DESC",
                 (*values, limit, offset),
             ).fetchall()
-        return [rows.to_record(row, self.paths) for row in found]
+        read = [rows.read_row(row, self.paths) for row in found]
+        return JobListing(
+            jobs=[one for one in read if isinstance(one, JobRecord)],
+            damaged=[one for one in read if isinstance(one, DamagedJob)],
+        )
 
     def count(
         self,
@@ -73,7 +97,10 @@ class JobArchive(StorePart):
             return int(connection.execute(query, values).fetchone()[0])
 
     def events(self, job_id: str, after: int = 0, limit: int | None = None) -> list[JobEvent]:
-        """Return the events of a job after the one with the number `after`, in order."""
+        """Return the events of a job after the one with the number `after`, in order.
+
+        One whose data cannot be read is of the kind "damaged".
+        """
         self.paths.job(job_id)  # refuses a malformed id
         with self._database.reading() as connection:
             found = connection.execute(
@@ -81,10 +108,7 @@ class JobArchive(StorePart):
                 "WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ?",
                 (job_id, after, -1 if limit is None else limit),
             ).fetchall()
-        return [
-            JobEvent(row["seq"], row["time"], row["attempt"], row["kind"], json.loads(row["data"]))
-            for row in found
-        ]
+        return [rows.to_event(row) for row in found]
 
     def delete(self, job_id: str) -> None:
         """Remove a job with all its files; not while it runs or a waiting job needs its model."""
@@ -99,6 +123,25 @@ class JobArchive(StorePart):
                 )
             connection.execute("DELETE FROM jobs WHERE id = ?", (job_id,))
         shutil.rmtree(folder, ignore_errors=True)
+
+    def delete_damaged(self, number: int, workspace: str | None = None) -> None:
+        """Remove a job whose record is damaged, with all its files; not one that can be read."""
+        where, values = rows.condition(workspace)
+        with self._database.writing() as connection:
+            query = f"SELECT * FROM jobs WHERE {where} AND number = ?"
+            row = connection.execute(query, (*values, number)).fetchone()
+            if row is None:
+                return  # removed in another tab
+            job = rows.read_row(row, self.paths)
+            if isinstance(job, JobRecord):
+                raise JobError(f"The record of the job {job.id} is not damaged.")
+            connection.execute("DELETE FROM jobs WHERE number = ?", (number,))
+        if job.id is not None:
+            shutil.rmtree(self.paths.job(job.id), ignore_errors=True)
+
+    def restorations(self) -> list[Restoration]:
+        """Return how the database was restored after damage, the newest first."""
+        return restorations(self.paths)
 
     def collect_garbage(
         self,

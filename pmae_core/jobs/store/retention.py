@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pmae_core.jobs.params import is_job_id
 from pmae_core.jobs.paths import JobPaths
 from pmae_core.jobs.spec import JobState
 from pmae_core.jobs.store.records import GarbageReport
@@ -21,8 +22,12 @@ PATIENCE = 4
 
 _FINAL = tuple(state.value for state in JobState if state.is_final)
 _FINAL_SQL = ", ".join(f"'{state}'" for state in _FINAL)
-_LAST_SIGN = (
-    "max(queued_at, coalesce(started_at, 0), coalesce(heartbeat_at, 0), coalesce(finished_at, 0))"
+# Cast, because a column of a damaged record may hold anything.
+_LAST_SIGN = "max({})".format(
+    ", ".join(
+        f"coalesce(CAST({column} AS REAL), 0)"
+        for column in ("queued_at", "started_at", "heartbeat_at", "finished_at")
+    )
 )
 
 
@@ -101,6 +106,8 @@ class Collector:
         n_ended = sum(job["ended"] for job in jobs)
         going = []
         for job in jobs:
+            if not is_job_id(job["id"]):
+                continue  # damaged; its owner removes it
             surplus = job["ended"] and self._is_too_much(n_ended, usage.n_bytes)
             if job["id"] not in awaited and (surplus or self._is_old(job)):
                 going.append(job["id"])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pmae_core.events import AnswerImproved, Event
+from pmae_core.storage.checksums import read_document
 from pmae_core.storage.json_values import without_nan
 from pmae_core.words import listed
 
@@ -66,13 +67,17 @@ class AnswerKeeper:
 
 
 def read_answer(folder: Path) -> dict[str, Any] | None:
-    """Return what ``answer.json`` of a job's folder says; None if the job has no answer."""
+    """Return what ``answer.json`` of a job's folder says; None if the job has no answer.
+
+    Raises
+    ------
+    DamagedFileError
+        If the file is not as it was written.
+    """
     try:
-        text = (folder / ANSWER_FOLDER / ANSWER_FILE).read_text(encoding="utf-8")
+        return read_document(folder / ANSWER_FOLDER / ANSWER_FILE)
     except FileNotFoundError:
         return None
-    answer: dict[str, Any] = json.loads(text)
-    return answer
 
 
 def remove_answer(folder: Path) -> None:

@@ -19,9 +19,10 @@ from typing import Any
 
 import pandas as pd
 
-from pmae_core.errors import Cancelled, LeakageWarning, PMAEError
+from pmae_core.errors import Cancelled, DamagedFileError, LeakageWarning, PMAEError
 from pmae_core.events import Event, FitProgress
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted
+from pmae_core.storage.checksums import read_document, undamaged
 from pmae_core.storage.files import write_whole
 from pmae_core.storage.json_values import without_nan
 
@@ -72,15 +73,21 @@ def read_consequences(folder: str | Path) -> Consequences:
     ----------
     folder : path
         The job's folder. While the job runs, these are the rows of the methods that are done.
+
+    Raises
+    ------
+    DamagedFileError
+        If a file is not as it was written.
     """
     final = Path(folder) / "result" / FILE
     if final.exists():
-        return Consequences.from_dict(json.loads(final.read_text(encoding="utf-8")))
+        with undamaged(final):
+            return Consequences.from_dict(read_document(final))
     rows: dict[str, list[dict[str, Any]]] = {part: [] for part in PARTS}
     for path in sorted((Path(folder) / FOLDER).glob("*-*.json")):
         part = path.name.partition("-")[0]
         if part in rows:
-            rows[part] += json.loads(path.read_text(encoding="utf-8"))
+            rows[part] += _read_rows(path) or []
     return Consequences.from_dict({part: _distinct(part, found) for part, found in rows.items()})
 
 
@@ -267,6 +274,15 @@ def _incomplete_table(
     return incomplete, complete, schema
 
 
+def _read_rows(path: Path) -> list[dict[str, Any]] | None:
+    """Return the rows of a method; None without any, or if they are damaged: they are made anew."""
+    try:
+        with undamaged(path):
+            return [dict(row) for row in json.loads(path.read_bytes())]
+    except (FileNotFoundError, DamagedFileError):
+        return None
+
+
 def _evaluate_all(
     part: str,
     evaluate: _Evaluator,
@@ -278,10 +294,10 @@ def _evaluate_all(
     started = time.monotonic()
     for n_done, method in enumerate(methods, start=1):
         path = _rows_path(context, part, method)
-        if path.exists():
-            rows += json.loads(path.read_text(encoding="utf-8"))
-        else:
-            rows += _evaluate_one(evaluate, method, path, context, deadline)
+        kept = _read_rows(path)
+        if kept is None:
+            kept = _evaluate_one(evaluate, method, path, context, deadline)
+        rows += kept
         elapsed = time.monotonic() - started
         context.emit(
             FitProgress(

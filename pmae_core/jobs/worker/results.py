@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from pmae_core.errors import JobError
+from pmae_core.storage.checksums import undamaged, write_checksums
 from pmae_core.storage.frames import from_arrow, only_columns, to_arrow
 
 RESULT_FOLDER = "result"
@@ -33,12 +34,16 @@ def imputation_file(number: int) -> str:
 
 @contextmanager
 def replacing_folder(folder: Path) -> Iterator[Path]:
-    """Give a new folder that replaces `folder` when the block ends well, and not otherwise."""
+    """Give a new folder that replaces `folder` when the block ends well, and not otherwise.
+
+    The files in it get checksums.
+    """
     unfinished, replaced = (folder.with_name(folder.name + end) for end in (".tmp", ".old"))
     for leftover in (unfinished, replaced):
         shutil.rmtree(leftover, ignore_errors=True)
     unfinished.mkdir(parents=True)
     yield unfinished
+    write_checksums(unfinished)
     if folder.exists():
         folder.rename(replaced)
     unfinished.rename(folder)
@@ -98,11 +103,13 @@ def read_frame(path: str | Path, columns: Sequence[Hashable] | None = None) -> p
     ------
     JobError
         If there is no such file.
+    DamagedFileError
+        If the file is not as it was written.
     StorageError
         If the table lacks a column.
     """
     try:
-        with pq.ParquetFile(path) as file:
+        with undamaged(Path(path)), pq.ParquetFile(path) as file:
             if columns is None:
                 return from_arrow(file.read())
             fields, metadata = only_columns(file.schema_arrow, columns)
