@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.runs.lookup import ACTIVE, listing
 from dashboard.runs.service import store, store_exists
-from dashboard.runs.submission import MOST_UNFINISHED
+from dashboard.runs.submission import MOST_UNFINISHED, ORIGINS
 from dashboard.runs.wording import STATE_WORDS, restoration_sentence, title
 from dashboard.state import session
 from dashboard.state.notices import notify
@@ -61,7 +61,7 @@ def announce_restoration(known: Sequence[JobRecord]) -> None:
     own = session.workspace()
     if not restored or restored[0].at <= own.get(_SECTION).get("restoration_heard", 0.0):
         return
-    had_runs = bool(own.get("origins"))
+    had_runs = bool(own.get(ORIGINS))
     if had_runs or known:
         notify("warning", restoration_sentence(restored[0]))
     own.update(_SECTION, restoration_heard=restored[0].at)

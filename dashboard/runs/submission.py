@@ -20,7 +20,7 @@ from pmae_core.table import Schema
 
 MOST_UNFINISHED = 50
 
-_ORIGINS = "origins"
+ORIGINS = "origins"
 
 
 def submit(
@@ -106,7 +106,7 @@ class Origin:
 
 def origin(digest: str) -> Origin:
     """Return where the table of a job came from, as far as it is known."""
-    kept = session.workspace().get(_ORIGINS).get(digest)
+    kept = session.workspace().get(ORIGINS).get(digest)
     if kept is None:
         return Origin()
     return Origin(kept["name"], tuple(map(from_json_value, kept["sentinels"])))
@@ -116,8 +116,8 @@ def _keep_origin(digest: str, table: OpenTable) -> None:
     values = [to_json_value(value) for some in table.sentinels.values() for value in some]
     kept = {"name": table.name, "sentinels": list({str(value): value for value in values}.values())}
     own = session.workspace()
-    if own.get(_ORIGINS).get(digest) != kept:
-        own.update(_ORIGINS, **{digest: kept})
+    if own.get(ORIGINS).get(digest) != kept:
+        own.update(ORIGINS, **{digest: kept})
 
 
 def check_room() -> None:

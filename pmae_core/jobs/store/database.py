@@ -136,10 +136,10 @@ class Database:
         except sqlite3.Error as error:
             advice = "Try again, or set PMAE_HOME to another folder."
             if is_damage(error) and remains(self.paths):
-                # The next use opens the file anew, which restores it.
+                # The next use opens the file anew, which checks and restores it.
                 _checked.difference_update({one for one in _checked if one[0] == path})
                 self.close()
-                advice = "It is restored as soon as it is used again. Try again."
+                advice = "It is checked and, if it is damaged, restored on the next use. Try again."
             raise JobError(
                 f"The job store {path} cannot be used: {error}. {advice}", code=DATABASE_FAILED
             ) from error

@@ -29,7 +29,13 @@ from pmae_core.words import count
 EMPTIED = "the file was empty"
 STATE_LOST = "The list of runs was damaged and restored, and the state of this run was lost."
 _REPORT_FILE = "restoration.json"
-_DAMAGE_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+# What SQLite says of the machine, not of the file.
+_NOT_DAMAGE = {
+    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL),
+    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_TOOBIG),
+    *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH),
+    *(sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_MISUSE),
+}
 _log = logging.getLogger(__name__)
 
 
@@ -78,13 +84,12 @@ def find_damage(paths: JobPaths) -> str | None:
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Return whether an error says that the file is damaged, not that it is busy or the disk full.
+    """Return whether an error may mean that the file is damaged, not that it is busy, for example.
 
-    Connections that were open when the file was emptied miss their tables.
+    That is more than SQLITE_CORRUPT: a file may have an unknown format or no tables any more.
     """
     code = getattr(error, "sqlite_errorcode", None)
-    is_malformed = code is not None and code & 0xFF in _DAMAGE_CODES
-    return is_malformed or str(error).startswith("no such table")
+    return code is not None and code & 0xFF not in _NOT_DAMAGE
 
 
 def remains(paths: JobPaths) -> bool:

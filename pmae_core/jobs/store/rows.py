@@ -188,12 +188,20 @@ def to_record(row: sqlite3.Row, paths: JobPaths) -> JobRecord:
 
 def read_row(row: sqlite3.Row, paths: JobPaths) -> JobRecord | DamagedJob:
     """Return the record of a row, or what can be told of a damaged one."""
+    for column in row.keys():  # noqa: SIM118 - a row iterates over its values
+        if isinstance(row[column], str) and not _is_unicode(row[column]):
+            return _damaged(row, column)
     try:
         values = dict(_Row.model_validate(dict(row)))
     except ValidationError as error:
         return _damaged(row, str(error.errors(include_url=False)[0]["loc"][0]))
     not_in_record = {name: values.pop(name) for name in ("threads", "gpus", "spec")}
     return JobRecord(**values, spec_json=not_in_record["spec"], paths=paths)
+
+
+def _is_unicode(text: str) -> bool:
+    """Return whether a text has no bytes in it that were not UTF-8."""
+    return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def _damaged(row: sqlite3.Row, column: str) -> DamagedJob:
