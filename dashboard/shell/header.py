@@ -142,7 +142,7 @@ def _draw_runs(expected: bool) -> None:
             with st.popover(runs_in_words(active), icon=icon, type="tertiary", key="runs"):
                 for run in latest[:MOST_RUNS]:
                     _show_run(run)
-                for job in damaged:
+                for job in damaged[:MOST_RUNS]:
                     _show_damaged(job)
         # Not in here: what a fragment announces is gone when the page is drawn anew.
         if runs.unheard(latest) or (expected and not active):

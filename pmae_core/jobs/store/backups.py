@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sqlite3
 import threading
@@ -13,6 +14,7 @@ from pmae_core.jobs.paths import JobPaths
 from pmae_core.storage.files import replacing
 
 KEPT = 3
+LEFTOVER_SECONDS = 3600.0
 _log = logging.getLogger(__name__)
 
 
@@ -38,6 +40,7 @@ def make_backup(paths: JobPaths, day: str) -> None:
     """
     path = paths.backups / f"jobs-{day}.sqlite"
     paths.backups.mkdir(mode=0o700, exist_ok=True)
+    _remove_leftovers(paths.backups)
     with replacing(path) as unfinished:
         with (
             closing(sqlite3.connect(f"{paths.database.as_uri()}?mode=rw", uri=True)) as source,
@@ -50,6 +53,14 @@ def make_backup(paths: JobPaths, day: str) -> None:
             raise sqlite3.DatabaseError(f"{paths.database} is damaged")
     for old in all_backups(paths)[KEPT:]:
         old.unlink(missing_ok=True)
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove copies that were never finished, because their process was killed."""
+    for leftover in folder.glob(".*.tmp*"):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - leftover.stat().st_mtime > LEFTOVER_SECONDS:
+                leftover.unlink()
 
 
 class DailyBackup:

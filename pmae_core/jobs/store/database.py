@@ -85,11 +85,18 @@ class Database:
         return connection
 
     def _open(self) -> tuple[sqlite3.Connection, FileId | None]:
-        if self._is_to_restore():
-            restore(self.paths)
-        with locked(self.paths.lock, shared=True):
-            connection = self._connect()
-            file = self._file_id()
+        try:
+            if self._is_to_restore():
+                restore(self.paths)
+            with locked(self.paths.lock, shared=True):
+                connection = self._connect()
+                file = self._file_id()
+        except OSError as error:
+            raise JobError(
+                f"The job store {self.paths.database} cannot be used: {error.strerror or error}. "
+                "Make room there, allow writing, or set PMAE_HOME to another folder.",
+                code=DATABASE_FAILED,
+            ) from error
         if file is not None:
             _checked.add((self.paths.database, file))
         return connection, file

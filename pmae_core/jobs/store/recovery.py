@@ -26,6 +26,7 @@ from pmae_core.storage.files import replacing, write_whole
 from pmae_core.storage.tables import TableStore
 from pmae_core.words import count
 
+WAIT_SECONDS = 30.0
 EMPTIED = "the file was empty"
 STATE_LOST = "The list of runs was damaged and restored, and the state of this run was lost."
 _REPORT_FILE = "restoration.json"
@@ -72,7 +73,7 @@ def find_damage(paths: JobPaths) -> str | None:
     if not path.exists() or not path.stat().st_size:
         return EMPTIED if remains(paths) else None
     try:
-        with closing(sqlite3.connect(path)) as connection:
+        with closing(sqlite3.connect(path, timeout=WAIT_SECONDS)) as connection:
             if not connection.execute("PRAGMA user_version").fetchone()[0] and remains(paths):
                 return EMPTIED
             found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])

@@ -141,6 +141,21 @@ def _job_id(text: str) -> str:
     return text
 
 
+_COLUMN_WORDS = {
+    "spec": "specification",
+    "attempt": "number of attempts",
+    "threads": "number of threads",
+    "gpus": "number of GPUs",
+    "created_at": "time of submission",
+    "queued_at": "time of queuing",
+    "started_at": "time of starting",
+    "finished_at": "time of ending",
+    "heartbeat_at": "last report",
+    "cancel_requested_at": "time of cancellation",
+    "memory_mb": "memory",
+}
+
+
 class _Row(BaseModel):
     """A row of the table of jobs, as far as records are made of it; other columns are ignored."""
 
@@ -188,11 +203,12 @@ def to_record(row: sqlite3.Row, paths: JobPaths) -> JobRecord:
 
 def read_row(row: sqlite3.Row, paths: JobPaths) -> JobRecord | DamagedJob:
     """Return the record of a row, or what can be told of a damaged one."""
-    for column in row.keys():  # noqa: SIM118 - a row iterates over its values
-        if isinstance(row[column], str) and not _is_unicode(row[column]):
+    stored = dict(row)
+    for column, value in stored.items():
+        if isinstance(value, str) and not _is_unicode(value):
             return _damaged(row, column)
     try:
-        values = dict(_Row.model_validate(dict(row)))
+        values = dict(vars(_Row.model_validate(stored)))
     except ValidationError as error:
         return _damaged(row, str(error.errors(include_url=False)[0]["loc"][0]))
     not_in_record = {name: values.pop(name) for name in ("threads", "gpus", "spec")}
@@ -201,7 +217,11 @@ def read_row(row: sqlite3.Row, paths: JobPaths) -> JobRecord | DamagedJob:
 
 def _is_unicode(text: str) -> bool:
     """Return whether a text has no bytes in it that were not UTF-8."""
-    return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _damaged(row: sqlite3.Row, column: str) -> DamagedJob:
@@ -212,24 +232,20 @@ def _damaged(row: sqlite3.Row, column: str) -> DamagedJob:
         id=job_id if is_job_id(job_id) else None,
         name=name if isinstance(name, str) and name.isprintable() else None,
         created_at=created_at if is_time else None,
-        why=f"Its {column.replace('_', ' ')} cannot be read.",
+        why=f"Its {_COLUMN_WORDS.get(column, column)} cannot be read.",
     )
 
 
 def insert_job(
-    connection: sqlite3.Connection,
-    job_id: str,
-    spec: JobSpec,
-    labels: JobLabels,
-    state: JobState = JobState.QUEUED,
+    connection: sqlite3.Connection, job_id: str, spec: JobSpec, labels: JobLabels
 ) -> None:
-    """Insert a job and the tables that it reads."""
+    """Insert a queued job and the tables that it reads."""
     values = {
         "id": job_id,
         "workspace": labels.workspace,
         "name": labels.name,
         "kind": spec.kind,
-        "state": state,
+        "state": JobState.QUEUED,
         "engine": labels.engine,
         "threads": spec.resources.threads,
         "gpus": spec.resources.gpus,

@@ -41,6 +41,16 @@ DAMAGES = [
 ]
 
 
+WORDS = {
+    "spec": "specification",
+    "attempt": "number of attempts",
+    "threads": "number of threads",
+    "created_at": "time of submission",
+    "queued_at": "time of queuing",
+    "heartbeat_at": "last report",
+}
+
+
 @pytest.fixture
 def two(store, spec):
     """Two finished jobs; the tests damage the first."""
@@ -56,7 +66,7 @@ def test_a_damaged_row_is_shown_as_damaged_and_the_rest_as_it_is(store, two, col
 
     assert [job.id for job in listing.jobs] == [good]
     (damaged,) = listing.damaged
-    assert damaged.why == f"Its {column.replace('_', ' ')} cannot be read."
+    assert damaged.why == f"Its {WORDS.get(column, column)} cannot be read."
     assert damaged.id == (None if column == "id" else bad)
     assert damaged.created_at is None or column != "created_at"
     assert [job.id for job in store.jobs()] == [good]
