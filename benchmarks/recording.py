@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pandas as pd
 
@@ -49,6 +50,34 @@ def timed(function: Callable[[], Any]) -> tuple[Any, float, float]:
     wall, cpu = time.perf_counter(), time.process_time()
     result = function()
     return result, time.perf_counter() - wall, time.process_time() - cpu
+
+
+def append_records(path: Path, records: Sequence[dict[str, Any]]) -> None:
+    """Append records to a file with one JSON object per line; several processes may do so."""
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    with path.open("a+b") as file:
+        # A process that was killed may have left half a line, which must not spoil this one.
+        if file.seek(0, os.SEEK_END) and _last_byte(file) != b"\n":
+            lines = "\n" + lines
+        file.write(lines.encode())
+
+
+def _last_byte(file: BinaryIO) -> bytes:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1)
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """Return the records of a file; half a line of a process that was killed is reported."""
+    lines = path.read_bytes().splitlines() if path.exists() else []
+    records = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            if line:
+                records.append(json.loads(line))
+        except ValueError:
+            print(f"Line {number} of {path.name} is damaged; its run is repeated.", flush=True)
+    return records
 
 
 def write_result(name: str, result: dict[str, Any]) -> None:

@@ -92,19 +92,28 @@ class StorageError(PMAEError):
     """A table cannot be stored exactly, or cannot be read from disk again."""
 
 
-class DamagedFileError(StorageError):
-    """A file is not as it was written.
+class DamagedFileError(StorageError, ValueError):
+    """A file does not hold what was written into it.
 
     Parameters
     ----------
     problem : str
         What happened, in a sentence for the user.
-    path : Path
-        The file.
+    path : Path, optional
+        The file of a result, which a page can offer to make again.
+    code, advice : str, optional
+        As for every error.
     """
 
-    def __init__(self, problem: str, *, path: Path) -> None:
-        super().__init__(problem, code="damaged", advice="Run it again.")
+    def __init__(
+        self,
+        problem: str = "",
+        *,
+        path: Path | None = None,
+        code: str | None = None,
+        advice: str = "",
+    ) -> None:
+        super().__init__(problem, code=code, advice=advice)
         self.path = path
 
 
@@ -122,6 +131,10 @@ class TableWarning(UserWarning):
 
 class ImputationWarning(UserWarning):
     """Part of a table was left as it is, or imputed with less than full information."""
+
+
+class DamageWarning(UserWarning):
+    """A file of earlier work is damaged, and the work went on without it."""
 
 
 class LeakageWarning(UserWarning):

@@ -101,6 +101,13 @@ class CheckpointSaved(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DamageFound(Event):
+    """A file of earlier work is damaged; ``sentence`` says how the work goes on without it."""
+
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class BatchReduced(Event):
     """The device ran out of memory; batches are split into pieces of ``batch_size`` rows."""
 

@@ -28,7 +28,7 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks.recording import RESULTS, write_result
+from benchmarks.recording import RESULTS, append_records, read_records, write_result
 from benchmarks.tables import TO_REPORT_ON, load_table
 from pmae_core import ampute
 from pmae_core.evaluation import score_imputation
@@ -173,9 +173,7 @@ def tasks(parts: list[str], datasets: list[str], methods: list[str]) -> Iterator
 
 def recorded() -> list[dict[str, Any]]:
     """Return all runs so far."""
-    if not RUNS.exists():
-        return []
-    return [json.loads(line) for line in RUNS.read_text().splitlines() if line]
+    return read_records(RUNS)
 
 
 def from_table2(task: dict[str, Any]) -> dict[str, Any] | None:
@@ -216,10 +214,9 @@ def measure(options: argparse.Namespace) -> None:
             if known
             else run_method(task["method"], task["dataset"], task["pattern"], task["seed"], most)
         )
-        lines = "".join(json.dumps({**task, **one}) + "\n" for one in found)
-        with RUNS.open("a") as file:
-            file.write(lines)
-        print(lines, end="", flush=True)
+        records = [{**task, **one} for one in found]
+        append_records(RUNS, records)
+        print(*map(json.dumps, records), sep="\n", flush=True)
 
 
 def accuracies(runs: pd.DataFrame) -> pd.DataFrame:

@@ -21,7 +21,6 @@ stopped. Several commands may run at a time with different methods. All on one t
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import shutil
@@ -40,7 +39,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.coverage_designs import Design, Quantity, designs
 from benchmarks.distribution_tables import shape_tables
-from benchmarks.recording import RESULTS, write_result
+from benchmarks.recording import RESULTS, append_records, read_records, write_result
 from pmae_core.imputers import make_imputer
 from pmae_core.inference import Pooled, pool_estimates
 from pmae_core.inference.estimands import Estimate
@@ -170,9 +169,7 @@ def tasks(methods: list[str], names: list[str], replications: int) -> Iterator[d
 
 def recorded() -> list[dict[str, Any]]:
     """Return all runs so far."""
-    if not RUNS.exists():
-        return []
-    return [json.loads(line) for line in RUNS.read_text().splitlines() if line]
+    return read_records(RUNS)
 
 
 def measure(options: argparse.Namespace) -> None:
@@ -192,8 +189,7 @@ def measure(options: argparse.Namespace) -> None:
             if name == DISTRIBUTION
             else run_design(designs()[name], method, seed)
         )
-        with RUNS.open("a") as file:
-            file.write(json.dumps({**task, **found}) + "\n")
+        append_records(RUNS, [{**task, **found}])
 
 
 def intervals(runs: list[dict[str, Any]], name: str) -> pd.DataFrame:

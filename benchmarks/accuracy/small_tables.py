@@ -30,6 +30,7 @@ from pmae_core.replication import Runner, Variant
 from pmae_core.replication.printed_figures import NOTES, PATTERNS, REASONS, printed_figure
 from pmae_core.replication.run import PAPER_SCORES, Cell
 from pmae_core.replication.variants import AUTOENCODERS
+from pmae_core.storage.files import read_sealed, write_sealed
 
 ROOT = Path(__file__).parents[2]
 DATASETS = ("diabetes", "wine", "obesity")
@@ -185,14 +186,14 @@ def unpack_tasks(options: argparse.Namespace) -> None:
         method = path.stem.rpartition("-seed")[0]
         if method not in options.anew and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(task["content"]), encoding="utf-8")
+            write_sealed(path, task["content"])
 
 
 def pack_tasks(options: argparse.Namespace) -> None:
     """Keep all finished tasks beside the results, one line each, without single cells."""
     lines = []
     for path in sorted(options.results_dir.glob("*/*.json")):
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_sealed(path)
         if "result" in content:
             content["result"]["points"] = {}
         task = {"folder": path.parent.name, "file": path.name, "content": content}

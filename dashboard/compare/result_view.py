@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -62,8 +63,11 @@ def _version(run: JobRecord) -> tuple[Any, ...]:
         *(run.folder / "tasks").glob("*-seed*.json"),
         *(run.folder / FOLDER).glob("*-*.json"),
     ]
-    newest = max((file.stat().st_mtime for file in files), default=0.0)
-    return run.id, run.state, len(files), newest
+    times = [0.0]
+    for file in files:
+        with suppress(FileNotFoundError):  # the folder may be deleted at any moment
+            times.append(file.stat().st_mtime)
+    return run.id, run.state, len(files), max(times)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -222,7 +222,7 @@ class _Imputations(Sequence[pd.DataFrame]):
 def _kept(completed: CompletedTable, name: str, write: Callable[[Path], None]) -> bytes:
     """Return a file of the run's folder; it is written, all or nothing, if it is not there."""
     folder = completed.record.folder / _FOLDER
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     if not (folder / name).exists():
         write(folder / name)
     return (folder / name).read_bytes()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import streamlit as st
 
 from dashboard import runs
@@ -11,7 +9,6 @@ from dashboard.export.files import stem_of
 from dashboard.impute.choose import SECTION
 from dashboard.impute.completed_tables import CompletedTable, answer_of
 from dashboard.state import memory, session
-from pmae_core.errors import DamagedFileError
 from pmae_core.export import escape_formulas
 from pmae_core.jobs import JobRecord, JobState
 from pmae_core.jobs.worker.answers import answer_words
@@ -33,10 +30,9 @@ def _draw_run(found: list[JobRecord]) -> None:
         st.info("This imputation was removed. Choose another one.")
         return
     runs.show_job(found[0], key=SECTION)
-    with contextlib.suppress(DamagedFileError):  # said where the answer is shown
-        answer = answer_of(found[0])
-        if answer is not None:
-            _offer_answer(answer)
+    answer = answer_of(found[0])
+    if answer is not None:
+        _offer_answer(answer)
 
 
 def chosen_answer(record: JobRecord) -> JobRecord | None:

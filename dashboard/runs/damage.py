@@ -43,7 +43,7 @@ def shown_result(run: JobRecord, *, section: str, choice: str) -> Iterator[None]
         try:
             yield
         except DamagedFileError as error:
-            if not error.path.is_relative_to(run.folder):
+            if error.path is None or not error.path.is_relative_to(run.folder):
                 raise
             _show_damaged_result(run, error.path, section, choice)
 

@@ -13,7 +13,7 @@ from dashboard.runs.service import engine, store, store_exists
 from dashboard.state import session
 from dashboard.state.table_state import OpenTable
 from dashboard.text import shorten
-from pmae_core.errors import JobError
+from pmae_core.errors import DamagedFileError, JobError
 from pmae_core.jobs import JobKind, JobRecord, JobSpec, Resources
 from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table import Schema
@@ -77,7 +77,10 @@ def make_spec(
         table = session.open_table()
         schema = schema or table.schema
         own = session.workspace()
-        digest = store().copy_table(own.tables, own.store_content(table), own.id)
+        try:
+            digest = store().copy_table(own.tables, own.store_content(table), own.id)
+        except DamagedFileError:  # the file of the workspace; the table in memory repairs it
+            digest = store().copy_table(own.tables, own.restore_content(table), own.id)
         _keep_origin(digest, table)
     else:
         digest = put_table(frame)

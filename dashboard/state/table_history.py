@@ -86,7 +86,7 @@ class TableHistory:
             what=f"open {name}",
         )
         with self._changing_steps() as steps:
-            self._write_table(storable)
+            self._put_table(storable)
             steps.append(state)
         _raw_tables.put((self.folder, state.raw), frame)
         _schemas.put((self.folder, state.cells_digest), schema)
@@ -136,6 +136,10 @@ class TableHistory:
         if not self.tables.exists(digest):  # removed with an older step
             self._put_content(table.frame)
         return digest
+
+    def restore_content(self, table: OpenTable) -> str:
+        """Write the cells of an open table again if their file is damaged; return their digest."""
+        return self._put_content(table.frame)
 
     def _put_content(self, frame: pd.DataFrame) -> str:
         storable = StorableTable.from_frame(frame)
@@ -257,15 +261,6 @@ class TableHistory:
     def tables(self) -> TableStore:
         """Tables of this user alone; jobs have a store of their own."""
         return TableStore(self.folder / "tables")
-
-    def _write_table(self, storable: StorableTable) -> None:
-        if self.tables.exists(storable.digest):
-            try:
-                self.tables.get(storable.digest)
-            except StorageError:
-                # Opening the same table again is how a user repairs a damaged file.
-                self.tables.path(storable.digest).unlink(missing_ok=True)
-        self._put_table(storable)
 
     def _put_table(self, table: pd.DataFrame | StorableTable) -> str:
         self.tables.folder.mkdir(mode=0o700, exist_ok=True)

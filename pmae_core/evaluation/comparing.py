@@ -105,12 +105,12 @@ def compare(
         Each result is written there at once, in its own file. A later call with the same table,
         roles and hold-out reuses these files, even with more methods or seeds;
         a different comparison in the same folder is refused. A result without the scores that are
-        asked for is computed again.
+        asked for, or one that is damaged, is computed again.
     retry_failed : bool, default False
         Run tasks again that failed in an earlier call.
     callbacks : sequence of callables
         Each is called with :class:`~pmae_core.evaluation.tasks.TaskStarted`, ``TaskProgress``
-        and ``TaskFinished``.
+        and ``TaskFinished``, and with :class:`~pmae_core.events.DamageFound`.
     cancel : callable, optional
         Returns ``True`` to stop.
     n_jobs : int, default 1
@@ -168,10 +168,13 @@ def compare(
     common |= {"imputations": imputations, "i_score": i_score}
     tasks = _tasks(seeds, params, imputers or {}, common)
     specification = _specification(tasks[0], target)
+    store = None
+    if results_dir is not None:
+        store = ResultStore(results_dir, specification, callbacks)
     run = ComparisonRun(
         tasks=tasks,
         run_order=run_order,
-        store=ResultStore(results_dir, specification) if results_dir is not None else None,
+        store=store,
         retry_failed=retry_failed,
         deadline=None if budget_seconds is None else started + budget_seconds,
         callbacks=callbacks,

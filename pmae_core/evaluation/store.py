@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from pmae_core.errors import ScoringError
+from pmae_core.errors import DamagedFileError, ScoringError
 from pmae_core.evaluation.tasks import TaskResult
-from pmae_core.storage.files import write_whole
+from pmae_core.events import Callback
+from pmae_core.storage.files import read_sealed, report_damage, write_sealed
 from pmae_core.words import listed
 
 SPECIFICATION = "specification.json"
@@ -21,31 +22,53 @@ SPECIFICATION = "specification.json"
 class ResultStore:
     """A folder with the results of one comparison.
 
+    A damaged result counts as none: its task runs again.
+
     Parameters
     ----------
     folder : path
         Created if it does not exist.
     specification : mapping
         JSON-able: the settings that results must share. A folder with others is refused.
+    callbacks : sequence of callables
+        Each is called with :class:`~pmae_core.events.DamageFound`.
     """
 
-    def __init__(self, folder: str | Path, specification: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        folder: str | Path,
+        specification: Mapping[str, Any],
+        callbacks: Sequence[Callback] = (),
+    ) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._check(json.loads(json.dumps(specification)))
+        self._callbacks = callbacks
+        self._specification = json.loads(json.dumps(specification))
+        # Each result names it, too, so that it stays usable if the folder's file is damaged.
+        self._key = _digest(self._specification)
+        self._is_folder_known = self._check_specification()
 
     def load(self, method: str, seed: int, params: Mapping[str, Any]) -> TaskResult | None:
-        """Return the result of a task, or None if it has none yet.
+        """Return the result of a task, or None if it has none yet, or a damaged one.
 
         Raises
         ------
         ScoringError
-            If the method was run with other parameters, or if the file is not a result.
+            If the method was run with other parameters.
         """
         path = self._path(method, seed)
-        if not path.exists():
+        try:
+            saved = read_sealed(path)
+        except FileNotFoundError:
             return None
-        saved = read_json(path)
+        except DamagedFileError:
+            self._run_again(method, seed, "is damaged")
+            return None
+        # Results of earlier releases name no specification: there the folder decides.
+        of_earlier_release = "specification" not in saved and self._is_folder_known
+        if saved.get("specification") != self._key and not of_earlier_release:
+            self._run_again(method, seed, "may belong to another comparison")
+            return None
         if saved.get("params") != json.loads(json.dumps(params)):
             raise ScoringError(
                 f"{self.folder} holds results of {method} with other parameters "
@@ -55,18 +78,25 @@ class ResultStore:
 
     def save(self, result: TaskResult, params: Mapping[str, Any]) -> None:
         """Write a result, all or nothing."""
-        content = {"params": dict(params), "result": result.to_dict()}
-        write_json(self._path(result.method, result.seed), content)
+        about = {"specification": self._key, "params": dict(params)}
+        content = {**about, "result": result.to_dict()}
+        write_sealed(self._path(result.method, result.seed), content)
+
+    def _run_again(self, method: str, seed: int, why: str) -> None:
+        result = f"The stored result of {method} (seed {seed})"
+        report_damage(self._callbacks, f"{result} {why}, so this run is repeated.")
 
     def _path(self, method: str, seed: int) -> Path:
         return self.folder / f"{method}-seed{seed}.json"
 
-    def _check(self, specification: dict[str, Any]) -> None:
-        path = self.folder / SPECIFICATION
-        if not path.exists():
-            write_json(path, specification)
-            return
-        saved = read_json(path)
+    def _check_specification(self) -> bool:
+        """Refuse the folder of another comparison; say whether it is known to be of this one."""
+        path, specification = self.folder / SPECIFICATION, self._specification
+        try:
+            saved = read_sealed(path)
+        except (FileNotFoundError, DamagedFileError) as error:
+            write_sealed(path, specification)
+            return isinstance(error, FileNotFoundError)
         keys = sorted({*saved, *specification})
         changed = [key for key in keys if saved.get(key) != specification.get(key)]
         if changed:
@@ -74,6 +104,11 @@ class ResultStore:
                 f"{self.folder} holds the results of another comparison (different: "
                 f"{listed(changed, most=len(changed))}). Use another folder, or remove that one."
             )
+        return True
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def table_digest(table: pd.DataFrame) -> str:
@@ -94,15 +129,6 @@ def table_digest(table: pd.DataFrame) -> str:
 def read_json(path: Path) -> dict[str, Any]:
     """Return the content of a file of results."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        return read_sealed(path)
+    except (OSError, DamagedFileError) as error:
         raise ScoringError(f"{path} cannot be read ({error}). Remove it to start again.") from error
-    if not isinstance(content, dict):
-        raise ScoringError(f"{path} is not a file of a comparison. Remove it to start again.")
-    return content
-
-
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a file of results, all or nothing."""
-    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    write_whole(path, text + "\n")

@@ -64,6 +64,29 @@ def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
         os.close(descriptor)
 
 
+class HeldFolder:
+    """A folder that this process works in, and knows from another one of the same name.
+
+    Parameters
+    ----------
+    path : Path
+        The folder; made if it is missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._path = path
+        # While it is open, no other folder gets its number, even after it was deleted.
+        self._descriptor = os.open(path, os.O_RDONLY)
+
+    def is_there(self) -> bool:
+        """Return whether the folder still is where it was: neither deleted nor moved."""
+        try:
+            return os.path.samestat(os.stat(self._path), os.fstat(self._descriptor))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+
 def signal_group(pid: int, *, kill: bool = True) -> None:
     """Kill a process and everything in its group, or ask it to terminate."""
     require_posix()

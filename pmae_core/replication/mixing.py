@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pmae_core.errors import Cancelled, PMAEError
+from pmae_core.errors import Cancelled, DamagedFileError, PMAEError
 from pmae_core.evaluation import BenchmarkTable, HoldoutPlan
-from pmae_core.evaluation.store import read_json, write_json
 from pmae_core.evaluation.tasks import over_budget
 from pmae_core.imputers import make_imputer
 from pmae_core.replication.variants import Variant
+from pmae_core.storage.files import read_sealed, report_damage, write_sealed
 
 
 def mixing_rows(
@@ -52,10 +52,9 @@ def mixing_rows(
         Whether nothing was run.
     """
     path = folder / f"{variant.label}-seed{seed}.json"
-    if path.exists():
-        saved: list[dict[str, Any]] = read_json(path)["rows"]
-        if saved[0]["status"] == "done" or not retry_failed:
-            return saved, True
+    saved = _saved_rows(path)
+    if saved and (saved[0]["status"] == "done" or not retry_failed):
+        return saved, True
     started = time.monotonic()
 
     def stop() -> bool:
@@ -72,8 +71,19 @@ def mixing_rows(
     except PMAEError as error:
         rows = [{"status": "failed", "error": str(error)}]
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(path, {"rows": rows})
+    write_sealed(path, {"rows": rows})
     return rows, False
+
+
+def _saved_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of an earlier run; none if there are none, or they are damaged."""
+    try:
+        return list(read_sealed(path)["rows"])
+    except FileNotFoundError:
+        return []
+    except DamagedFileError:
+        report_damage((), f"{path} is damaged, so its run is repeated.")
+        return []
 
 
 def _measured(

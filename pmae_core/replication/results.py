@@ -103,7 +103,7 @@ class ResultFile:
         lines = ",\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
         head = json.dumps({**content, "rows": []}, indent=1, ensure_ascii=False)
         text = head.removesuffix("[]\n}") + f"[\n{lines}\n]\n}}\n"
-        write_whole(self.path, text)
+        write_whole(self.path, text, lasting=True)
         write_whole(self.path.with_suffix(".csv"), pd.DataFrame(rows).to_csv(index=False))
 
 

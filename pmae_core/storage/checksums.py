@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pmae_core.errors import DamagedFileError, PMAEError
+from pmae_core.storage.files import read_sealed
 
 # In the format of the command sha256sum, which can check the folder, too.
 CHECKSUMS_FILE = "checksums.sha256"
@@ -61,7 +61,8 @@ def undamaged(path: Path) -> Iterator[Path]:
     except Exception as error:
         is_of_system = isinstance(error, OSError) and error.errno is not None
         is_of_library = isinstance(error, PMAEError) and not isinstance(error, ValueError)
-        if is_of_system or is_of_library or isinstance(error, MemoryError):
+        is_known = isinstance(error, DamagedFileError) and error.path is not None
+        if is_of_system or is_of_library or is_known or isinstance(error, MemoryError):
             raise
         raise _damaged(path) from error
 
@@ -77,14 +78,12 @@ def read_document(path: Path) -> dict[str, Any]:
         If it is not as it was written.
     """
     with undamaged(path):
-        content = json.loads(path.read_bytes())
-        if not isinstance(content, dict):
-            raise TypeError(f"{path.name} holds no object")
-        return content
+        return read_sealed(path)
 
 
 def _damaged(path: Path) -> DamagedFileError:
-    return DamagedFileError(f"The file {path.name} of this result is damaged.", path=path)
+    problem = f"The file {path.name} of this result is damaged."
+    return DamagedFileError(problem, path=path, code="damaged", advice="Run it again.")
 
 
 def _state(path: Path) -> tuple[int, int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pmae_core.errors import StorageError
+from pmae_core.errors import DamagedFileError, StorageError
 from pmae_core.storage.digests import is_digest
 from pmae_core.storage.files import replacing
 from pmae_core.storage.frames import content_digest, from_arrow, to_arrow
@@ -64,7 +65,7 @@ class TableStore:
         self.folder = folder.parent.resolve() / folder.name
 
     def put(self, table: pd.DataFrame | StorableTable) -> str:
-        """Store a table, all or nothing, unless it is there already; return its digest.
+        """Store a table, all or nothing, unless it is there and intact; return its digest.
 
         Parameters
         ----------
@@ -79,30 +80,34 @@ class TableStore:
         if isinstance(table, pd.DataFrame):
             table = StorableTable.from_frame(table)
         path = self.path(table.digest)
-        if not path.exists():
+        if not self.is_intact(table.digest):
             try:
-                with replacing(path) as unfinished:
+                with replacing(path, lasting=True) as unfinished:
                     pq.write_table(table.arrow, unfinished, compression="zstd")
             except OSError as error:
                 raise _unwritable(path, error) from error
         return table.digest
 
     def copy_from(self, source: TableStore, digest: str) -> None:
-        """Copy a table of another store, unless it is here already; nothing is encoded or hashed.
+        """Copy a table of another store, unless it is here and intact; nothing is encoded.
 
         Raises
         ------
+        DamagedFileError
+            If the table of the other store is damaged.
         StorageError
             If the other store does not have it, or it cannot be written.
         """
-        path = self.path(digest)
-        if path.exists():
+        path, original = self.path(digest), source.path(digest)
+        if path.exists() and (_have_same_bytes(path, original) or self.is_intact(digest)):
             return
-        if not source.exists(digest):
+        if not original.exists():
             raise _absent(digest)
         try:
-            with replacing(path) as unfinished:
-                shutil.copyfile(source.path(digest), unfinished)
+            with replacing(path, lasting=True) as unfinished:
+                shutil.copyfile(original, unfinished)
+                if _read_intact(unfinished, digest) is None:
+                    raise _damaged(digest)
         except OSError as error:
             raise _unwritable(path, error) from error
 
@@ -111,21 +116,25 @@ class TableStore:
 
         Raises
         ------
+        DamagedFileError
+            If it is damaged.
         StorageError
-            If it is not there, or damaged.
+            If it is not there.
         """
-        path = self.path(digest)
         try:
-            with pq.ParquetFile(path) as file:
-                table = file.read()
-            intact = content_digest(table) == digest
+            table = _read_intact(self.path(digest), digest)
         except FileNotFoundError:
             raise _absent(digest) from None
-        except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
-            intact = False
-        if not intact:
-            raise StorageError(f"{path} is damaged. Delete it and store the table again.")
+        if table is None:
+            raise _damaged(digest)
         return from_arrow(table)
+
+    def is_intact(self, digest: str) -> bool:
+        """Return whether a table is stored and has this digest; it is read for that."""
+        try:
+            return _read_intact(self.path(digest), digest) is not None
+        except FileNotFoundError:
+            return False
 
     def exists(self, digest: str) -> bool:
         """Return whether a table is stored."""
@@ -149,8 +158,38 @@ class TableStore:
         return path
 
 
+def _read_intact(path: Path, digest: str) -> pa.Table | None:
+    """Return the content of a file; None if it does not have this digest."""
+    try:
+        with pq.ParquetFile(path) as file:
+            table = file.read()
+        return table if content_digest(table) == digest else None
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _have_same_bytes(path: Path, original: Path) -> bool:
+    """Return whether a file equals another, which is quicker to find out than its digest."""
+    if not original.exists() or path.stat().st_size != original.stat().st_size:
+        return False
+    return _bytes_digest(path) == _bytes_digest(original)
+
+
+def _bytes_digest(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
 def _absent(digest: str) -> StorageError:
     return StorageError(f"The table {digest} is not stored here. Store it again.")
+
+
+def _damaged(digest: str) -> DamagedFileError:
+    return DamagedFileError(
+        f"The stored table {digest[:12]} is damaged. Submit the table again to repair it."
+    )
 
 
 def _unwritable(path: Path, error: OSError) -> StorageError:

@@ -10,27 +10,37 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pmae_core.errors import DamagedFileError
 from pmae_core.storage.arrays import read_arrays, write_arrays
+from pmae_core.storage.files import read_newest
 from pmae_core.storage.json_values import to_json_value
 
 TensorGroups = dict[str, dict[str, Tensor]]
 
 
-def write_tensors(path: Path, groups: TensorGroups, state: dict[str, Any]) -> None:
-    """Write named groups of tensors and a JSON state into one file, all or nothing."""
-    write_arrays(path, {group: to_arrays(tensors) for group, tensors in groups.items()}, state)
+def write_checkpoint(path: Path, groups: TensorGroups, state: dict[str, Any]) -> None:
+    """Write named groups of tensors and a JSON state into one file; keep the one before it."""
+    arrays = {group: to_arrays(tensors) for group, tensors in groups.items()}
+    write_arrays(path, arrays, state, keep_previous=True)
 
 
-def read_tensors(path: Path) -> tuple[TensorGroups, dict[str, Any]]:
-    """Read what :func:`write_tensors` wrote.
+def read_checkpoint(
+    path: Path,
+) -> tuple[tuple[TensorGroups, dict[str, Any]] | None, list[DamagedFileError]]:
+    """Read the newest intact checkpoint.
 
-    Raises
-    ------
-    ValueError
-        If :func:`write_tensors` did not write the file.
+    Returns
+    -------
+    checkpoint : (groups, state) or None
+        What :func:`write_checkpoint` wrote; None if there is no intact checkpoint.
+    damages : list of DamagedFileError
+        One for each newer checkpoint, which is damaged.
     """
-    groups, state = read_arrays(path)
-    return {group: to_tensors(arrays) for group, arrays in groups.items()}, state
+    found, damages = read_newest(path, read_arrays)
+    if found is None:
+        return None, damages
+    groups, state = found
+    return ({group: to_tensors(arrays) for group, arrays in groups.items()}, state), damages
 
 
 def to_arrays(tensors: Mapping[str, Tensor]) -> dict[str, np.ndarray]:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,14 +25,16 @@ from pmae_core.events import (
 )
 from pmae_core.masking import HeldOut, Sampler
 from pmae_core.model import MaskedAutoencoder, reduce_errors
+from pmae_core.storage.files import report_damage
 from pmae_core.training.averaging import WeightAverage
 from pmae_core.training.batch import Batch, ShuffledRows, StepOutput
 from pmae_core.training.checkpoint import (
+    TensorGroups,
     fingerprint,
     load_optimizer_tensors,
     optimizer_tensors,
-    read_tensors,
-    write_tensors,
+    read_checkpoint,
+    write_checkpoint,
 )
 from pmae_core.training.config import TrainingConfig
 from pmae_core.training.device import autocast, choose_device, choose_precision, threads_for
@@ -99,9 +102,10 @@ class Trainer:
     callbacks : sequence of callables
         Each is called with every event.
     checkpoint_dir : path, optional
-        Folder of the checkpoint. If it holds a checkpoint of the same training, training
-        resumes from it and ends with the same weights as a training that was never interrupted:
-        the randomness of a step depends on the seed and the number of the step alone.
+        Folder of the checkpoint and of the one before it. If it holds a checkpoint of the same
+        training, training resumes from it and ends with the same weights as a training that was
+        never interrupted: the randomness of a step depends on the seed and the number of the step
+        alone. A damaged checkpoint is set aside, with an event and a warning.
     """
 
     def __init__(
@@ -356,20 +360,27 @@ class Trainer:
             "batch_size": self.batch_size,
             "best": self.best.state(),
         }
-        write_tensors(self.checkpoint_path, groups, state)
+        write_checkpoint(self.checkpoint_path, groups, state)
         self.emit(CheckpointSaved(step=self.step, path=str(self.checkpoint_path)))
 
     def load_checkpoint(self) -> None:
-        """Go back to the state of the checkpoint, if there is one.
+        """Go back to the state of the newest intact checkpoint, if there is one.
 
         Raises
         ------
         ValueError
             If the checkpoint is from another training.
         """
-        if self.checkpoint_path is None or not self.checkpoint_path.exists():
+        if self.checkpoint_path is None:
             return
-        groups, state = read_tensors(self.checkpoint_path)
+        checkpoint, damages = read_checkpoint(self.checkpoint_path)
+        if checkpoint is not None:
+            self._restore(*checkpoint)
+        if damages:
+            place = f"resumed at step {self.step}" if checkpoint else "started again"
+            report_damage(self.callbacks, f"The newest checkpoint is damaged, so training {place}.")
+
+    def _restore(self, groups: TensorGroups, state: dict[str, Any]) -> None:
         if state["fingerprint"] != self._fingerprint():
             raise ValueError(
                 f"{self.checkpoint_path} belongs to a training with other data or settings. "

@@ -1,6 +1,7 @@
 """Damage to files and rows on disk, as a bad sector or a careless hand makes it."""
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,3 +26,17 @@ def set_column(home: Path, job_id: str, column: str, value: Any) -> None:
     with sqlite3.connect(home / "jobs.sqlite") as connection:
         connection.execute(f"UPDATE jobs SET {column} = {place} WHERE id = ?", (value, job_id))
     connection.close()
+
+
+def damaged_copies(content: bytes, every: int = 1) -> Iterator[bytes]:
+    """Yield copies of a file: at each `every`-th place once with a flipped bit, once cut off."""
+    for place in range(0, len(content), every):
+        yield with_flipped_bit(content, place)
+        yield content[:place]
+
+
+def with_flipped_bit(content: bytes, place: int) -> bytes:
+    """Return a copy of a file with one bit flipped; which one depends on the place."""
+    flipped = bytearray(content)
+    flipped[place] ^= 1 << place % 8
+    return bytes(flipped)

@@ -103,7 +103,7 @@ def read_saved(path: Path) -> SavedImputer:
         return SavedImputer(content["class"], state, FittedParts(state["fitted"], groups))
     except FileNotFoundError:
         raise ImputationError(f"There is no model file {path}.") from None
-    except (ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError) as error:
         raise ImputationError(f"{path} is not a saved imputer: {error}") from error
 
 

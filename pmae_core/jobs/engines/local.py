@@ -238,6 +238,8 @@ class LocalEngine:
 
     def _spawn(self, record: JobRecord, token: str) -> int:
         """Give a job to a worker, detached from this process, and return its pid."""
+        # It may have been deleted while the job waited.
+        record.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         child = self._hand_to_spare(record, token)
         if child is None:
             child = self._start_worker(record, token)

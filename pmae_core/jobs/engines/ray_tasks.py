@@ -225,7 +225,7 @@ def fit_on_ray(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     checkpoint = context.folder / "checkpoint"
 
     def keep(message: Checkpoint) -> None:
-        _write(checkpoint / message.name, message.content)
+        _write(checkpoint / message.name, message.content, keep_previous=True)
 
     def emit(event: Event) -> None:
         if isinstance(event, CheckpointSaved):
@@ -341,7 +341,7 @@ def _contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(path: Path, content: bytes, *, keep_previous: bool = False) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as unfinished:
+    with replacing(path, lasting=True, keep_previous=keep_previous) as unfinished:
         unfinished.write_bytes(content)

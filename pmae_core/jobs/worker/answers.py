@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pmae_core.errors import DamagedFileError
 from pmae_core.events import AnswerImproved, Event
-from pmae_core.storage.checksums import read_document
+from pmae_core.storage.files import read_sealed, write_sealed
 from pmae_core.storage.json_values import without_nan
 from pmae_core.words import listed
 
@@ -62,21 +62,17 @@ class AnswerKeeper:
         with replacing_folder(self.folder / ANSWER_FOLDER) as out:
             numbers = write_imputed(self.frame, imputed, self.kept_missing, out)
             content = {**without_nan(asdict(event)), **blend_of(self.imputer), **numbers}
-            text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-            (out / ANSWER_FILE).write_text(text + "\n", encoding="utf-8")
+            write_sealed(out / ANSWER_FILE, content)
 
 
 def read_answer(folder: Path) -> dict[str, Any] | None:
-    """Return what ``answer.json`` of a job's folder says; None if the job has no answer.
+    """Return what ``answer.json`` of a job's folder says.
 
-    Raises
-    ------
-    DamagedFileError
-        If the file is not as it was written.
+    It is None if the job has no answer, or a damaged one, which the next answer replaces.
     """
     try:
-        return read_document(folder / ANSWER_FOLDER / ANSWER_FILE)
-    except FileNotFoundError:
+        return read_sealed(folder / ANSWER_FOLDER / ANSWER_FILE)
+    except (FileNotFoundError, DamagedFileError):
         return None
 
 

@@ -6,12 +6,11 @@ resumed.
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,12 +22,13 @@ from pmae_core.errors import Cancelled, DamagedFileError, LeakageWarning, PMAEEr
 from pmae_core.events import Event, FitProgress
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted
 from pmae_core.storage.checksums import read_document, undamaged
-from pmae_core.storage.files import write_whole
+from pmae_core.storage.files import read_sealed, report_damage, write_sealed
 from pmae_core.storage.json_values import without_nan
 
 FOLDER = "consequences"
 FILE = "consequences.json"
 PARTS = ("downstream", "conclusions")
+_PART_WORDS = {"downstream": "downstream scores", "conclusions": "conclusions"}
 OUT_OF_TIME = "not run: time budget"
 # Conclusions of methods whose last run took at most this long are drawn at once.
 QUICK_SECONDS = 5.0
@@ -77,17 +77,17 @@ def read_consequences(folder: str | Path) -> Consequences:
     Raises
     ------
     DamagedFileError
-        If a file is not as it was written.
+        If the file of the result is damaged.
     """
     final = Path(folder) / "result" / FILE
-    if final.exists():
-        with undamaged(final):
-            return Consequences.from_dict(read_document(final))
+    with suppress(FileNotFoundError), undamaged(final):
+        return Consequences.from_dict(read_document(final))
     rows: dict[str, list[dict[str, Any]]] = {part: [] for part in PARTS}
     for path in sorted((Path(folder) / FOLDER).glob("*-*.json")):
         part = path.name.partition("-")[0]
         if part in rows:
-            rows[part] += _read_rows(path) or []
+            with suppress(FileNotFoundError, DamagedFileError):  # the job computes it again
+                rows[part] += read_sealed(path)["rows"]
     return Consequences.from_dict({part: _distinct(part, found) for part, found in rows.items()})
 
 
@@ -274,15 +274,6 @@ def _incomplete_table(
     return incomplete, complete, schema
 
 
-def _read_rows(path: Path) -> list[dict[str, Any]] | None:
-    """Return the rows of a method; None without any, or if they are damaged: they are made anew."""
-    try:
-        with undamaged(path):
-            return [dict(row) for row in json.loads(path.read_bytes())]
-    except (FileNotFoundError, DamagedFileError):
-        return None
-
-
 def _evaluate_all(
     part: str,
     evaluate: _Evaluator,
@@ -294,10 +285,10 @@ def _evaluate_all(
     started = time.monotonic()
     for n_done, method in enumerate(methods, start=1):
         path = _rows_path(context, part, method)
-        kept = _read_rows(path)
-        if kept is None:
-            kept = _evaluate_one(evaluate, method, path, context, deadline)
-        rows += kept
+        stored = _stored_rows(path, context)
+        if stored is None:
+            stored = _evaluate_one(evaluate, method, path, context, deadline)
+        rows += stored
         elapsed = time.monotonic() - started
         context.emit(
             FitProgress(
@@ -312,6 +303,19 @@ def _evaluate_all(
 
 def _rows_path(context: JobContext, part: str, method: str) -> Path:
     return context.folder / FOLDER / f"{part}-{method}.json"
+
+
+def _stored_rows(path: Path, context: JobContext) -> list[dict[str, Any]] | None:
+    """Return the rows that an earlier attempt wrote; None if there are none, or damaged ones."""
+    try:
+        return list(read_sealed(path)["rows"])
+    except FileNotFoundError:
+        return None
+    except DamagedFileError:
+        part, _, method = path.stem.partition("-")
+        stored = f"The stored {_PART_WORDS[part]} of {method}"
+        report_damage((context.emit,), f"{stored} are damaged, so they are computed again.")
+        return None
 
 
 def _evaluate_one(
@@ -332,7 +336,7 @@ def _evaluate_one(
             raise
         return late
     path.parent.mkdir(exist_ok=True)
-    write_whole(path, json.dumps(rows, ensure_ascii=False, allow_nan=False) + "\n")
+    write_sealed(path, {"rows": rows})
     return rows
 
 

@@ -20,12 +20,12 @@ from typing import Any
 from pmae_core.errors import Cancelled, JobError, PMAEError
 from pmae_core.jobs.engines import Engine, make_engine
 from pmae_core.jobs.engines.local import CANCEL_GRACE_SECONDS, HOST, TOKEN_VARIABLE
-from pmae_core.jobs.posix import hold_lock
+from pmae_core.jobs.posix import HeldFolder, hold_lock
 from pmae_core.jobs.spec import JobState
 from pmae_core.jobs.store import JobRecord, JobStore, ProcessId
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted, WorkerStarted
 from pmae_core.jobs.worker.progress import ProgressTracker, phase_weights
-from pmae_core.jobs.worker.reporter import Reporter, retry_while_busy
+from pmae_core.jobs.worker.reporter import FOLDER_DELETED, Reporter, retry_while_busy
 from pmae_core.jobs.worker.results import MODEL_FILE
 from pmae_core.jobs.worker.run import run_job
 from pmae_core.storage.checksums import checked
@@ -50,6 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
         print("This worker does not hold the claim on the job. It ends.", flush=True)
         return 1
     record = store.job(options.job)
+    folder = HeldFolder(record.folder)
     engine = make_engine(
         store,
         options.engine,
@@ -63,6 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
         memory_mb=record.spec.resources.memory_mb,
         cancel_grace=options.cancel_grace,
         supervise=engine.supervise,
+        has_folder=folder.is_there,
         tracker=ProgressTracker(
             _planned_tasks(record), record.estimate, phases=phase_weights(record.spec)
         ),
@@ -71,6 +73,8 @@ def main(arguments: list[str] | None = None) -> int:
     reporter.emit(WorkerStarted(pid=os.getpid(), host=HOST))
     reporter.start()
     end = _run(store, record, engine, reporter, options.estimate_seconds)
+    if end["state"] is not JobState.CANCELLED and not folder.is_there():
+        end = {"state": JobState.FAILED, "error": FOLDER_DELETED}
     reporter.stop()
     has_ended = retry_while_busy(lambda: store.finish(record.id, token, **end))
     print(

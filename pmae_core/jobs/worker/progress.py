@@ -110,6 +110,7 @@ class ProgressTracker:
         self._shown = 0.0
         self._current = JobProgress(fraction=None, message="Starting", eta_seconds=None)
         self._answer: str | None = None
+        self._damage: str | None = None
         self._tasks: dict[tuple[str, int], JobProgress | None] = {}
         self._n_done = self._n_tasks = 0
 
@@ -125,6 +126,8 @@ class ProgressTracker:
         elif kind == "AnswerImproved":
             after = duration(data["seconds"])
             self._answer = f"Answer ready after {after} ({answer_words(data)})"
+        elif kind == "DamageFound":
+            self._damage = data["sentence"].removesuffix(".")
         elif kind == "MethodProbed":
             self._expect(data["cost"])
         elif kind == "TaskStarted":
@@ -154,7 +157,8 @@ class ProgressTracker:
         found = self._in_whole_job(self._progress())
         if found.fraction is not None:
             self._shown = max(self._shown, found.fraction)
-        return replace(found, fraction=self._shown or None)
+        message = "; ".join(filter(None, [self._damage, found.message]))
+        return replace(found, fraction=self._shown or None, message=message)
 
     def _in_whole_job(self, part: JobProgress) -> JobProgress:
         """Return the progress of the job, given that of its current phase."""

@@ -25,6 +25,9 @@ from pmae_core.jobs.worker.progress import ProgressTracker, describe_event, prog
 TICK_SECONDS = 0.2
 HEARTBEAT_SECONDS = 1.0
 SUPERVISE_SECONDS = 5.0
+FOLDER_DELETED = (
+    "The folder of the job was deleted while it ran. Resume the job to start it from the beginning."
+)
 _MEGABYTE = 1024 * 1024
 
 
@@ -48,6 +51,8 @@ class Reporter:
         Seconds between a cancellation and the end by force.
     supervise : callable
         Supervises all jobs; called regularly, so that queued jobs start even if no page is open.
+    has_folder : callable
+        Returns whether the job's folder is there; without it the job fails at once.
     tracker : ProgressTracker, optional
         Computes the progress; one that knows the planned tasks weighs them by their cost.
 
@@ -66,6 +71,7 @@ class Reporter:
         memory_mb: int | None,
         cancel_grace: float,
         supervise: Callable[[], None],
+        has_folder: Callable[[], bool] = lambda: True,
         tracker: ProgressTracker | None = None,
     ) -> None:
         self.cancel_requested = False
@@ -73,6 +79,7 @@ class Reporter:
         self._memory_limit = memory_mb
         self._cancel_grace = cancel_grace
         self._supervise = supervise
+        self._has_folder = has_folder
         self._supervising = threading.Lock()
         self._process = psutil.Process()
         self._children_mb = 0.0
@@ -122,6 +129,7 @@ class Reporter:
                 # If the store is busy or the disk full, try again at the next tick.
                 with _ignore_database_errors():
                     self._check_memory()
+                    self._check_folder()
                     self._write_events()
                     if now >= next_heartbeat:
                         self._beat()
@@ -175,6 +183,10 @@ class Reporter:
                 f"(it had {used:,.0f} MB). Allow more memory, or use fewer rows or a smaller "
                 "method.",
             )
+
+    def _check_folder(self) -> None:
+        if not self._has_folder():
+            self._end(JobState.FAILED, FOLDER_DELETED)
 
     def _end(self, state: JobState, error: str | None) -> None:
         """End the job by force; what is on disk stays."""

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from pmae_core.errors import JobError
 from pmae_core.storage.checksums import undamaged, write_checksums
+from pmae_core.storage.files import sync
 from pmae_core.storage.frames import from_arrow, only_columns, to_arrow
 
 RESULT_FOLDER = "result"
@@ -36,7 +37,8 @@ def imputation_file(number: int) -> str:
 def replacing_folder(folder: Path) -> Iterator[Path]:
     """Give a new folder that replaces `folder` when the block ends well, and not otherwise.
 
-    The files in it get checksums.
+    The files in it get checksums. All of it is on disk at the end: a job that says it has a result
+    has it after a power cut, too.
     """
     unfinished, replaced = (folder.with_name(folder.name + end) for end in (".tmp", ".old"))
     for leftover in (unfinished, replaced):
@@ -44,9 +46,12 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
     unfinished.mkdir(parents=True)
     yield unfinished
     write_checksums(unfinished)
+    for path in (*unfinished.iterdir(), unfinished):
+        sync(path)
     if folder.exists():
         folder.rename(replaced)
     unfinished.rename(folder)
+    sync(folder.parent)
     shutil.rmtree(replaced, ignore_errors=True)
 
 
@@ -86,7 +91,7 @@ def with_missing(imputed: pd.DataFrame, kept_missing: pd.DataFrame | None) -> pd
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
     """Write a table of a result; :func:`read_frame` returns it with every dtype and label."""
-    pq.write_table(to_arrow(frame), path)
+    pq.write_table(to_arrow(frame), path, write_page_checksum=True)
 
 
 def read_frame(path: str | Path, columns: Sequence[Hashable] | None = None) -> pd.DataFrame:
@@ -109,7 +114,10 @@ def read_frame(path: str | Path, columns: Sequence[Hashable] | None = None) -> p
         If the table lacks a column.
     """
     try:
-        with undamaged(Path(path)), pq.ParquetFile(path) as file:
+        with (
+            undamaged(Path(path)),
+            pq.ParquetFile(path, page_checksum_verification=True) as file,
+        ):
             if columns is None:
                 return from_arrow(file.read())
             fields, metadata = only_columns(file.schema_arrow, columns)

@@ -8,10 +8,12 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pmae_core.errors import Cancelled, JobError
+from pmae_core.events import DamageFound, Event
 from pmae_core.jobs.params import left_alone
 from pmae_core.jobs.spec import JobKind, JobSpec
 from pmae_core.jobs.worker.answers import AnswerKeeper, blend_of, remove_answer
@@ -26,6 +28,7 @@ from pmae_core.jobs.worker.results import (
     write_frame,
     write_imputed,
 )
+from pmae_core.storage.files import write_sealed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +44,7 @@ def run_job(spec: JobSpec, context: JobContext) -> dict[str, Any]:
 
     The work continues from what an earlier attempt left in the folder: the checkpoint of a
     training, the finished tasks of a comparison. The result is the same as that of one attempt.
+    Damaged files are done without; the notes of the result say so.
 
     Parameters
     ----------
@@ -190,6 +194,8 @@ def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
     from pmae_core.jobs.worker.consequences import EarlyConclusions, compute_consequences
 
     started = time.monotonic()
+    damages: list[str] = []
+    context = _noting_damage(context, damages)
     is_benchmark = spec.kind is JobKind.BENCHMARK
     arguments = _on_benchmark_table(spec) if is_benchmark else _on_own_table(spec, context)
     budget = arguments.get("budget_seconds")
@@ -209,10 +215,22 @@ def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
         run_order=_quickest_first(arguments["methods"], context.expected_seconds),
     )
     consequences = compute_consequences(**asked)
+    consequences = replace(consequences, notes=damages[:MAX_NOTES] + consequences.notes)
     context.emit(PhaseStarted(phase="write"))
     write_comparison(comparison, out)
     _write_consequences(consequences, comparison, out)
     return {"kind": str(spec.kind), **_summary(comparison, consequences)}
+
+
+def _noting_damage(context: JobContext, damages: list[str]) -> JobContext:
+    """Return a context that also adds what was done about damaged files to a list."""
+
+    def emit(event: Event) -> None:
+        if isinstance(event, DamageFound):
+            damages.append(event.sentence)
+        context.emit(event)
+
+    return replace(context, emit=emit)
 
 
 def _quickest_first(
@@ -261,8 +279,7 @@ def _write_consequences(consequences: Consequences, comparison: Comparison, out:
     for part, table in tables.items():
         if not table.empty:
             table.to_csv(out / f"{part}.csv", index=False)
-    text = json.dumps(consequences.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-    (out / FILE).write_text(text + "\n", encoding="utf-8")
+    write_sealed(out / FILE, consequences.to_dict())
     report = comparison_report(comparison, **tables)
     (out / "report.html").write_text(report, encoding="utf-8")
 

@@ -1,11 +1,14 @@
 import json
+import warnings
 
 import pandas as pd
 import pytest
 
-from pmae_core.errors import ScoringError
-from pmae_core.evaluation.store import ResultStore, table_digest
+from pmae_core.errors import DamageWarning, ScoringError
+from pmae_core.evaluation.store import SPECIFICATION, ResultStore, table_digest
 from pmae_core.evaluation.tasks import TaskResult
+from pmae_core.events import DamageFound
+from tests.support.damage import damaged_copies
 
 RESULT = TaskResult(method="em", seed=3, status="done", scores={"r2": 0.5})
 
@@ -42,16 +45,46 @@ def test_a_write_that_fails_leaves_the_old_result(tmp_path, monkeypatch):
     assert store.load("em", 3, {}) == RESULT
 
 
-def test_a_damaged_file_is_named(tmp_path):
-    store = ResultStore(tmp_path, {})
-    store.save(RESULT, {})
+def test_a_damaged_result_counts_as_none_and_is_reported(tmp_path):
+    events = []
+    store = ResultStore(tmp_path, {"table": "abc"}, [events.append])
+    store.save(RESULT, {"rounds": 3})
     (path,) = tmp_path.glob("em*.json")
-    path.write_text("{")
-    with pytest.raises(ScoringError, match=path.name):
-        store.load("em", 3, {})
-    path.write_text(json.dumps([1]))
-    with pytest.raises(ScoringError, match=path.name):
-        store.load("em", 3, {})
+    said = "The stored result of em (seed 3) is damaged, so this run is repeated."
+    for damaged in damaged_copies(path.read_bytes(), every=3):
+        path.write_bytes(damaged)
+        events.clear()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DamageWarning)
+            found = store.load("em", 3, {"rounds": 3})
+        assert found in (None, RESULT)
+        assert events == ([] if found else [DamageFound(sentence=said)])
+    store.save(RESULT, {"rounds": 3})
+    assert store.load("em", 3, {"rounds": 3}) == RESULT
+
+
+def test_results_outlive_a_damaged_specification(tmp_path):
+    ResultStore(tmp_path, {"table": "abc"}).save(RESULT, {})
+    path = tmp_path / SPECIFICATION
+    for damaged in damaged_copies(path.read_bytes(), every=5):
+        path.write_bytes(damaged)
+        assert ResultStore(tmp_path, {"table": "abc"}).load("em", 3, {}) == RESULT
+    assert ResultStore(tmp_path, {"table": "abc"}).load("em", 3, {}) == RESULT
+
+
+def test_results_of_another_comparison_are_not_taken_when_the_specification_is_lost(tmp_path):
+    ResultStore(tmp_path, {"table": "abc"}).save(RESULT, {})
+    (tmp_path / SPECIFICATION).write_text("")
+    store = ResultStore(tmp_path, {"table": "xyz"})
+    with pytest.warns(DamageWarning, match="may belong to another comparison"):
+        assert store.load("em", 3, {}) is None
+
+
+def test_results_of_earlier_releases_are_read(tmp_path):
+    ResultStore(tmp_path, {"table": "abc"})
+    content = {"params": {}, "result": RESULT.to_dict()}
+    (tmp_path / "em-seed3.json").write_text(json.dumps(content))
+    assert ResultStore(tmp_path, {"table": "abc"}).load("em", 3, {}) == RESULT
 
 
 def test_the_digest_sees_every_change():

@@ -1,9 +1,12 @@
-"""Locks that end with their process."""
+"""Locks that end with their process, and folders that are known again."""
 
+import shutil
 import subprocess
 import sys
 
-from pmae_core.jobs.posix import hold_lock
+import pytest
+
+from pmae_core.jobs.posix import HeldFolder, hold_lock
 from tests.support.paths import ROOT
 
 
@@ -24,3 +27,31 @@ def test_a_lock_is_held_until_its_process_ends(tmp_path):
     other.kill()
     other.communicate()
     assert hold_lock(tmp_path / "lock")
+
+
+@pytest.fixture
+def held(tmp_path):
+    return HeldFolder(tmp_path / "above" / "folder")
+
+
+def test_a_folder_is_made_and_is_there_whatever_happens_inside(held, tmp_path):
+    (tmp_path / "above" / "folder" / "file").write_text("content")
+    assert held.is_there()
+    assert HeldFolder(tmp_path / "above" / "folder").is_there()
+
+
+@pytest.mark.parametrize("what", ["folder", "above"])
+@pytest.mark.parametrize("made_again", [False, True])
+def test_a_folder_that_was_deleted_is_not_there(held, tmp_path, what, made_again):
+    folder = tmp_path / "above" / "folder"
+    shutil.rmtree(tmp_path / "above" if what == "above" else folder)
+    if made_again:
+        folder.mkdir(parents=True)
+    assert not held.is_there()
+
+
+def test_a_folder_that_was_moved_is_not_there(held, tmp_path):
+    (tmp_path / "above" / "folder").rename(tmp_path / "elsewhere")
+    assert not held.is_there()
+    (tmp_path / "elsewhere").rename(tmp_path / "above" / "folder")
+    assert held.is_there()

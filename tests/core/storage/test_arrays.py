@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from pmae_core.errors import DamagedFileError
 from pmae_core.storage.arrays import FORMAT_VERSION, read_arrays, write_arrays
+from pmae_core.storage.files import previous_version
+from tests.support.damage import damaged_copies
 
 
 @pytest.mark.parametrize(
@@ -85,6 +88,40 @@ def test_a_file_that_was_cut_off_is_refused(tmp_path):
 
     with pytest.raises(ValueError, match="not a file that PMAE wrote"):
         read_arrays(path)
+
+
+def test_no_flipped_bit_and_no_cut_changes_what_is_read(tmp_path):
+    path = tmp_path / "file"
+    groups = {"a": {"x": np.arange(20.0), "n": np.arange(3)}, "b": {"x": np.zeros((2, 2), "f4")}}
+    write_arrays(path, groups, {"step": 17})
+    content, expected = path.read_bytes(), repr(read_arrays(path))
+    n_noticed = 0
+    for damaged in damaged_copies(content):
+        path.write_bytes(damaged)
+        try:
+            assert repr(read_arrays(path)) == expected  # only padding was damaged
+        except DamagedFileError:
+            n_noticed += 1
+    assert n_noticed > 2 * len(content) - 20
+
+
+def test_files_of_earlier_releases_have_no_checksum(tmp_path):
+    state = json.dumps({"version": FORMAT_VERSION, "step": 3})
+    save_file({"a/x": np.ones(2)}, tmp_path / "file", metadata={"state": state})
+
+    groups, read = read_arrays(tmp_path / "file")
+
+    assert (groups["a"]["x"].tolist(), read["step"]) == ([1, 1], 3)
+
+
+def test_the_file_before_can_be_kept(tmp_path):
+    path = tmp_path / "file.safetensors"
+    for step in (1, 2, 3):
+        write_arrays(path, {}, {"step": step}, keep_previous=True)
+
+    assert read_arrays(path)[1]["step"] == 3
+    assert read_arrays(previous_version(path))[1]["step"] == 2
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 @pytest.mark.parametrize("metadata", [None, {"state": "no JSON"}, {"other": "{}"}])

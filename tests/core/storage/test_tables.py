@@ -15,15 +15,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pmae_core.errors import StorageError
+from pmae_core.errors import DamagedFileError, StorageError
 from pmae_core.storage.frames import content_digest, from_arrow, to_arrow
 from pmae_core.storage.tables import StorableTable, TableStore
 from pmae_core.table import load_dataset
+from tests.support.damage import damaged_copies, with_flipped_bit
 
 
 @pytest.fixture
 def tables(tmp_path):
     folder = tmp_path / "tables"
+    folder.mkdir()
+    return TableStore(folder)
+
+
+@pytest.fixture
+def others(tmp_path):
+    folder = tmp_path / "others"
     folder.mkdir()
     return TableStore(folder)
 
@@ -364,17 +372,15 @@ def test_a_linked_folder_is_refused_but_may_lie_behind_a_link(tables, tmp_path):
     assert_same(TableStore(tmp_path / "link" / "tables").get(digest), base())
 
 
-def test_an_encoded_table_is_put_and_copied_without_encoding_it_again(
-    tables, tmp_path, monkeypatch
-):
+def test_an_encoded_table_is_put_and_copied_without_encoding_it_again(tables, others, monkeypatch):
     storable = StorableTable.from_frame(base())
     monkeypatch.setattr("pmae_core.storage.tables.to_arrow", None)
     with monkeypatch.context() as patch:
         patch.setattr("pmae_core.storage.tables.content_digest", None)
         assert tables.put(storable) == storable.digest
-        (tmp_path / "others").mkdir()
-        others = TableStore(tmp_path / "others")
-        others.copy_from(tables, storable.digest)
+    others.copy_from(tables, storable.digest)
+    with monkeypatch.context() as patch:
+        patch.setattr("pmae_core.storage.tables.content_digest", None)
         others.copy_from(tables, storable.digest)  # it is there already
     assert_same(others.get(storable.digest), base())
     assert len(list(others.folder.iterdir())) == 1
@@ -395,8 +401,59 @@ def test_a_damaged_file_is_noticed(tables, tmp_path, damage):
         path.write_bytes(tables.path(tables.put(pd.DataFrame({"a": [1]}))).read_bytes())
     else:
         base().to_parquet(path)
-    with pytest.raises(StorageError, match="damaged"):
+    said = f"The stored table {digest[:12]} is damaged. Submit the table again to repair it."
+    with pytest.raises(DamagedFileError, match=said):
         tables.get(digest)
+    tables.put(base())
+    assert_same(tables.get(digest), base())
+
+
+def test_no_flipped_bit_and_no_cut_changes_what_is_read(tables):
+    digest = tables.put(base())
+    path = tables.path(digest)
+    content = path.read_bytes()
+    n_noticed = 0
+    for damaged in damaged_copies(content, every=11):
+        path.write_bytes(damaged)
+        try:
+            assert_same(tables.get(digest), base())
+        except DamagedFileError:
+            n_noticed += 1
+    assert n_noticed > len(content) // 11  # all that are cut, and many of those that are flipped
+
+
+def test_a_damaged_copy_is_replaced_by_the_original(tables, others):
+    digest = tables.put(base())
+    others.copy_from(tables, digest)
+    damage(others.path(digest))
+    others.copy_from(tables, digest)
+    assert_same(others.get(digest), base())
+
+
+def test_a_damaged_original_is_not_copied(tables, others):
+    digest = tables.put(base())
+    damage(tables.path(digest))
+    with pytest.raises(DamagedFileError):
+        others.copy_from(tables, digest)
+    assert list(others.folder.iterdir()) == []
+
+
+def test_an_intact_copy_outlives_its_original(tables, others):
+    digest = tables.put(base())
+    others.copy_from(tables, digest)
+    damage(tables.path(digest))
+    others.copy_from(tables, digest)
+    assert_same(others.get(digest), base())
+    tables.path(digest).unlink()
+    others.copy_from(tables, digest)
+    damage(others.path(digest))
+    with pytest.raises(StorageError, match="not stored here"):
+        others.copy_from(tables, digest)
+
+
+def damage(path):
+    content = path.read_bytes()
+    path.write_bytes(with_flipped_bit(content, content.index(b"PAR1", 4) // 3))
 
 
 def test_a_table_of_a_newer_release_is_refused(tables, monkeypatch):

@@ -1,12 +1,15 @@
 """The training loop on a small table with a known structure."""
 
 import gc
+import warnings
 import weakref
 
 import numpy as np
 import pytest
 import torch
 
+from pmae_core.errors import DamageWarning
+from pmae_core.events import DamageFound
 from pmae_core.masking import MaskSampler, hold_out_cells
 from pmae_core.model import MaskedAutoencoder, NetworkConfig
 from pmae_core.training import (
@@ -21,6 +24,7 @@ from pmae_core.training import (
     ValidationScored,
     train,
 )
+from tests.support.damage import with_flipped_bit
 
 
 @pytest.fixture
@@ -128,21 +132,63 @@ def test_resuming_gives_the_uninterrupted_weights(table, tmp_path, stop_at, aver
 
 
 def test_a_killed_training_resumes_from_its_last_checkpoint(table, tmp_path):
-    class Killed(Exception):
-        pass
-
-    def kill(event):
-        if isinstance(event, TrainingProgress) and event.step == 8:
-            raise Killed
-
     straight, _ = run(table)
     settings = {"checkpoint_dir": tmp_path, "checkpoint_every": 5, "log_every": 4}
-    with pytest.raises(Killed):
-        run(table, **settings, callbacks=[kill])
+    with pytest.raises(KeyboardInterrupt):
+        run(table, **settings, callbacks=[kill_after(8)])
     events = []
     resumed, _ = run(table, **settings, callbacks=[events.append])
     assert events[0].first_step == 5
     assert torch.equal(weights(straight), weights(resumed))
+
+
+def kill_after(step):
+    """Return a callback that ends a training without a goodbye."""
+
+    def kill(event):
+        if isinstance(event, TrainingProgress) and event.step == step:
+            raise KeyboardInterrupt
+
+    return kill
+
+
+@pytest.mark.parametrize(
+    ("damage", "first_step"),
+    [
+        (lambda newest, previous: newest.write_bytes(b""), 4),
+        (lambda newest, previous: newest.write_bytes(newest.read_bytes()[:-1]), 4),
+        (lambda newest, previous: flip(newest, 0.9), 4),
+        (lambda newest, previous: flip(previous, 0.9), 8),
+        (lambda newest, previous: (flip(newest, 0.2), previous.unlink()), 0),
+        (lambda newest, previous: (flip(newest, 0.2), flip(previous, 0.4)), 0),
+    ],
+    ids=["empty", "cut", "flipped", "only the previous", "no previous", "both"],
+)
+def test_a_damaged_checkpoint_is_done_without(table, tmp_path, damage, first_step):
+    held_out = hold_out_cells(table[1], 0.5, np.random.default_rng(0))
+    settings = {"held_out": held_out, "validate_every": 3, "average_decay": 0.9, "log_every": 1}
+    straight, expected = run(table, **settings)
+    settings |= {"checkpoint_dir": tmp_path, "checkpoint_every": 4}
+    with pytest.raises(KeyboardInterrupt):
+        run(table, **settings, callbacks=[kill_after(10)])
+    damage(tmp_path / "checkpoint.safetensors", tmp_path / "checkpoint.previous.safetensors")
+    events = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DamageWarning)
+        resumed, result = run(table, **settings, callbacks=[events.append])
+    assert torch.equal(weights(straight), weights(resumed))
+    assert (result.best_step, result.best_score) == (expected.best_step, expected.best_score)
+    [started] = [event for event in events if isinstance(event, TrainingStarted)]
+    assert started.first_step == first_step
+    place = f"resumed at step {first_step}" if first_step else "started again"
+    said = [f"The newest checkpoint is damaged, so training {place}."] if first_step < 8 else []
+    assert [event.sentence for event in events if isinstance(event, DamageFound)] == said
+    assert [str(one.message) for one in caught if one.category is DamageWarning] == said
+
+
+def flip(path, share):
+    content = path.read_bytes()
+    path.write_bytes(with_flipped_bit(content, int(share * len(content))))
 
 
 def test_a_checkpoint_of_other_data_or_settings_is_refused(table, tmp_path):

@@ -1,4 +1,4 @@
-"""A table is encoded and hashed once on its way from an upload to its jobs."""
+"""A table is encoded once on its way from an upload to its jobs, and hashed once per store."""
 
 import io
 
@@ -54,22 +54,22 @@ def submit():
     return runs.submit("impute", {"method": "naive"}, name="naive on small")
 
 
-def test_an_uploaded_table_is_encoded_and_hashed_once_for_all_its_jobs(own, work):
+def test_an_uploaded_table_is_encoded_once_and_its_copy_checked_once_for_all_its_jobs(own, work):
     upload(own)
     assert work == {"encoded": 1, "hashed": 1}
     submitted = [submit(), submit()]
     assert {job.spec.table for job in submitted} == {digest_of(session.open_table())}
-    assert work == {"encoded": 1, "hashed": 1}
+    assert work == {"encoded": 1, "hashed": 2}
 
 
-def test_a_table_with_declared_missing_values_is_encoded_and_hashed_once_more(own, work):
+def test_a_table_with_declared_missing_values_is_encoded_once_more(own, work):
     upload(own)
     own.set_sentinels({"x": [-9.0]})
     digest = digest_of(session.open_table())
     assert submit().spec.table == digest
     own.set_roles({"x": "categorical"})  # the same cells
     assert submit().spec.table == digest
-    assert work == {"encoded": 2, "hashed": 2}
+    assert work == {"encoded": 2, "hashed": 3}
     assert runs.store().get_table(digest, own.id)["x"].isna().sum() == 2
 
 
@@ -77,7 +77,20 @@ def test_a_job_that_reads_its_table_checks_its_digest_and_encodes_nothing(own, w
     upload(own)
     record = submit()
     runs.store().get_table(record.spec.table, own.id)
-    assert work == {"encoded": 1, "hashed": 2}
+    assert work == {"encoded": 1, "hashed": 3}
+
+
+@pytest.mark.parametrize("whose", ["workspace", "jobs", "both"])
+def test_submitting_again_repairs_a_damaged_table(own, whose):
+    upload(own)
+    table = session.open_table()
+    digest = submit().spec.table
+    damaged = {"workspace": [own.tables], "jobs": [runs.store()._files]}
+    damaged["both"] = damaged["workspace"] + damaged["jobs"]
+    for number, tables in enumerate(damaged[whose]):
+        tables.path(digest).write_bytes(b"nonsense" * number)
+    assert submit().spec.table == digest
+    assert runs.store().get_table(digest, own.id).equals(table.frame)
 
 
 def test_a_table_whose_file_went_with_an_old_step_can_still_be_submitted(own, work):

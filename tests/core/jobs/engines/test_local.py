@@ -1,6 +1,7 @@
 """Queue, reconciliation and cancelling, mostly with processes that only pretend to work."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -83,6 +84,15 @@ def test_an_interrupted_job_is_resumed_with_a_new_claim(engine, store, spec):
     assert (second.state, second.attempt) == (JobState.RUNNING, 2)
     assert second.token != first.token
     assert second.worker.pid != first.worker.pid
+
+
+def test_a_job_whose_folder_was_deleted_while_it_waited_starts_in_a_new_one(engine, store, spec):
+    waiting = store.submit(spec)
+    shutil.rmtree(waiting.folder)
+    engine.line = "touch started; exec sleep 300"
+    engine.supervise()
+    assert store.job(waiting.id).state is JobState.RUNNING
+    assert eventually(lambda: (waiting.folder / "started").exists())
 
 
 def test_waiting_ends_with_the_time(engine, store, spec):

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pmae_core.jobs import JobSpec, JobState, ProcessId
 from pmae_core.jobs.engines import LocalEngine
 from pmae_core.jobs.engines.local import TOKEN_VARIABLE
 from pmae_core.jobs.worker import process as worker
+from pmae_core.jobs.worker import reporter
 from pmae_core.jobs.worker.results import read_frame
 from tests.support.paths import ROOT
 from tests.support.waiting import eventually
@@ -112,6 +114,31 @@ def test_a_job_that_breaks_says_so_and_leaves_the_traceback_to_the_log(
     assert record.state is JobState.FAILED
     assert record.error == "The job failed: RuntimeError: cracked. Its log has the details."
     assert 'raise RuntimeError("cracked")' in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("made_again", [False, True])
+def test_a_job_whose_folder_was_deleted_fails_however_it_went_on(
+    store, spec, monkeypatch, made_again
+):
+    def work(spec, context):
+        shutil.rmtree(context.folder)
+        if made_again:
+            context.folder.mkdir()
+        return run_job(spec, context)
+
+    run_job = worker.run_job
+    monkeypatch.setattr(worker, "run_job", work)
+    monkeypatch.setattr(reporter, "TICK_SECONDS", 60.0)  # the end itself notices, too
+    _, record = run_here(store, spec, monkeypatch)
+    assert (record.state, record.error) == (JobState.FAILED, reporter.FOLDER_DELETED)
+    assert record.result is None
+
+    monkeypatch.setattr(worker, "run_job", run_job)
+    store.resume(record.id)
+    _, token = store.claim_next("local", running_limit=9, gpu_limit=0, owner=ProcessId.current())
+    monkeypatch.setenv(TOKEN_VARIABLE, token)
+    assert worker.main([f"--home={store.home}", f"--job={record.id}"]) == 0
+    assert store.job(record.id).state is JobState.SUCCEEDED
 
 
 def test_a_job_cancelled_before_its_worker_was_there(store, spec, monkeypatch):
@@ -212,6 +239,17 @@ def test_too_much_memory_is_a_clear_failure_and_the_next_job_starts(engine, stor
     assert eventually(lambda: is_gone(record.worker))
     assert eventually(lambda: store.job(queued.id).state is not JobState.QUEUED)
     assert engine.cancel(queued.id)
+
+
+def test_a_worker_whose_folder_is_deleted_ends_at_once(engine, store, spec):
+    engine.work = "open('busy', 'w').close(); time.sleep(300)"
+    record = engine.submit(spec)
+    assert eventually(lambda: (record.folder / "busy").exists())
+    shutil.rmtree(record.folder)
+    # Nothing else supervises: the worker does it all by itself.
+    assert eventually(lambda: store.job(record.id).state is JobState.FAILED)
+    assert store.job(record.id).error == reporter.FOLDER_DELETED
+    assert eventually(lambda: is_gone(record.worker))
 
 
 def test_a_former_worker_that_still_works_is_waited_for(store, spec, monkeypatch):

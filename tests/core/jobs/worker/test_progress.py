@@ -2,7 +2,7 @@
 
 import pytest
 
-from pmae_core.events import AnswerImproved, TrainingProgress
+from pmae_core.events import AnswerImproved, DamageFound, TrainingProgress
 from pmae_core.imputers import imputer_info
 from pmae_core.jobs import JobSpec
 from pmae_core.jobs.worker.progress import ProgressTracker, describe_event, phase_weights
@@ -32,6 +32,15 @@ def test_progress_of_a_training():
     assert (tracker.progress.fraction, tracker.progress.eta_seconds) == (0.25, 5.0)
     tracker.add("PhaseStarted", {"phase": "impute"})
     assert tracker.progress.message == "Imputing missing values"
+
+
+def test_damage_is_part_of_the_message_to_the_end():
+    tracker = ProgressTracker()
+    tracker.add(*describe_event(DamageFound(sentence="The checkpoint is damaged.")))
+    tracker.add(*describe_event(training(25)))
+    assert tracker.progress.message == "The checkpoint is damaged; step 25 of 100"
+    tracker.add("PhaseStarted", {"phase": "impute"})
+    assert tracker.progress.message == "The checkpoint is damaged; Imputing missing values"
 
 
 class Clock:

@@ -12,7 +12,7 @@ from pmae_core.jobs.worker.consequences import read_consequences
 from pmae_core.jobs.worker.held_out import read_held_out
 from pmae_core.jobs.worker.results import read_frame, replacing_folder, write_frame
 from pmae_core.storage import checksums
-from tests.support.damage import flip_byte, scramble
+from tests.support.damage import damaged_copies, flip_byte, scramble
 
 
 @pytest.fixture
@@ -91,3 +91,46 @@ def test_a_flipped_byte_in_an_older_result_is_read_or_damage(folder, name):
         with contextlib.suppress(DamagedFileError):
             READERS[name](folder)
         path.write_bytes(whole)
+
+
+def test_damaged_cells_are_a_sentence(tmp_path):
+    path = tmp_path / "t.parquet"
+    frame = pd.DataFrame({"a": range(200), "b": ["x", None] * 100})
+    write_frame(frame, path)
+    content = path.read_bytes()
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    n_noticed = 0
+    for damaged in damaged_copies(content[:footer], every=29):
+        path.write_bytes(damaged + content[len(damaged) :])
+        try:
+            pd.testing.assert_frame_equal(read_frame(path), frame)
+        except DamagedFileError as error:
+            assert "The file t.parquet of this result is damaged. Run it again." in str(error)
+            n_noticed += 1
+    assert n_noticed
+    for cut in damaged_copies(content, every=97):
+        if len(cut) < len(content):
+            path.write_bytes(cut)
+            with pytest.raises(DamagedFileError):
+                read_frame(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"PAR1" + bytes(200) + b"PAR1"])
+def test_other_files_are_a_sentence(tmp_path, content):
+    (tmp_path / "t.parquet").write_bytes(content)
+
+    with pytest.raises(DamagedFileError, match=r"t\.parquet of this result is damaged"):
+        read_frame(tmp_path / "t.parquet")
+
+
+def test_a_result_is_on_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(
+        "pmae_core.jobs.worker.results.sync", lambda path: synced.append((path, path.exists()))
+    )
+    with replacing_folder(tmp_path / "result") as out:
+        (out / "file").write_text("content")
+    files = {(out / "file", True), (out / checksums.CHECKSUMS_FILE, True)}
+    assert set(synced[:2]) == files
+    assert synced[2:] == [(out, True), (tmp_path, True)]
+    assert (tmp_path / "result" / "file").read_text() == "content"

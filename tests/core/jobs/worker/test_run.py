@@ -1,15 +1,16 @@
 """The work of each kind of job, without store and processes."""
 
 import json
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from pmae_core.errors import Cancelled, DatasetUnavailableError
+from pmae_core.errors import Cancelled, DamageWarning, DatasetUnavailableError
 from pmae_core.evaluation import Comparison, TaskStarted, downstream_scores
-from pmae_core.events import AnswerImproved, TrainingProgress, TrainingStarted
+from pmae_core.events import AnswerImproved, DamageFound, TrainingProgress, TrainingStarted
 from pmae_core.explain import Condition, StructuralMissingness
 from pmae_core.imputers import PMAENetworkImputer, load_imputer
 from pmae_core.inference import conclusion_stability
@@ -21,6 +22,7 @@ from pmae_core.jobs.worker.context import JobContext, PhaseStarted
 from pmae_core.jobs.worker.results import read_frame
 from pmae_core.jobs.worker.run import run_job
 from pmae_core.table import Schema
+from tests.support.damage import with_flipped_bit
 
 DIGEST = "0" * 64
 QUICK = {"steps": 60, "width": 8, "encoder_depth": 1, "batch_size": 16, "patience": 0}
@@ -117,6 +119,23 @@ def test_a_cancelled_training_goes_on_to_the_same_bits(tmp_path):
     for name in ("imputed.parquet", "model.safetensors"):
         same = (whole / "result" / name).read_bytes() == (broken / "result" / name).read_bytes()
         assert same or name == "model.safetensors"  # which also keeps the seconds
+
+
+def test_a_training_with_a_damaged_checkpoint_ends_with_the_same_bits_and_a_note(tmp_path):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    run_job(train_spec(), Listener().context(whole))
+    with pytest.raises(Cancelled):
+        run_job(train_spec(), Listener(bool).context(broken))
+    (broken / "checkpoint" / "checkpoint.safetensors").write_bytes(b"")
+
+    resumed = Listener()
+    result = run_job(train_spec(), resumed.context(broken))
+
+    said = "The newest checkpoint is damaged, so training started again."
+    assert DamageFound(sentence=said) in resumed.events
+    assert said in result["notes"]
+    table = "result/imputed.parquet"
+    assert (whole / table).read_bytes() == (broken / table).read_bytes()
 
 
 def test_imputing_with_a_method_and_with_its_draws(tmp_path):
@@ -219,6 +238,35 @@ def test_a_cancelled_comparison_keeps_its_tasks_and_runs_only_the_rest(tmp_path)
         for name in ("broken", "whole")
     ]  # fmt: skip
     assert scores[0] == scores[1]
+
+
+def test_a_comparison_does_without_damaged_files_and_says_so(tmp_path):
+    spec = compare_spec(methods=["naive", "em"], **CONSEQUENCES)
+    context = Listener().context(tmp_path, consequences_table())
+    run_job(spec, context)
+    files = [tmp_path / "result" / name for name in ("conclusions.csv", "downstream.csv")]
+    expected = [path.read_text() for path in files]
+    scores = Comparison.from_json((tmp_path / "result" / "comparison.json").read_text()).table
+    for name in ("tasks/em-seed1", "consequences/downstream-em", "consequences/conclusions-naive"):
+        path = tmp_path / f"{name}.json"
+        content = path.read_bytes()
+        path.write_bytes(with_flipped_bit(content, len(content) // 2))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamageWarning)
+        result = run_job(spec, context)
+
+    said = [
+        "The stored result of em (seed 1) is damaged, so this run is repeated.",
+        "The stored downstream scores of em are damaged, so they are computed again.",
+        "The stored conclusions of naive are damaged, so they are computed again.",
+    ]
+    assert result["notes"] == said
+    assert read_consequences(tmp_path).notes == said
+    assert [path.read_text() for path in files] == expected
+    again = Comparison.from_json((tmp_path / "result" / "comparison.json").read_text()).table
+    timed = [name for name in scores if name.endswith(("seconds", "memory_mb"))]
+    pd.testing.assert_frame_equal(again.drop(columns=timed), scores.drop(columns=timed))
 
 
 def test_comparing_with_roles_truth_and_target(tmp_path):
