@@ -7,10 +7,11 @@ import streamlit as st
 
 from dashboard.classroom.addresses import CLASS_PARAMETER, HANDOUT_PARAMETER
 from dashboard.components.paper import prepare_paper
+from dashboard.errors import shown_errors
+from dashboard.keys import keep_keys_out_of_logs
 from dashboard.shell import access
 from dashboard.shell.header import show_header
 from dashboard.state import links, session
-from dashboard.widgets.errors import shown_errors
 
 HERE = Path(__file__).resolve().parent
 PAGES = HERE.parent / "pages"
@@ -42,6 +43,7 @@ NAVIGATION = {
 
 def main() -> None:
     """Draw the page that the address names."""
+    keep_keys_out_of_logs()
     st.set_page_config(
         page_title="PMAE Studio", page_icon="🧩", layout="wide", initial_sidebar_state=SIDEBAR_WIDTH
     )

@@ -8,9 +8,9 @@ from dashboard.amputation.controls import control_values
 from dashboard.amputation.lab import scenario_words
 from dashboard.amputation.scenario import Scenario
 from dashboard.amputation.settings_view import SECTION
+from dashboard.errors import calm, sentence_of
 from dashboard.state import memory, session
 from dashboard.text import plain
-from dashboard.widgets.errors import sentence_of
 from pmae_core.errors import PMAEError
 
 _MESSAGES = f"{SECTION}:messages"
@@ -76,17 +76,19 @@ def _show_scenario(name: str, settings: dict[str, object], number: int) -> None:
 def _save(name: str, scenario: Scenario) -> None:
     try:
         session.workspace().save_scenario(name, scenario.to_dict())
-    except PMAEError as error:
+    except (PMAEError, OSError) as error:
         _report("error", sentence_of(error))
     else:
         _report("success", f"Saved as **{plain(name)}**.")
 
 
+@calm
 def _delete(name: str) -> None:
     session.workspace().delete_scenario(name)
     _report("info", f"Deleted **{plain(name)}**.")
 
 
+@calm
 def _open(name: str, scenario: Scenario) -> None:
     memory.remember(SECTION, **control_values(scenario))
     if isinstance(scenario.proportions, dict):

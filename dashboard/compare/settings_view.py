@@ -28,13 +28,13 @@ from dashboard.compare.plan import (
     target_columns,
 )
 from dashboard.compare.titles import method_titles
+from dashboard.errors import sentence_of
 from dashboard.runs import estimates
 from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable
 from dashboard.text import plain
 from dashboard.widgets import calm, choose_seed, shown_errors
 from dashboard.widgets.conclusions import CONCLUSIONS, number_columns
-from dashboard.widgets.errors import sentence_of
 from dashboard.widgets.methods import known_methods
 from pmae_core.errors import PMAEError
 from pmae_core.jobs import JobKind
@@ -93,7 +93,7 @@ def _choose_methods() -> list[str]:
             st.button(
                 name,
                 key=f"{SECTION}:set:{name}",
-                on_click=memory.remember,
+                on_click=calm(memory.remember),
                 args=(SECTION,),
                 kwargs={"methods": members},
                 help=", ".join(infos[member].title for member in members),
@@ -230,6 +230,7 @@ def _show_kept(kept: list[Conclusion], in_boxes: Conclusion | None) -> None:
             )
 
 
+@calm
 def _keep_conclusions(conclusions: list[Conclusion]) -> None:
     session.workspace().update(SECTION, conclusions=[list(one) for one in conclusions])
 

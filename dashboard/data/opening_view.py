@@ -6,11 +6,11 @@ import streamlit as st
 
 from dashboard.data import samples, uploads
 from dashboard.data.editors_view import draw_editors_anew
+from dashboard.errors import sentence_of
 from dashboard.state import notices, session
 from dashboard.state.workspace import Workspace
 from dashboard.text import code, plain, shorten
 from dashboard.widgets import calm
-from dashboard.widgets.errors import sentence_of
 from pmae_core.table import list_datasets
 
 AUTOMATIC = "automatic"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dashboard.errors import calm, shown_errors
 from dashboard.runs.drawing import show_buttons
 from dashboard.runs.lookup import ACTIVE, listing
 from dashboard.runs.service import engine, store
@@ -16,7 +17,6 @@ from dashboard.runs.wording import damaged_title, title
 from dashboard.state import memory, session
 from dashboard.state.notices import notify
 from dashboard.text import code, plain
-from dashboard.widgets.errors import calm, shown_errors
 from pmae_core.errors import DamagedFileError
 from pmae_core.jobs import JobKind, JobRecord
 from pmae_core.jobs.store import DamagedJob

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from dashboard.errors import calm
 from dashboard.runs.lookup import ACTIVE, record
 from dashboard.runs.service import engine, store
 from dashboard.runs.submission import check_room
 from dashboard.runs.wording import STATE_WORDS, kept_sentence, sentence, title
-from dashboard.widgets.errors import calm
 from pmae_core.errors import JobError
 from pmae_core.jobs import JobRecord, JobState
 from pmae_core.jobs.store import RESUMABLE

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
+from dashboard.errors import shown_errors
 from dashboard.runs.lookup import ACTIVE, record
 from dashboard.runs.service import POLL_SECONDS, supervise
-from dashboard.widgets.errors import shown_errors
 from pmae_core.jobs import JobRecord, JobState
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import runs
+from dashboard.errors import calm, fragment, sentence_of, shown_errors
 from dashboard.state import notices, session
 from dashboard.state.table_state import OpenTable, TableState
 from dashboard.text import plain, shorten
-from dashboard.widgets.errors import calm, fragment, sentence_of, shown_errors
 from dashboard.widgets.links import page_link
 from dashboard.widgets.qr_code import show_qr
 from pmae_core.errors import PMAEError

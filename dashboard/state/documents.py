@@ -31,13 +31,19 @@ class Documents:
         self.folder = folder
 
     def read(self, name: str) -> dict[str, Any]:
-        """Return a document; an empty one if it was never written or is damaged."""
+        """Return a document; an empty one if it was never written or is damaged.
+
+        Raises
+        ------
+        OSError
+            If the disk does not give it; to take it for empty would mean to overwrite it.
+        """
         path = self._path(name)
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError):
+        except ValueError:
             _log.exception("The document %s cannot be read and is treated as empty.", name)
             return {}
         return content if isinstance(content, dict) else {}

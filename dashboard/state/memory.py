@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.errors import calm
 from dashboard.state import session
 
 _TIMES_DRAWN_ANEW_KEY = "_times_drawn_anew"
@@ -69,10 +70,12 @@ def remember(section: str, **values: Any) -> None:
     A widget whose value is set is drawn as a new one. Parts of a page that refresh by themselves
     send the values of all widgets along, and may have sent the old value a moment ago.
     """
-    session.workspace().update(section, **values)
-    for name, value in values.items():
-        if st.session_state.get(setting_key(section, name)) != value:
-            draw_anew(section, name)
+    try:
+        session.workspace().update(section, **values)
+    finally:  # what could not be written holds nevertheless
+        for name, value in values.items():
+            if st.session_state.get(setting_key(section, name)) != value:
+                draw_anew(section, name)
 
 
 def draw_anew(section: str, name: str) -> None:
@@ -90,11 +93,14 @@ def setting_key(section: str, name: str) -> str:
     return f"{section}:{name}:{times}" if times else f"{section}:{name}"
 
 
+@calm
 def _keep(section: str, name: str, then: Callable[[], None] | None) -> None:
     # Only on a change: a tab with an old value must not overwrite what another one set since.
-    session.workspace().update(section, **{name: st.session_state[setting_key(section, name)]})
-    if then is not None:
-        then()
+    try:
+        session.workspace().update(section, **{name: st.session_state[setting_key(section, name)]})
+    finally:  # what could not be written holds nevertheless
+        if then is not None:
+            then()
 
 
 def fitted(value: Any, default: Any, limits: Mapping[str, Any]) -> Any:

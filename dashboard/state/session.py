@@ -4,6 +4,7 @@ Streamlit forgets: a page switch drops the widgets of the page before, a reload 
 So the browser keeps the workspace's token in a cookie.
 """
 
+import shutil
 import time
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
@@ -208,7 +209,12 @@ def return_to_previous_workspace() -> None:
 def _new_workspace() -> Workspace:
     _sweep_now_and_then(int(time.time() // _SWEEP_SECONDS))
     created = Workspace.create()
-    open_sample(created, FIRST_SAMPLE)
+    try:
+        open_sample(created, FIRST_SAMPLE)
+    except BaseException:
+        # Nobody knows its token: on a full disk each visit would leave one more.
+        shutil.rmtree(created.folder, ignore_errors=True)
+        raise
     return created
 
 

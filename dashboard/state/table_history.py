@@ -264,7 +264,12 @@ class TableHistory:
 
     def _put_table(self, table: pd.DataFrame | StorableTable) -> str:
         self.tables.folder.mkdir(mode=0o700, exist_ok=True)
-        return self.tables.put(table)
+        try:
+            return self.tables.put(table)
+        except StorageError as error:
+            if isinstance(error.__cause__, OSError):
+                raise error.__cause__ from None  # its sentence is one about files of the server
+            raise
 
     def raw_table(self, state: TableState) -> pd.DataFrame:
         """Return a table as it was read, nothing declared."""
@@ -319,7 +324,7 @@ class TableHistory:
 
 
 def forget_recent() -> None:
-    """Forget what is in memory, as a restart does: all is read from disk again."""
+    """Forget the tables in memory, as a restart does: all are read from disk again."""
     _raw_tables.clear()
     _schemas.clear()
     _content_digests.clear()

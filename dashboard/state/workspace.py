@@ -6,7 +6,9 @@ knows nothing of Streamlit.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 import re
 import secrets
 import shutil
@@ -17,6 +19,7 @@ from typing import Any
 
 from dashboard.state.documents import Documents
 from dashboard.state.environment import environment_number
+from dashboard.state.recent import Recent
 from dashboard.state.table_history import TableHistory, WorkspaceError
 from pmae_core.storage.home import pmae_home
 
@@ -29,6 +32,10 @@ _TOUCH_SECONDS = 600.0
 _LAST_USED = "last_used"
 _UPLOAD = "upload"
 _KEY_LINK_USED = "key_link_used"
+
+# Settings that the disk did not take, by folder and section: they hold until the server ends, and
+# are written with the next change that the disk takes.
+_unsaved_settings: Recent[dict[str, Any]] = Recent(1000)
 
 
 class Workspace(TableHistory):
@@ -90,7 +97,8 @@ class Workspace(TableHistory):
         """Note that the workspace is in use, which puts off its expiry."""
         file = self.folder / _LAST_USED
         if not file.exists() or time.time() - file.stat().st_mtime > _TOUCH_SECONDS:
-            file.touch()
+            with contextlib.suppress(OSError):  # it can be read on a read-only disk
+                file.touch()
 
     def is_expired(self, now: float | None = None) -> bool:
         """Say whether nobody used the workspace for PMAE_WORKSPACE_DAYS days."""
@@ -114,15 +122,31 @@ class Workspace(TableHistory):
 
     def get(self, section: str) -> dict[str, Any]:
         """Return the settings of a section, such as a page."""
-        return self._settings.read(section)
+        return {**self._settings.read(section), **self._unsaved(section)}
 
     def update(self, section: str, **values: Any) -> None:
-        """Change some settings of a section; the others stay, also those of another tab."""
+        """Change some settings of a section; the others stay, also those of another tab.
+
+        Raises
+        ------
+        OSError
+            If they cannot be written. They are used nevertheless, as long as the server runs.
+        """
         try:
+            plain = json.loads(json.dumps(values, allow_nan=False))
+            waiting = {**self._unsaved(section), **plain}
             with self._settings.changing(section) as settings:
-                settings.update(values)
+                settings.update(waiting)
         except (TypeError, ValueError) as error:
             raise WorkspaceError(f"These settings cannot be saved: {error}.") from error
+        except OSError:
+            _unsaved_settings.put((self.folder, section), waiting)
+            raise
+        if self._unsaved(section):
+            _unsaved_settings.put((self.folder, section), {})
+
+    def _unsaved(self, section: str) -> dict[str, Any]:
+        return _unsaved_settings.known((self.folder, section)) or {}
 
     # Scenarios
 

@@ -1,6 +1,6 @@
 """Parts of pages that several pages share."""
 
-from dashboard.widgets.errors import calm, fragment, shown_errors
+from dashboard.errors import calm, fragment, shown_errors
 from dashboard.widgets.figure import show_figure
 from dashboard.widgets.seed import choose_seed
 from dashboard.widgets.share import share_button

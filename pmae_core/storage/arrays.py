@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from pmae_core.errors import DamagedFileError
@@ -30,6 +32,11 @@ def write_arrays(
 
     The file has a checksum of its content. `keep_previous` is that of
     :func:`~pmae_core.storage.files.replacing`.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
     """
     flat = {
         f"{group}/{name}": _contiguous(array)
@@ -40,7 +47,10 @@ def write_arrays(
     described = {**json.loads(text), _ARRAYS: _checksum(flat)}
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path, lasting=True, keep_previous=keep_previous) as unfinished:
-        save_file(flat, unfinished, metadata={"state": json.dumps(sealed(described))})
+        try:
+            save_file(flat, unfinished, metadata={"state": json.dumps(sealed(described))})
+        except SafetensorError as error:
+            raise _as_error_of_disk(error) from error
 
 
 def read_arrays(path: Path) -> tuple[ArrayGroups, dict[str, Any]]:
@@ -82,6 +92,12 @@ def _contiguous(array: np.ndarray) -> np.ndarray:
     """Return an array whose bytes are as in the file."""
     little_endian = array.dtype.newbyteorder("<")
     return np.ascontiguousarray(array, little_endian).reshape(array.shape)
+
+
+def _as_error_of_disk(error: SafetensorError) -> Exception:
+    """Return what Python itself raises when a file cannot be written; the library only tells."""
+    number = re.search(r"\(os error (\d+)\)", str(error))
+    return error if number is None else OSError(int(number[1]), os.strerror(int(number[1])))
 
 
 def _grouped(flat: Mapping[str, np.ndarray]) -> ArrayGroups:

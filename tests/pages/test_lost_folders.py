@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.widgets.errors import OUR_MISTAKE
+from dashboard.errors import OUR_MISTAKE
 from pmae_core.jobs import JobState
 from pmae_core.jobs.worker.reporter import FOLDER_DELETED
 from tests.support.seen import buttons, words

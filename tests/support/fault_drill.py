@@ -1,41 +1,58 @@
-"""Kills or cancels jobs at random moments, resumes them, and tells what became of them.
+"""Disturbs jobs at random moments, resumes them, and reports what became of them.
 
-``python fault_drill.py HOME SEED`` is a program of its own, so that workers can be forked from a
-process that has everything loaded and no threads: a fork takes milliseconds where the imports of
-a new process take seconds. Some workers are started as the engine does it nevertheless. The
-report on stdout is JSON.
+``python -m tests.support.fault_drill HOME`` is a program of its own, so that workers can be forked
+from a process that has everything loaded and no threads: a fork takes milliseconds where the
+imports of a new process take seconds. Some workers may be started as the engine does it
+nevertheless. The report on stdout is JSON.
+
+With ``--own-disk`` HOME becomes a small disk of its own, which can be full and read-only. That
+takes the right to mount, as in ``unshare --map-root-user --mount``.
 """
 
+import argparse
 import fcntl
 import json
 import os
 import random
+import re
+import resource
 import signal
+import subprocess
 import sys
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import psutil
 
+from pmae_core.errors import PMAEError
 from pmae_core.evaluation import compare, write_comparison
 from pmae_core.imputers.masked import _fitting
 from pmae_core.jobs import JobKind, JobSpec, JobState, JobStore
 from pmae_core.jobs.engines import LocalEngine
 from pmae_core.jobs.engines.local import TOKEN_VARIABLE
 from pmae_core.jobs.worker import process as worker
+from pmae_core.jobs.worker.log import print_as_far_as_possible
 from pmae_core.training import TrainingConfig
 
-N_JOBS = 50
-N_STARTED_ANEW = 3
 MOST_STRIKES = 3  # on one job
 # Dealt out in this order, whichever job is next: chance decides on the moments alone.
-STRIKES = ("kill", "kill", "kill", "cancel")
+FAULTS = ("kill", "torn file", "cancel", "flipped byte", "no room", "clock step", "damaged table")
+FAULTS_OF_DISK = ("full disk", "read-only disk")
 CHECKPOINT_EVERY = 10
-TIMEOUT_SECONDS = 270
+TIMEOUT_SECONDS = 1200
+DISK_BYTES = 256 << 20
+CLOCK_STEPS = (2.5, -2.5, 60.0, -60.0, 7200.0, -7200.0)
+# What a job may say that the disk ended; it is resumed. Any other failure is one.
+ENDED_BY_DISK = re.compile(
+    r"The disk is full\. Free up space|may not write to its folder|File too large|is damaged"
+)
 
 TRAINING = {"steps": 120, "width": 8, "encoder_depth": 1, "batch_size": 16, "patience": 0}
 WORK = [
@@ -45,6 +62,9 @@ WORK = [
     ("train", {"method": "remasker", "params": {**TRAINING, "decoder_depth": 1}}),
     ("compare", {"methods": ["knn", "softimpute"], "seeds": [2]}),
 ]
+
+
+# Workers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +99,7 @@ class ForkingEngine(LocalEngine):
         log = os.open(record.folder / "log.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.dup2(log, 1)
         os.dup2(log, 2)
+        print_as_far_as_possible()
         watch_for_twins(record.folder)
         os.environ.update(self._environment(record.spec.resources), **{TOKEN_VARIABLE: token})
         _fitting.TrainingConfig = OftenSaved
@@ -105,8 +126,270 @@ def watch_for_twins(folder):
         (folder / "twins").touch()
 
 
-def small_table(seed):
-    rng = np.random.default_rng(seed)
+# The disk and the clock
+
+
+class OwnDisk:
+    """A small disk at a folder, in memory."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self._mount("-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs")
+
+    def fill(self):
+        """Leave no room, until :meth:`empty`."""
+        with open(self.folder / "ballast", "wb") as file:
+            usage = os.statvfs(self.folder)
+            try:
+                os.posix_fallocate(file.fileno(), 0, usage.f_bavail * usage.f_frsize)
+                while True:
+                    file.write(bytes(usage.f_frsize))
+                    file.flush()
+            except OSError:
+                return
+
+    def empty(self):
+        """Make room again."""
+        (self.folder / "ballast").unlink(missing_ok=True)
+
+    @contextmanager
+    def read_only(self):
+        """Let nobody write; no file may be open for writing."""
+        self._mount("-o", "remount,ro")
+        try:
+            yield
+        finally:
+            self._mount("-o", "remount,rw")
+
+    def _mount(self, *options):
+        subprocess.run(["mount", *options, str(self.folder)], check=True)
+
+
+class Clock:
+    """The clock of this process, and of the workers that it forks; it can be set."""
+
+    def __init__(self):
+        self.offset = 0.0
+        clock, created = time.time, psutil.Process.create_time
+        time.time = lambda: clock() + self.offset
+        # On Linux psutil counts from the time of the boot, which moves along.
+        psutil.Process.create_time = lambda process: created(process) + self.offset
+
+
+# The drill
+
+
+class Drill:
+    """Runs jobs undisturbed, then others with the same work and all kinds of faults."""
+
+    def __init__(self, home, *, seed, own_disk):
+        self.disk = OwnDisk(home) if own_disk else None
+        self.clock = Clock()
+        self.store = JobStore(home)
+        self.table = small_table()
+        self.digest = self.store.put_table(self.table)
+        self.rng = random.Random(seed)
+        self.started_anew = set()
+        self.engine = ForkingEngine(self.store, self.started_anew)
+        self.faults = FAULTS + (FAULTS_OF_DISK if own_disk else ())
+        self.strike_at, self.strikes = {}, Counter()
+        self.damaged_files = 0  # not every job has left one yet when its turn comes
+        self.later: list[tuple[float, Callable[[], None]]] = []
+        self.refusals = Counter()  # what supervising and resuming said when they could not
+
+    def run(self, n_jobs, n_started_anew):
+        """Do all of it and return the report."""
+        specs = [self._spec(number) for number in range(n_jobs)]
+        plain = {spec.digest: None for spec in specs}
+        for spec in specs:
+            plain[spec.digest] = plain[spec.digest] or self.store.submit(spec).id
+        self._until_done(list(plain.values()), disturb=lambda record: None)
+        self.usual_seconds = {
+            record.spec.digest: record.finished_at - record.started_at
+            for record in map(self.store.job, plain.values())
+        }
+
+        jobs = [self.store.submit(spec).id for spec in specs]
+        self.started_anew.update(self.rng.sample(jobs, n_started_anew))
+        began = time.monotonic()
+        self._until_done(jobs, self._disturb)
+        for _, action in self.later:
+            action()
+        return {
+            "seconds": time.monotonic() - began,
+            "strikes": self.strikes,
+            "damaged_files": self.damaged_files,
+            "refusals": self.refusals,
+            "jobs": [self._report(self.store.job(job), plain) for job in jobs],
+        }
+
+    def _spec(self, number):
+        kind, params = WORK[number % len(WORK)]
+        return JobSpec.make(kind, params=params, table=self.digest, seed=number // len(WORK) % 2)
+
+    def _until_done(self, jobs, disturb):
+        """Look after jobs, resuming what was stopped, until every one has succeeded or failed."""
+        give_up_at = time.monotonic() + TIMEOUT_SECONDS
+        open_jobs = set(jobs)
+        while open_jobs and time.monotonic() < give_up_at:
+            clear_away_the_dead()
+            self._do_what_is_due()
+            try:
+                self._look_after(open_jobs, disturb)
+            except PMAEError as error:  # a page says it, and tries again
+                self.refusals[without_numbers(str(error))] += 1
+            time.sleep(0.01)
+
+    def _look_after(self, open_jobs, disturb):
+        self.engine.supervise()
+        for job in list(open_jobs):
+            record = self.store.job(job)
+            if record.state is JobState.RUNNING:
+                disturb(record)
+            elif record.state in (JobState.INTERRUPTED, JobState.CANCELLED):
+                self.engine.resume(job)
+            elif record.state is JobState.FAILED and ENDED_BY_DISK.search(record.error):
+                self.store.put_table(self.table)  # as pages do with every submission
+                self.engine.resume(job)
+            elif record.state.is_final:
+                open_jobs.remove(job)
+
+    def _do_what_is_due(self):
+        due = [entry for entry in self.later if entry[0] <= time.monotonic()]
+        self.later = [entry for entry in self.later if entry not in due]
+        for _, action in due:
+            action()
+
+    # Faults
+
+    def _disturb(self, record):
+        """Strike a job once the time for it has come."""
+        key = record.id, record.attempt
+        if key not in self.strike_at:
+            usual = self.usual_seconds[record.spec.digest]
+            if record.id in self.started_anew:
+                usual = 4.0
+            doomed = record.attempt <= MOST_STRIKES
+            wait = self.rng.random() * usual if doomed else float("inf")
+            self.strike_at[key] = time.monotonic() + wait
+        if time.monotonic() < self.strike_at[key] or record.worker is None:
+            return
+        self.strike_at[key] = float("inf")
+        fault = self.faults[self.strikes.total() % len(self.faults)]
+        self.strikes[fault] += 1
+        getattr(self, "_" + re.sub(r"\W", "_", fault))(record)
+
+    def _kill(self, record):
+        # Its number is safe to use: only this process clears away the dead.
+        os.kill(record.worker.pid, signal.SIGKILL)
+
+    def _cancel(self, record):
+        self.store.request_cancel(record.id)
+
+    def _torn_file(self, record):
+        """Cut one of the files that the job goes on from, as a loss of power does."""
+        file = self._kill_and_choose_file(record)
+        if file is not None:
+            os.truncate(file, self.rng.randrange(file.stat().st_size))
+
+    def _flipped_byte(self, record):
+        """Change one byte of one of the files that the job goes on from."""
+        file = self._kill_and_choose_file(record)
+        if file is not None:
+            flip_byte(file, self.rng)
+
+    def _kill_and_choose_file(self, record):
+        self._kill(record)
+        os.waitpid(record.worker.pid, 0)
+        kept = [
+            file
+            for folder in ("checkpoint", "tasks", "consequences", "answer")
+            for file in sorted((record.folder / folder).glob("*.*"))
+            if not file.name.startswith(".") and file.stat().st_size
+        ]
+        self.damaged_files += bool(kept)
+        return self.rng.choice(kept) if kept else None
+
+    def _damaged_table(self, record):
+        """Damage the stored table under all jobs; the next one that opens it finds out."""
+        flip_byte(self.store.home / "tables" / f"{self.digest}.parquet", self.rng)
+
+    def _no_room(self, record):
+        """Let the worker, and nobody else, write nothing for a while."""
+        usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+        def limit(limits):
+            with suppress(ProcessLookupError):  # it has ended
+                resource.prlimit(record.worker.pid, resource.RLIMIT_FSIZE, limits)
+
+        limit((0, usual[1]))
+        self._do_later(lambda: limit(usual))
+
+    def _clock_step(self, record):
+        self.clock.offset += self.rng.choice(CLOCK_STEPS)
+
+    def _full_disk(self, record):
+        """Leave no room for anybody for a while."""
+        self.disk.fill()
+        self._do_later(self.disk.empty)
+
+    def _read_only_disk(self, record):
+        """Make the disk read-only, as Linux does after a crash, and go on as if it were not."""
+        for child in psutil.Process().children():
+            child.kill()
+            os.waitpid(child.pid, 0)
+        before = self.store.job(record.id)
+        self.store.close()
+        with self.disk.read_only():
+            for act in (
+                self.engine.supervise,
+                lambda: self.engine.cancel(record.id),
+                lambda: self.store.submit(record.spec),
+                lambda: self.store.put_table(self.table.assign(a=0.0)),
+            ):
+                try:
+                    act()
+                except PMAEError as error:
+                    self.refusals[without_numbers(str(error))] += 1
+                else:
+                    raise AssertionError("something was written to a read-only disk")
+        self.store.close()
+        assert self.store.job(record.id) == before
+
+    def _do_later(self, action):
+        self.later.append((time.monotonic() + self.rng.uniform(0.2, 1.2), action))
+
+    # The report
+
+    def _report(self, record, plain):
+        events = self.store.events(record.id)
+        states = [e for e in events if e.kind == "state"]
+        return {
+            "id": record.id,
+            "kind": record.kind,
+            "state": record.state,
+            "error": record.error,
+            "attempts": record.attempt,
+            "states": [(e.attempt, e.data["state"]) for e in states],
+            "whys": [
+                without_numbers(e.data["why"])
+                for e in states
+                if e.data["state"] in ("failed", "interrupted")
+            ],
+            "workers": [e.attempt for e in events if e.kind == "WorkerStarted"],
+            "attempts_in_order": [e.attempt for e in events] == sorted(e.attempt for e in events),
+            "first_steps": [e.data["first_step"] for e in events if e.kind == "TrainingStarted"],
+            "from_disk": sum(e.kind == "TaskFinished" and e.data["from_disk"] for e in events),
+            "damage_found": sum(e.kind == "DamageFound" for e in events),
+            "twins": (record.folder / "twins").exists(),
+            "same_result": record.state is JobState.SUCCEEDED
+            and contents(record) == contents(self.store.job(plain[record.spec.digest])),
+            "leftovers": [path.name for path in record.folder.glob("result.*")],
+        }
+
+
+def small_table():
+    rng = np.random.default_rng(0)
     x = rng.normal(size=(60, 3))
     table = pd.DataFrame(x, columns=["a", "b", "c"])
     table["b"] += table["a"]
@@ -115,78 +398,10 @@ def small_table(seed):
     return table.mask(pd.DataFrame(missing, columns=table.columns))
 
 
-def make_spec(number, digest):
-    kind, params = WORK[number % len(WORK)]
-    return JobSpec.make(kind, params=params, table=digest, seed=number // len(WORK) % 2)
-
-
-def drill(home, seed):
-    store = JobStore(home)
-    # The first report loads what draws figures; so it is there for all workers.
-    write_comparison(compare(small_table(0), ["naive"], seeds=[0]), home / "warm")
-    digest = store.put_table(small_table(0))
-    rng = random.Random(seed)
-    started_anew = set()
-    engine = ForkingEngine(store, started_anew)
-
-    plain = {}
-    for number in range(2 * len(WORK)):
-        spec = make_spec(number, digest)
-        plain[spec.digest] = store.submit(spec, name="undisturbed").id
-    until_done(engine, list(plain.values()), strike=lambda record: None)
-    duration = {
-        record.spec.digest: record.finished_at - record.started_at
-        for record in map(store.job, plain.values())
-    }
-
-    jobs = [store.submit(make_spec(number, digest)).id for number in range(N_JOBS)]
-    started_anew.update(rng.sample(jobs, N_STARTED_ANEW))
-    strike_at, strikes = {}, Counter()
-
-    def strike(record):
-        """Kill the worker of a job, or ask it to stop, once its time has come."""
-        key = record.id, record.attempt
-        if key not in strike_at:
-            usual = 4.0 if record.id in started_anew else duration[record.spec.digest]
-            doomed = record.attempt <= MOST_STRIKES
-            strike_at[key] = time.time() + rng.random() * usual if doomed else float("inf")
-        if time.time() < strike_at[key] or record.worker is None:
-            return
-        strike_at[key] = float("inf")
-        how = STRIKES[strikes.total() % len(STRIKES)]
-        strikes[how] += 1
-        if how == "cancel":
-            store.request_cancel(record.id)
-        else:
-            # Its number is safe to use: only this process clears away the dead.
-            os.kill(record.worker.pid, signal.SIGKILL)
-
-    began = time.time()
-    until_done(engine, jobs, strike)
-    return {
-        "seconds": time.time() - began,
-        "strikes": strikes,
-        "jobs": [report(store, store.job(job), store.job(plain[store.job(job).spec.digest]))
-                 for job in jobs],
-    }  # fmt: skip
-
-
-def until_done(engine, jobs, strike):
-    """Look after jobs, resuming what was interrupted, until every one has succeeded or failed."""
-    give_up_at = time.time() + TIMEOUT_SECONDS
-    open_jobs = set(jobs)
-    while open_jobs and time.time() < give_up_at:
-        engine.supervise()
-        clear_away_the_dead()
-        for job in list(open_jobs):
-            record = engine.store.job(job)
-            if record.state is JobState.RUNNING:
-                strike(record)
-            elif record.state in (JobState.INTERRUPTED, JobState.CANCELLED):
-                engine.resume(job)
-            elif record.state.is_final:
-                open_jobs.remove(job)
-        time.sleep(0.01)
+def flip_byte(file, rng):
+    content = bytearray(file.read_bytes())
+    content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+    file.write_bytes(content)
 
 
 def clear_away_the_dead():
@@ -199,23 +414,9 @@ def clear_away_the_dead():
             return
 
 
-def report(store, record, undisturbed):
-    events = store.events(record.id)
-    return {
-        "id": record.id,
-        "kind": record.kind,
-        "state": record.state,
-        "error": record.error,
-        "attempts": record.attempt,
-        "states": [(e.attempt, e.data["state"]) for e in events if e.kind == "state"],
-        "workers": [e.attempt for e in events if e.kind == "WorkerStarted"],
-        "attempts_in_order": [e.attempt for e in events] == sorted(e.attempt for e in events),
-        "first_steps": [e.data["first_step"] for e in events if e.kind == "TrainingStarted"],
-        "from_disk": sum(e.kind == "TaskFinished" and e.data["from_disk"] for e in events),
-        "twins": (record.folder / "twins").exists(),
-        "same_result": contents(record) == contents(undisturbed),
-        "leftovers": [path.name for path in record.folder.glob("result.*")],
-    }
+def without_numbers(sentence):
+    """Return a sentence without paths and numbers, so that equal ones can be counted."""
+    return re.sub(r"\d+", "#", re.sub(r"'?/[^\s']+'?", "PATH", sentence))
 
 
 def contents(record):
@@ -229,5 +430,21 @@ def contents(record):
     return small, [path.read_bytes() for path in sorted(result.glob("*.parquet"))]
 
 
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("home", type=Path)
+    parser.add_argument("--jobs", type=int, required=True)
+    parser.add_argument("--started-anew", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--own-disk", action="store_true")
+    options = parser.parse_args()
+    options.home.mkdir(parents=True, exist_ok=True)
+    # The first report loads what draws figures; so it is there for all workers.
+    warm = options.home.with_name(options.home.name + "-warm")
+    write_comparison(compare(small_table(), ["naive"], seeds=[0]), warm)
+    drill = Drill(options.home, seed=options.seed, own_disk=options.own_disk)
+    json.dump(drill.run(options.jobs, options.started_anew), sys.stdout)
+
+
 if __name__ == "__main__":
-    json.dump(drill(Path(sys.argv[1]), int(sys.argv[2])), sys.stdout)
+    main()

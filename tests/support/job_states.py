@@ -5,7 +5,7 @@ import multiprocessing
 from pmae_core.jobs.spec import JobSpec, JobState
 from pmae_core.jobs.store import ProcessId
 
-ME = ProcessId(pid=1, created=2.0, host="here")
+ME = ProcessId(pid=1, birth="boot 2", host="here")
 
 
 def claim(store, *, running_limit=1000, gpu_limit=0, **limits):

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.components.stage.scene import Axis, Line, Panel, Points, Scene
+from dashboard.errors import sentence_of
 from dashboard.learn import Lesson, own
 from dashboard.learn.exercises.dots import SMALL, range_of
 from dashboard.learn.exercises.exercise import Exercise, choose_setting, fixed_rows
@@ -18,7 +19,6 @@ from dashboard.learn.own_table import FEWEST_ROWS, OwnColumns, only_pair, own_co
 from dashboard.state import session
 from dashboard.state.table_state import OpenTable
 from dashboard.text import code, shorten
-from dashboard.widgets.errors import sentence_of
 from pmae_core.errors import PMAEError
 from pmae_core.table import load_dataset
 

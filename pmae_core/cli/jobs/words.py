@@ -89,7 +89,8 @@ def seconds_taken(record: JobRecord) -> float | None:
     """Return how long a job has run, None if it has not."""
     if record.started_at is None:
         return None
-    return (record.finished_at or time.time()) - record.started_at
+    # The clock may have been set back since.
+    return max(0.0, (record.finished_at or time.time()) - record.started_at)
 
 
 def value_text(value: Any) -> str:

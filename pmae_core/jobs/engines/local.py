@@ -18,6 +18,7 @@ import psutil
 from pmae_core.errors import JobError
 from pmae_core.jobs.engines.gpus import VISIBLE, reserve_gpus, visible_gpus
 from pmae_core.jobs.engines.spare import Handover, SpareKeeper
+from pmae_core.jobs.engines.stopwatch import Stopwatch
 from pmae_core.jobs.posix import require_posix, signal_group
 from pmae_core.jobs.spec import JobSpec, JobState, Resources
 from pmae_core.jobs.store import JobRecord, JobStore, ProcessId
@@ -33,9 +34,10 @@ TERMINATE_AFTER_SECONDS = 3.0
 KILL_AFTER_SECONDS = 6.0
 START_SECONDS = 30.0
 SILENCE_SECONDS = 60.0
+# Silence by the clock of this machine, which may be set and differs from that of another one.
+# It is for processes that look once and end, and cannot watch the silence themselves.
+LONG_SILENCE_SECONDS = 86400.0
 ESTIMATE_SECONDS = 3.0
-# A process's time of creation is counted from the boot, whose time moves when the clock is set.
-CLOCK_TOLERANCE_SECONDS = 2.0
 NICENESS = 5
 TOKEN_VARIABLE = "PMAE_JOB_TOKEN"
 LOG_FILE = "log.txt"
@@ -100,6 +102,7 @@ class LocalEngine:
         self.cancel_grace = cancel_grace
         self.estimate_seconds = estimate_seconds
         self._spare = SpareKeeper(spare_seconds)
+        self._stopwatch = Stopwatch()
         # Found now: later a worker hides all GPUs but its own.
         self._gpus = visible_gpus()
 
@@ -188,8 +191,9 @@ class LocalEngine:
         running = self.store.listing(states=[JobState.RUNNING], limit=-1)
         if running.damaged:
             self.store.end_damaged()
+        self._stopwatch.keep_only({record.id for record in running.jobs})
         for record in running.jobs:
-            why = _why_dead(record)
+            why = self._why_dead(record)
             if why is None:
                 self._enforce_cancel(record)
             elif record.token is not None:
@@ -198,12 +202,40 @@ class LocalEngine:
                 # Refused by the store if the job has ended, or another process was faster.
                 self.store.interrupt(record.id, record.token, why)
 
+    def _why_dead(self, record: JobRecord) -> str | None:
+        """Return why a job that should run does not, in a sentence; None if it runs."""
+        worker, starter = record.worker, record.starter
+        silence = self._silence(record)
+        if worker is None:
+            if starter is not None and starter.host == HOST and not is_alive(starter):
+                return "The worker did not start: the process that was about to start it ended."
+            if silence > START_SECONDS:
+                return f"The worker did not start within {duration(START_SECONDS)}."
+            return None
+        if worker.host == HOST:
+            if is_alive(worker):
+                return None
+            if record.cancel_requested_at is not None:
+                return "The job did not stop by itself and was ended."
+            return "The worker process ended without a result: it was killed, or out of memory."
+        if silence > SILENCE_SECONDS:
+            return f"The worker on {worker.host} has not reported for {duration(silence)}."
+        return None
+
+    def _silence(self, record: JobRecord) -> float:
+        """Return for how many seconds a job has not been reported on."""
+        by_clock = time.time() - (record.heartbeat_at or record.queued_at)
+        watched = self._stopwatch.seconds(record.id, "heartbeat", record.heartbeat_at)
+        return by_clock if by_clock > LONG_SILENCE_SECONDS else watched
+
     def _enforce_cancel(self, record: JobRecord) -> None:
         """End a worker that did not stop in time; the next :meth:`supervise` notes its end."""
         worker, asked_at = record.worker, record.cancel_requested_at
         if asked_at is None or worker is None or worker.host != HOST or worker.pid == os.getpid():
             return
-        overdue = time.time() - asked_at - self.cancel_grace
+        # By the clock, or by our own watch if the clock was set back since.
+        waited = self._stopwatch.seconds(record.id, "cancel", asked_at)
+        overdue = max(waited, time.time() - asked_at) - self.cancel_grace
         if overdue < TERMINATE_AFTER_SECONDS:
             return
         # Read again: a worker that has just ended its job may be starting the next one.
@@ -231,9 +263,9 @@ class LocalEngine:
                 return  # the others may start when the machine has recovered
             # The worker registers itself, too; the order does not matter. Registered now, its
             # death is noticed even if it dies before it can do so.
-            with contextlib.suppress(psutil.Error):
-                created = psutil.Process(pid).create_time()
-                self.store.register_worker(record.id, token, pid, created, HOST)
+            worker = ProcessId.of(pid)
+            if worker is not None:
+                self.store.register_worker(record.id, token, worker)
             self.prepare()
 
     def _spawn(self, record: JobRecord, token: str) -> int:
@@ -327,43 +359,12 @@ def is_alive(process: ProcessId) -> bool:
         status = psutil.Process(process.pid).status()
     except psutil.NoSuchProcess:
         return False
-    return _is_same(process) and status not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
-
-
-def _is_same(process: ProcessId) -> bool:
-    """Return whether the process with this number is still the same one."""
-    try:
-        created = psutil.Process(process.pid).create_time()
-    except psutil.NoSuchProcess:
-        return False
-    return abs(created - process.created) < CLOCK_TOLERANCE_SECONDS
-
-
-def _why_dead(record: JobRecord) -> str | None:
-    """Return why a job that should run does not, in a sentence; None if it runs."""
-    worker, starter = record.worker, record.starter
-    if worker is None:
-        since_start = time.time() - (record.started_at or record.queued_at)
-        if starter is not None and starter.host == HOST and not is_alive(starter):
-            return "The worker did not start: the process that was about to start it ended."
-        if since_start > START_SECONDS:
-            return f"The worker did not start within {duration(START_SECONDS)}."
-        return None
-    if worker.host == HOST:
-        if is_alive(worker):
-            return None
-        if record.cancel_requested_at is not None:
-            return "The job did not stop by itself and was ended."
-        return "The worker process ended without a result: it was killed, or out of memory."
-    silence = time.time() - (record.heartbeat_at or record.queued_at)
-    if silence > SILENCE_SECONDS:
-        return f"The worker on {worker.host} has not reported for {duration(silence)}."
-    return None
+    return process.exists() and status not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 
 
 def _end_orphans(worker: ProcessId) -> None:
     """End processes that a dead worker started: they might still write into the job's folder."""
-    if psutil.pid_exists(worker.pid) and not _is_same(worker):
+    if psutil.pid_exists(worker.pid) and not worker.exists():
         return  # another process has its number now, so its group is empty
     with contextlib.suppress(ProcessLookupError, PermissionError):
         signal_group(worker.pid)

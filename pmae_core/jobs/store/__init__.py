@@ -1,5 +1,6 @@
 """The store of jobs: the queue that engines and workers use, and the archive that people read."""
 
+from pmae_core.jobs.processes import ProcessId
 from pmae_core.jobs.store.archive import JobArchive
 from pmae_core.jobs.store.queue import RESUMABLE, JobQueue
 from pmae_core.jobs.store.records import (
@@ -11,7 +12,6 @@ from pmae_core.jobs.store.records import (
     JobListing,
     JobProgress,
     JobRecord,
-    ProcessId,
     StaleClaimError,
 )
 from pmae_core.jobs.store.recovery import Restoration

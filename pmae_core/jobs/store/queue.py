@@ -12,6 +12,7 @@ from typing import Any
 from pmae_core.errors import JobError
 from pmae_core.jobs.params import JobKind
 from pmae_core.jobs.paths import new_job_id
+from pmae_core.jobs.processes import ProcessId
 from pmae_core.jobs.spec import JobSpec, JobState
 from pmae_core.jobs.store import rows
 from pmae_core.jobs.store.folders import JobLabels, write_documents
@@ -21,7 +22,6 @@ from pmae_core.jobs.store.records import (
     Heartbeat,
     JobProgress,
     JobRecord,
-    ProcessId,
     StaleClaimError,
 )
 
@@ -156,14 +156,13 @@ class JobQueue(StorePart):
             return row
         return row if threads + row["threads"] <= thread_limit else None
 
-    def register_worker(self, job_id: str, token: str, pid: int, created: float, host: str) -> bool:
+    def register_worker(self, job_id: str, token: str, worker: ProcessId) -> bool:
         """Note which process runs the job; False if it must not, and has to exit at once."""
-        worker = rows.to_text(asdict(ProcessId(pid, created, host)))
         with self._database.writing() as connection:
             changed = connection.execute(
                 "UPDATE jobs SET worker = ?, heartbeat_at = ? "
                 "WHERE id = ? AND token = ? AND state = ? AND worker IS NULL",
-                (worker, time.time(), job_id, token, JobState.RUNNING),
+                (rows.to_text(asdict(worker)), time.time(), job_id, token, JobState.RUNNING),
             )
         return changed.rowcount == 1
 

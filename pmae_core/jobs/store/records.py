@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import socket
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 from pmae_core.errors import JobError
 from pmae_core.jobs.params import JobKind
 from pmae_core.jobs.paths import JobPaths
+from pmae_core.jobs.processes import ProcessId
 from pmae_core.jobs.spec import JobSpec, JobState
 
 DAMAGED_EVENT = "damaged"  # kind of an event whose data cannot be read
@@ -19,22 +18,6 @@ DAMAGED_EVENT = "damaged"  # kind of an event whose data cannot be read
 
 class StaleClaimError(JobError):
     """The process does not hold the current claim on the job."""
-
-
-@dataclass(frozen=True)
-class ProcessId:
-    """A process of a machine; its time of creation differs from a later one's with the same pid."""
-
-    pid: int
-    created: float
-    host: str
-
-    @classmethod
-    def current(cls) -> ProcessId:
-        """Return the calling process."""
-        import psutil
-
-        return cls(os.getpid(), psutil.Process().create_time(), socket.gethostname())
 
 
 @dataclass(frozen=True)

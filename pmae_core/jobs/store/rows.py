@@ -16,6 +16,7 @@ from pmae_core.documents import collected
 from pmae_core.errors import JobError
 from pmae_core.jobs.params import JobKind, is_job_id
 from pmae_core.jobs.paths import JobPaths
+from pmae_core.jobs.processes import ProcessId
 from pmae_core.jobs.spec import JobSpec, JobState
 from pmae_core.jobs.store.folders import JobLabels
 from pmae_core.jobs.store.records import (
@@ -24,7 +25,6 @@ from pmae_core.jobs.store.records import (
     JobEvent,
     JobProgress,
     JobRecord,
-    ProcessId,
     read_spec,
 )
 from pmae_core.storage.json_values import without_nan
@@ -156,6 +156,9 @@ _COLUMN_WORDS = {
 }
 
 
+_Process = Annotated[dict[str, Any], AfterValidator(ProcessId.from_dict)]
+
+
 class _Row(BaseModel):
     """A row of the table of jobs, as far as records are made of it; other columns are ignored."""
 
@@ -178,8 +181,8 @@ class _Row(BaseModel):
     heartbeat_at: float | None
     cancel_requested_at: float | None
     memory_mb: float | None
-    starter: Json[ProcessId] | None
-    worker: Json[ProcessId] | None
+    starter: Json[_Process] | None
+    worker: Json[_Process] | None
     progress: Json[JobProgress] | None
     error: str | None
     estimate: Json[dict[str, Any]] | None

@@ -29,8 +29,16 @@ from pmae_core.jobs.worker.reporter import FOLDER_DELETED, Reporter, retry_while
 from pmae_core.jobs.worker.results import MODEL_FILE
 from pmae_core.jobs.worker.run import run_job
 from pmae_core.storage.checksums import checked
+from pmae_core.storage.disk_trouble import DiskTrouble, disk_trouble
 
 ALONE_SECONDS = 60.0
+# A job that is done waits so long for room to say so. After that it counts as interrupted.
+FINISH_SECONDS = 600.0
+DISK_TROUBLE = {
+    DiskTrouble.FULL: "The disk is full. Free up space, then resume the job.",
+    DiskTrouble.NOT_WRITABLE: "The job may not write to its folder. Make it writable, then resume "
+    "the job.",
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,8 +53,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     # Removed from the environment, so that nothing the job starts can use it.
     token = os.environ.pop(TOKEN_VARIABLE, "")
-    store = JobStore(options.home)
-    if not _holds_claim(store, options.job, token):
+    # The disk may be full just now.
+    store = retry_while_busy(lambda: JobStore(options.home))
+    if not retry_while_busy(lambda: _holds_claim(store, options.job, token)):
         print("This worker does not hold the claim on the job. It ends.", flush=True)
         return 1
     record = store.job(options.job)
@@ -76,7 +85,9 @@ def main(arguments: list[str] | None = None) -> int:
     if end["state"] is not JobState.CANCELLED and not folder.is_there():
         end = {"state": JobState.FAILED, "error": FOLDER_DELETED}
     reporter.stop()
-    has_ended = retry_while_busy(lambda: store.finish(record.id, token, **end))
+    has_ended = retry_while_busy(
+        lambda: store.finish(record.id, token, **end), seconds=FINISH_SECONDS
+    )
     print(
         f"Ended: {end['state']}." if has_ended else "Another process ended it before.", flush=True
     )
@@ -97,7 +108,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
 def _holds_claim(store: JobStore, job_id: str, token: str) -> bool:
     """Return whether this process may run the job under this claim."""
     me = ProcessId.current()
-    if store.register_worker(job_id, token, me.pid, me.created, me.host):
+    if store.register_worker(job_id, token, me):
         return True
     # The process that started this one may have registered it before.
     record = store.job(job_id)
@@ -136,8 +147,15 @@ def _run(
         return {"state": JobState.FAILED, "error": why}
     except Exception as error:
         traceback.print_exc()
-        why = f"The job failed: {type(error).__name__}: {error}. Its log has the details."
-        return {"state": JobState.FAILED, "error": why}
+        return {"state": JobState.FAILED, "error": _why_failed(error)}
+
+
+def _why_failed(error: Exception) -> str:
+    """Return what to tell the user about an error that was not raised on purpose."""
+    trouble = disk_trouble(error) if isinstance(error, OSError) else DiskTrouble.OTHER
+    return DISK_TROUBLE.get(
+        trouble, f"The job failed: {type(error).__name__}: {error}. Its log has the details."
+    )
 
 
 def _context(store: JobStore, record: JobRecord, reporter: Reporter) -> JobContext:

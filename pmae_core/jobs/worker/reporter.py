@@ -141,13 +141,12 @@ class Reporter:
                 if now >= next_supervision:
                     self.supervise()
                     next_supervision = time.monotonic() + SUPERVISE_SECONDS
-        except StaleClaimError:
-            print("Another worker has this job now. This one ends.", flush=True)
-            end_own_group()
-        except BaseException:
-            # Work without reports is of no use; the job can be resumed.
-            traceback.print_exc()
-            end_own_group()
+        except BaseException as error:
+            # Work without a claim or without reports is of no use; the job can be resumed.
+            try:
+                _log_end(error)
+            finally:
+                end_own_group()
 
     def _write_events(self) -> None:
         with self._lock:
@@ -195,6 +194,13 @@ class Reporter:
             self._supervising.acquire()
             self._supervise_or_log()
             end_own_group()
+
+
+def _log_end(error: BaseException) -> None:
+    if isinstance(error, StaleClaimError):
+        print("Another worker has this job now. This one ends.", flush=True)
+    else:
+        traceback.print_exception(error)
 
 
 def _memory_of_children(process: psutil.Process) -> float:

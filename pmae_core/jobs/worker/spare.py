@@ -19,6 +19,7 @@ import sys
 from pmae_core.jobs.engines.local import TOKEN_VARIABLE
 from pmae_core.jobs.engines.spare import LISTEN_LONGER_SECONDS, READY, Handover
 from pmae_core.jobs.worker import process
+from pmae_core.jobs.worker.log import STDERR, STDOUT, print_as_far_as_possible
 
 WORK_MODULES = (
     "pmae_core.evaluation",
@@ -26,7 +27,7 @@ WORK_MODULES = (
     "pmae_core.jobs.cost",
     "pmae_core.jobs.worker.consequences",
 )
-STDIN, STDOUT, STDERR = 0, 1, 2
+STDIN = 0
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -78,6 +79,7 @@ def _become_worker(job: Handover) -> None:
         os.dup2(nothing.fileno(), STDIN)
         os.dup2(log.fileno(), STDOUT)
         os.dup2(log.fileno(), STDERR)
+    print_as_far_as_possible()
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 """Arrays and JSON in one safetensors file."""
 
+import errno
 import json
 
 import numpy as np
 import pytest
+from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 from pmae_core.errors import DamagedFileError
@@ -154,3 +156,16 @@ def test_another_format_version_is_refused(tmp_path, monkeypatch):
 def test_no_file_is_no_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_arrays(tmp_path / "absent")
+
+
+def test_a_full_disk_is_told_as_by_python_itself(tmp_path, monkeypatch):
+    def full(*arguments, **metadata):
+        raise SafetensorError("I/O error: No space left on device (os error 28)")
+
+    write_arrays(tmp_path / "file", {"a": {"b": np.zeros(3)}}, {})
+    before = (tmp_path / "file").read_bytes()
+    monkeypatch.setattr("pmae_core.storage.arrays.save_file", full)
+    with pytest.raises(OSError, match="No space left") as raised:
+        write_arrays(tmp_path / "file", {"a": {"b": np.ones(3)}}, {})
+    assert raised.value.errno == errno.ENOSPC
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", before)]

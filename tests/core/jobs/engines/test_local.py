@@ -5,6 +5,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -16,6 +18,8 @@ from pmae_core.jobs.engines.gpus import reserve_gpus, visible_gpus
 from tests.support.paths import ROOT
 from tests.support.shell_engine import ShellEngine
 from tests.support.waiting import eventually
+
+ELSEWHERE = ProcessId(1, "boot 1", "elsewhere")
 
 
 @pytest.fixture
@@ -149,8 +153,8 @@ def test_what_a_killed_worker_started_is_ended_before_the_job_can_be_resumed(eng
 def test_a_number_that_another_process_has_now_is_neither_alive_nor_ended(engine, store, spec):
     record, token = claimed(store, spec)
     stranger = subprocess.Popen(["sleep", "300"], start_new_session=True)
-    created = psutil.Process(stranger.pid).create_time()
-    store.register_worker(record.id, token, stranger.pid, created - 1000, local.HOST)
+    former = replace(ProcessId.of(stranger.pid), birth=ProcessId.current().birth)
+    store.register_worker(record.id, token, former)
     engine.supervise()
     assert store.job(record.id).state is JobState.INTERRUPTED
     assert stranger.poll() is None
@@ -169,15 +173,14 @@ def claimed(store, spec, owner=None):
 
 def test_a_job_whose_starter_died_before_its_worker_was_there(engine, store, spec):
     dead = subprocess.Popen(["true"])
-    owner = ProcessId(dead.pid, psutil.Process(dead.pid).create_time(), local.HOST)
+    owner = ProcessId.of(dead.pid)
     dead.wait()
     record, token = claimed(store, spec, owner)
     engine.supervise()
     assert store.job(record.id).state is JobState.INTERRUPTED
     assert "did not start" in store.job(record.id).error
     # A worker that comes too late is turned away.
-    me = ProcessId.current()
-    assert not store.register_worker(record.id, token, me.pid, me.created, me.host)
+    assert not store.register_worker(record.id, token, ProcessId.current())
 
 
 def test_a_job_whose_worker_does_not_come(engine, store, spec, monkeypatch):
@@ -191,13 +194,61 @@ def test_a_job_whose_worker_does_not_come(engine, store, spec, monkeypatch):
 
 def test_a_worker_of_another_machine_is_judged_by_its_silence(engine, store, spec, monkeypatch):
     record, token = claimed(store, spec)
-    store.register_worker(record.id, token, 1, 0.0, "elsewhere")
+    store.register_worker(record.id, token, ELSEWHERE)
     engine.supervise()
     assert store.job(record.id).state is JobState.RUNNING
     monkeypatch.setattr(local, "SILENCE_SECONDS", 0.0)
     engine.supervise()
     assert store.job(record.id).state is JobState.INTERRUPTED
     assert "elsewhere" in store.job(record.id).error
+
+
+def set_clock(monkeypatch, seconds):
+    """Let this process see what it would see if the clock of the machine were set."""
+    clock, created = time.time, psutil.Process.create_time
+    monkeypatch.setattr(time, "time", lambda: clock() + seconds)
+    # On Linux psutil counts from the time of the boot, which moves along.
+    monkeypatch.setattr(psutil.Process, "create_time", lambda self: created(self) + seconds)
+
+
+@pytest.mark.parametrize("seconds", [3.0, -3.0, 7200.0, -7200.0])
+def test_setting_the_clock_interrupts_no_job(engine, store, spec, monkeypatch, seconds):
+    here = engine.submit(spec)
+    starting, _ = claimed(store, spec)
+    there, token = claimed(store, spec)
+    store.register_worker(there.id, token, ELSEWHERE)
+    set_clock(monkeypatch, seconds)
+    engine.supervise()
+    engine.supervise()
+    assert states(store, [here, starting, there]) == ["running"] * 3
+
+
+def test_a_clock_set_back_does_not_protect_a_worker_that_will_not_stop(
+    engine, store, spec, monkeypatch
+):
+    monkeypatch.setattr(local, "TERMINATE_AFTER_SECONDS", 0.1)
+    monkeypatch.setattr(local, "KILL_AFTER_SECONDS", 0.2)
+    engine.line = "trap '' TERM; while true; do sleep 1; done"
+    record = engine.submit(spec)
+    engine.cancel(record.id)
+    set_clock(monkeypatch, -7200.0)
+    assert engine.wait(record.id, timeout=20).state is JobState.CANCELLED
+
+
+def test_a_worker_silent_for_days_needs_no_watching(engine, store, spec, monkeypatch):
+    record, token = claimed(store, spec)
+    store.register_worker(record.id, token, ELSEWHERE)
+    set_clock(monkeypatch, 2 * 86400.0)
+    engine.supervise()
+    assert "has not reported for 2 days" in store.job(record.id).error
+
+
+def test_a_job_of_an_earlier_release_is_known_by_its_time_of_creation(engine, store, spec):
+    record = engine.submit(spec)
+    created = psutil.Process(record.worker.pid).create_time()
+    assert local.is_alive(
+        ProcessId.from_dict({"pid": record.worker.pid, "created": created, "host": local.HOST})
+    )
 
 
 def test_a_worker_that_cannot_be_started(store, spec):

@@ -125,14 +125,29 @@ def test_a_job_that_waits_for_threads_does_not(store, spec):
     assert store.queue_position(small) == 1
 
 
+def worker(pid):
+    return ProcessId(pid, "boot 1", "here")
+
+
 def test_only_one_worker_registers_for_a_claim(store, spec):
     job_id = store.submit(spec).id
-    assert not store.register_worker(job_id, "", 10, 1.0, "here")
+    assert not store.register_worker(job_id, "", worker(10))
     _, token = claim(store)
-    assert not store.register_worker(job_id, "another token", 10, 1.0, "here")
-    assert store.register_worker(job_id, token, 10, 1.0, "here")
-    assert not store.register_worker(job_id, token, 11, 1.0, "here")
-    assert store.job(job_id).worker == ProcessId(10, 1.0, "here")
+    assert not store.register_worker(job_id, "another token", worker(10))
+    assert store.register_worker(job_id, token, worker(10))
+    assert not store.register_worker(job_id, token, worker(11))
+    assert store.job(job_id).worker == worker(10)
+
+
+def test_a_job_that_an_earlier_release_started_can_be_read(store, spec):
+    """It stored the time at which the worker was created."""
+    job_id = store.submit(spec).id
+    _, token = claim(store)
+    store.register_worker(job_id, token, worker(10))
+    with store._database.writing() as connection:
+        connection.execute('UPDATE jobs SET worker = \'{"pid": 7, "created": 1.5, "host": "h"}\'')
+    stored = store.job(job_id).worker
+    assert (stored.pid, stored.host, stored.exists()) == (7, "h", False)
 
 
 def test_a_heartbeat_returns_whether_to_go_on(store, spec):
@@ -223,7 +238,7 @@ def test_a_worker_that_dies_after_a_cancel_request_has_cancelled(store, spec):
 def test_resume_queues_again_with_a_new_claim(store, spec, state):
     job_id = store.submit(spec).id
     _, old = claim(store)
-    store.register_worker(job_id, old, 10, 1.0, "here")
+    store.register_worker(job_id, old, worker(10))
     if state is JobState.CANCELLED:
         store.request_cancel(job_id)
     if state is JobState.INTERRUPTED:
@@ -244,10 +259,10 @@ def test_resume_queues_again_with_a_new_claim(store, spec, state):
     record, new = claim(store)
     assert (record.id, record.attempt) == (job_id, 2)
     assert new != old
-    assert not store.register_worker(job_id, old, 10, 1.0, "here")
+    assert not store.register_worker(job_id, old, worker(10))
     assert not store.heartbeat(job_id, old).holds_claim
     assert not store.finish(job_id, old, JobState.SUCCEEDED)
-    assert store.register_worker(job_id, new, 12, 1.0, "here")
+    assert store.register_worker(job_id, new, worker(12))
     assert kept.is_dir()
 
 

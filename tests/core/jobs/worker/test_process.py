@@ -1,5 +1,6 @@
 """The process that runs a job: its voice, its end, and its end by force."""
 
+import errno
 import fcntl
 import os
 import shutil
@@ -13,9 +14,10 @@ import psutil
 import pytest
 
 from pmae_core.errors import JobError
-from pmae_core.jobs import JobSpec, JobState, ProcessId
+from pmae_core.jobs import JobSpec, JobState, JobStore, ProcessId
 from pmae_core.jobs.engines import LocalEngine
 from pmae_core.jobs.engines.local import TOKEN_VARIABLE
+from pmae_core.jobs.store.database import DATABASE_FAILED
 from pmae_core.jobs.worker import process as worker
 from pmae_core.jobs.worker import reporter
 from pmae_core.jobs.worker.results import read_frame
@@ -116,6 +118,45 @@ def test_a_job_that_breaks_says_so_and_leaves_the_traceback_to_the_log(
     assert 'raise RuntimeError("cracked")' in capfd.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        (errno.ENOSPC, "The disk is full. Free up space, then resume the job."),
+        (
+            errno.EROFS,
+            "The job may not write to its folder. Make it writable, then resume the job.",
+        ),
+        (
+            errno.EIO,
+            "The job failed: OSError: [Errno 5] Input/output error. Its log has the details.",
+        ),
+    ],
+)
+def test_a_job_that_the_disk_ends_says_what_to_do(store, spec, monkeypatch, number, sentence):
+    def broken(spec, context):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(worker, "run_job", broken)
+    _, record = run_here(store, spec, monkeypatch)
+    assert (record.state, record.error) == (JobState.FAILED, sentence)
+    assert store.resume(record.id).state is JobState.QUEUED
+
+
+def test_the_end_of_a_job_is_noted_when_there_is_room_again(store, spec, monkeypatch):
+    finish, refused = JobStore.finish, []
+
+    def full_at_first(*arguments, **end):
+        if len(refused) < 2:
+            refused.append(1)
+            raise JobError("database or disk is full", code=DATABASE_FAILED)
+        return finish(*arguments, **end)
+
+    monkeypatch.setattr(JobStore, "finish", full_at_first)
+    _, record = run_here(store, spec, monkeypatch)
+    assert len(refused) == 2
+    assert record.state is JobState.SUCCEEDED
+
+
 @pytest.mark.parametrize("made_again", [False, True])
 def test_a_job_whose_folder_was_deleted_fails_however_it_went_on(
     store, spec, monkeypatch, made_again
@@ -171,7 +212,7 @@ def test_a_worker_without_the_claim_ends_at_once(store, spec, monkeypatch):
         monkeypatch.setenv(TOKEN_VARIABLE, wrong)
         assert worker.main([f"--home={store.home}", f"--job={record.id}"]) == 1
     # The claim is right, but another process came first.
-    store.register_worker(record.id, token, 1, 0.0, "elsewhere")
+    store.register_worker(record.id, token, ProcessId(1, "boot 1", "elsewhere"))
     monkeypatch.setenv(TOKEN_VARIABLE, token)
     assert worker.main([f"--home={store.home}", f"--job={record.id}"]) == 1
     assert store.job(record.id).state is JobState.RUNNING

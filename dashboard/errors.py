@@ -1,4 +1,8 @@
-"""What a reader sees when something fails: a sentence and what to do, never a traceback."""
+"""What a reader sees when something fails: a sentence and what to do, never a traceback.
+
+This is the one boundary for errors of pages: whatever a page draws is inside :func:`shown_errors`,
+and whatever a callback does is inside :func:`calm`.
+"""
 
 import functools
 import logging
@@ -8,9 +12,11 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from dashboard.keys import without_keys
 from dashboard.state.notices import notify
 from dashboard.text import plain
 from pmae_core.errors import PMAEError
+from pmae_core.storage.disk_trouble import DiskTrouble, disk_trouble
 
 _log = logging.getLogger(__name__)
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -19,6 +25,21 @@ OUR_MISTAKE = (
     "This part of the page failed. Your table and settings are safe. "
     "Reload the page; if it happens again, open another table or undo your last change."
 )
+DISK_TROUBLE = {
+    DiskTrouble.FULL: (
+        "The disk of the computer that runs this app is full. What was saved before is "
+        "unchanged, but new changes cannot be saved. Free up space there, then try again."
+    ),
+    DiskTrouble.NOT_WRITABLE: (
+        "The folder in which this app keeps its files is read-only or closed to it. What was saved "
+        "before is unchanged, but new changes cannot be saved. Make the folder writable, then "
+        "try again."
+    ),
+    DiskTrouble.OTHER: (
+        "A file could not be read or written, so this part of the page failed. Reload the page; "
+        "if it happens again, check the disk of the computer that runs this app."
+    ),
+}
 NO_MEMORY = (
     "There is not enough memory. Your table and settings are safe. "
     "Use fewer rows or columns, or run this on a larger computer."
@@ -61,6 +82,16 @@ def calm(callback: Function) -> Function:
 def sentence_of(error: Exception) -> str:
     """Return what to tell the reader, as Markdown; what we did not expect goes to the log."""
     if isinstance(error, PMAEError):
-        return plain(error)
+        return plain(without_keys(str(error)))
+    if isinstance(error, OSError):
+        return _sentence_on_disk(error)
     _log.error("A page failed.", exc_info=error)
     return NO_MEMORY if isinstance(error, MemoryError) else OUR_MISTAKE
+
+
+def _sentence_on_disk(error: OSError) -> str:
+    trouble = disk_trouble(error)
+    # A traceback tells nothing more about a disk that is full or may not be written.
+    unexpected = trouble is DiskTrouble.OTHER
+    _log.error("A page failed: %s.", error.strerror, exc_info=error if unexpected else None)
+    return DISK_TROUBLE[trouble]
