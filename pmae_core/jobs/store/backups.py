@@ -41,7 +41,7 @@ def make_backup(paths: JobPaths, day: str) -> None:
     path = paths.backups / f"jobs-{day}.sqlite"
     paths.backups.mkdir(mode=0o700, exist_ok=True)
     _remove_leftovers(paths.backups)
-    with replacing(path) as unfinished:
+    with replacing(path, lasting=True) as unfinished:
         with (
             closing(sqlite3.connect(f"{paths.database.as_uri()}?mode=rw", uri=True)) as source,
             closing(sqlite3.connect(unfinished)) as copy,

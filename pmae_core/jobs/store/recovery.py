@@ -119,7 +119,7 @@ def restore(paths: JobPaths) -> None:
         why = find_damage(paths)
         if why is None:
             return  # another process was faster
-        with replacing(paths.database) as unfinished:
+        with replacing(paths.database, lasting=True) as unfinished:
             backup = next((one for one in all_backups(paths) if is_sound(one)), None)
             if backup is not None:
                 shutil.copyfile(backup, unfinished)
