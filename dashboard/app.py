@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard.classroom.addresses import CLASS_PARAMETER, HANDOUT_PARAMETER
 from dashboard.components.paper import prepare_paper
-from dashboard.shell import access
+from dashboard.shell import access, collection
 from dashboard.shell.header import show_header
 from dashboard.state import links, session
 from dashboard.widgets.errors import shown_errors
@@ -48,6 +48,7 @@ def main() -> None:
     st.logo((HERE / "shell" / "logo.svg").read_text(encoding="utf-8"), size="large")
     st.html(HERE / "shell" / "style.css")
     with shown_errors():
+        collection.keep_collecting()
         if access.admitted():
             show_studio()
 
