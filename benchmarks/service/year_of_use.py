@@ -81,7 +81,7 @@ def work(year: Year, workspace: Workspace) -> None:
     table = year.sample if is_sample else a_table(year.random.getrandbits(32))
     content = table.to_csv(index=False).encode()
     uploads.receive(workspace, io.BytesIO(content), "table.csv")
-    uploads.open_upload(workspace)
+    workspace.save_table(table, name="table.csv", source="a visitor")
     workspace.update("masking", a=year.random.random())
     state = year.random.choice([JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED])
     run(year.store, workspace, state)

@@ -70,16 +70,16 @@ def delete_everything(workspace: Workspace) -> Deletion:
     n_classes = delete_classes(workspace)
     n_tables = len(workspace.recent_tables())
     workspace.delete()
-    has_traces = store_exists() and not _compacted()
+    has_traces = store_exists() and not _erased_traces(workspace)
     # What was computed from the tables is in memory, among that of all visitors.
     st.cache_data.clear()
     st.cache_resource.clear()
     return Deletion(n_tables, n_runs, n_classes, has_traces)
 
 
-def _compacted() -> bool:
+def _erased_traces(workspace: Workspace) -> bool:
     try:
-        runs.store().compact()
+        runs.store().erase_traces(workspace.id)
     except JobError:
         return False
     return True

@@ -21,7 +21,7 @@ from pmae_core.words import count
 MEGABYTE = 1_000_000
 HOME_MEASURED_SECONDS = 60
 # What the server keeps for its users; samples that were downloaded are its own.
-KEPT_FOR_USERS = ("workspaces", "jobs", "tables", "classes", "jobs.sqlite")
+KEPT_FOR_USERS = ("workspaces", "jobs", "tables", "classes", "backups", "jobs.sqlite")
 
 _OWN = 'Remove runs that you no longer need under "Your storage" on the Data page'
 _SERVER = "ask those who run this server for more room"
@@ -57,11 +57,11 @@ class Quota:
         return number or float("inf")
 
 
-WORKSPACE_MEGABYTES = Quota("PMAE_WORKSPACE_MEGABYTES", 4_000)
+WORKSPACE_MEGABYTES = Quota("PMAE_WORKSPACE_MB", 4_000)
 WORKSPACE_RUNS = Quota("PMAE_WORKSPACE_RUNS", 500)
-ALL_MEGABYTES = Quota("PMAE_ALL_MEGABYTES", 50_000)
-ALL_RUNS = Quota("PMAE_ALL_RUNS", 20_000)
-UPLOADS_MEGABYTES = Quota("PMAE_UPLOADS_MEGABYTES", 2_000)
+TOTAL_MEGABYTES = Quota("PMAE_TOTAL_MB", 50_000)
+TOTAL_RUNS = Quota("PMAE_TOTAL_RUNS", 20_000)
+UPLOAD_MEGABYTES = Quota("PMAE_UPLOAD_HELD_MB", 2_000)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def check_run(workspace: Workspace) -> None:
         raise QuotaError(
             f"You have {count(taken.n_runs, 'run')}; the limit is {most:,.0f}. {_OWN}."
         )
-    most = ALL_RUNS.limit()
+    most = TOTAL_RUNS.limit()
     if store_exists() and store().count() >= most:
         raise QuotaError(
             f"This server has {count(store().count(), 'run')}; the limit is {most:,.0f}. "
@@ -112,7 +112,7 @@ def check_upload(workspace: Workspace, n_bytes: int) -> None:
     QuotaError
         A sentence that names the limit and says what to do.
     """
-    held, most = _megabytes_held(), UPLOADS_MEGABYTES.limit()
+    held, most = _megabytes_held(), UPLOAD_MEGABYTES.limit()
     if held > most:
         raise QuotaError(
             f"This server holds {held:,.0f} MB of uploads in memory; the limit is "
@@ -131,8 +131,8 @@ def _check_room(taken: Usage, more: float, to_do: str) -> None:
             f"Your workspace takes {taken.megabytes:,.0f} MB; the limit is {most:,.0f} MB, which "
             f"leaves too little room to {to_do}. {_OWN}."
         )
-    most = ALL_MEGABYTES.limit()
-    if _megabytes_of_all(str(pmae_home())) + more > most:
+    most = TOTAL_MEGABYTES.limit()
+    if _megabytes_in_all(str(pmae_home())) + more > most:
         raise QuotaError(
             f"The tables and runs of all visitors have reached the limit of {most:,.0f} MB, which "
             f"leaves too little room to {to_do}. {_OWN}, or {_SERVER}."
@@ -140,7 +140,7 @@ def _check_room(taken: Usage, more: float, to_do: str) -> None:
 
 
 @st.cache_data(ttl=HOME_MEASURED_SECONDS, max_entries=4, show_spinner=False)
-def _megabytes_of_all(home: str) -> float:
+def _megabytes_in_all(home: str) -> float:
     """Measure what the server keeps for all users; a large home takes a second, so not always."""
     return sum(bytes_of(Path(home) / name) for name in KEPT_FOR_USERS) / MEGABYTE
 

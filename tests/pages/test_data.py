@@ -770,7 +770,7 @@ def test_the_storage_is_measured_when_somebody_asks(open_page, fill, patients, m
     fill(patients)
     app = open_page(PAGE)
     assert "on this server" not in words(app)
-    monkeypatch.setenv("PMAE_WORKSPACE_MEGABYTES", "100")
+    monkeypatch.setenv("PMAE_WORKSPACE_MB", "100")
 
     app = open_storage(app)
 
@@ -780,7 +780,7 @@ def test_the_storage_is_measured_when_somebody_asks(open_page, fill, patients, m
 
 def test_without_limits_none_is_named(open_page, fill, patients, monkeypatch):
     fill(patients)
-    for variable in ("PMAE_WORKSPACE_MEGABYTES", "PMAE_WORKSPACE_RUNS", "PMAE_WORKSPACE_DAYS"):
+    for variable in ("PMAE_WORKSPACE_MB", "PMAE_WORKSPACE_RUNS", "PMAE_WORKSPACE_DAYS"):
         monkeypatch.setenv(variable, "0")
 
     said = words(open_storage(open_page(PAGE)))
@@ -839,7 +839,7 @@ def test_an_upload_beyond_the_limit_is_refused_and_the_table_stays(
     open_page, fill, patients, monkeypatch
 ):
     own = fill(patients, name="mine.csv")
-    monkeypatch.setenv("PMAE_WORKSPACE_MEGABYTES", "0.000001")
+    monkeypatch.setenv("PMAE_WORKSPACE_MB", "0.000001")
 
     app = upload(open_page(PAGE), "more.csv", b"a,b\n1,2\n")
 

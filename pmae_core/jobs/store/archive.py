@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
 from collections.abc import Collection, Iterable
 
 from pmae_core.errors import JobError
-from pmae_core.jobs.params import JobKind
+from pmae_core.jobs.params import JobKind, is_job_id
 from pmae_core.jobs.spec import JobState
 from pmae_core.jobs.store import retention, rows
+from pmae_core.jobs.store.copies import erase_from_copies
 from pmae_core.jobs.store.part import StorePart
 from pmae_core.jobs.store.records import GarbageReport, JobEvent, JobRecord, ProcessId
-from pmae_core.storage.disk import bytes_of, remove_path
+from pmae_core.storage.digests import is_digest
+from pmae_core.storage.disk import bytes_of
 from pmae_core.storage.tables import TableStore
 
 _PREFIX = re.compile("[0-9a-f]{1,32}")
@@ -99,7 +102,7 @@ class JobArchive(StorePart):
                     "Cancel that job or let it end first."
                 )
             connection.execute("DELETE FROM jobs WHERE id = ?", (job_id,))
-        remove_path(folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
     # Clean-ups
 
@@ -180,7 +183,7 @@ class JobArchive(StorePart):
                 "SELECT worker FROM jobs WHERE workspace = ? AND state = ? AND worker IS NOT NULL",
                 (workspace, JobState.RUNNING),
             )
-            workers = [ProcessId(**json.loads(row["worker"])) for row in running]
+            workers = [worker for row in running if (worker := _process(row["worker"]))]
             known = retention.known_tables(connection)
             ids = retention.forget_workspaces(connection, [workspace])
             files = TableStore(self.paths.tables)
@@ -197,17 +200,28 @@ class JobArchive(StorePart):
         """
         with self._database.reading() as connection:
             jobs = connection.execute("SELECT id FROM jobs WHERE workspace = ?", (workspace,))
-            ids = [row["id"] for row in jobs]
+            ids = [row["id"] for row in jobs if is_job_id(row["id"])]
             tables = connection.execute(
                 "SELECT digest FROM tables WHERE workspace = ?", (workspace,)
             )
-            digests = [row["digest"] for row in tables]
+            digests = [row["digest"] for row in tables if is_digest(row["digest"])]
         files = TableStore(self.paths.tables)
         paths = (*map(self.paths.job, ids), *map(files.path, digests))
         return sum(map(bytes_of, paths))
 
+    def erase_traces(self, workspace: str) -> None:
+        """Leave nothing of a forgotten workspace: not in the database's file, log or backups.
+
+        Raises
+        ------
+        JobError
+            If other processes use the database all the time.
+        """
+        erase_from_copies(self.home, workspace)
+        self.compact()
+
     def compact(self) -> None:
-        """Write the database anew, so that nothing of removed jobs is left in its file.
+        """Write the database anew, without the room that removed jobs took.
 
         Raises
         ------
@@ -219,3 +233,11 @@ class JobArchive(StorePart):
     def is_sparse(self) -> bool:
         """Return whether much of the database's file is unused, so that compacting it pays."""
         return self._database.unused_share() > retention.MOST_UNUSED
+
+
+def _process(text: str) -> ProcessId | None:
+    """Return a process as it was noted; None if that is damaged."""
+    try:
+        return ProcessId(**json.loads(text))
+    except (TypeError, ValueError):
+        return None

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pmae_core.jobs.params import is_job_id
 from pmae_core.jobs.paths import JobPaths
 from pmae_core.jobs.spec import JobState
 from pmae_core.jobs.store.records import GarbageReport
@@ -73,19 +74,24 @@ def last_uses(connection: sqlite3.Connection, days: float, now: float) -> dict[s
         f"THEN min(?, {_LAST_SIGN} + ?) ELSE {_LAST_SIGN} END) FROM jobs GROUP BY workspace",
         (now, (PATIENCE - 1) * days * 86400),
     )
-    tables = connection.execute("SELECT workspace, max(put_at) FROM tables GROUP BY workspace")
+    tables = connection.execute(
+        "SELECT workspace, max(CAST(put_at AS REAL)) FROM tables GROUP BY workspace"
+    )
     uses: dict[str, float] = {}
     for workspace, used_at in (*jobs, *tables):
-        uses[workspace] = max(used_at, uses.get(workspace, 0.0))
+        uses[workspace] = max(float(used_at), uses.get(workspace, 0.0))
     return uses
 
 
 def forget_workspaces(connection: sqlite3.Connection, workspaces: Iterable[str]) -> list[str]:
-    """Remove the rows of all jobs and tables of some workspaces; return the ids of the jobs."""
+    """Remove the rows of all jobs and tables of some workspaces; return the ids of the jobs.
+
+    An id that is damaged names no folder and is left out.
+    """
     jobs: list[str] = []
     for workspace in workspaces:
         owned = connection.execute("SELECT id FROM jobs WHERE workspace = ?", (workspace,))
-        jobs.extend(row["id"] for row in owned)
+        jobs.extend(row["id"] for row in owned if is_job_id(row["id"]))
         connection.execute("DELETE FROM jobs WHERE workspace = ?", (workspace,))
         connection.execute("DELETE FROM tables WHERE workspace = ?", (workspace,))
     return jobs

@@ -49,7 +49,7 @@ def visitor(home, monkeypatch):
             }
         )
         uploads.receive(own, io.BytesIO(table.to_csv(index=False).encode()), f"{marker}.csv")
-        uploads.open_upload(own)
+        own.save_table(table, name=f"{marker}.csv", source="a test")
         own.update("masking", note=marker)
         own.save_scenario(marker, {"a": 1})
         for state in (JobState.SUCCEEDED, JobState.RUNNING, JobState.QUEUED):
@@ -162,10 +162,10 @@ def test_a_store_that_cannot_be_written_deletes_nothing(home, visitor, monkeypat
 def test_traces_that_may_be_left_are_told(home, visitor, monkeypatch):
     own = visitor(MARKER)
 
-    def refuse(store):
+    def refuse(store, workspace):
         raise JobError("The job store is busy. Try again.")
 
-    monkeypatch.setattr(JobStore, "compact", refuse)
+    monkeypatch.setattr(JobStore, "erase_traces", refuse)
 
     assert deletion.delete_everything(own).has_traces
     assert not own.folder.exists()

@@ -63,7 +63,7 @@ def test_a_workspace_has_so_many_runs_and_no_more(workspace, monkeypatch):
 
 def test_the_runs_of_all_workspaces_are_limited(workspace, monkeypatch):
     submit()
-    monkeypatch.setenv("PMAE_ALL_RUNS", "1")
+    monkeypatch.setenv("PMAE_TOTAL_RUNS", "1")
     monkeypatch.setattr(session, "workspace", Workspace.create)
 
     with pytest.raises(
@@ -73,7 +73,7 @@ def test_the_runs_of_all_workspaces_are_limited(workspace, monkeypatch):
 
 
 def test_a_full_workspace_starts_no_run(workspace, monkeypatch):
-    monkeypatch.setenv("PMAE_WORKSPACE_MEGABYTES", "0.01")
+    monkeypatch.setenv("PMAE_WORKSPACE_MB", "0.01")
 
     with pytest.raises(
         QuotaError, match="the limit is 0 MB, which leaves too little room to start"
@@ -83,7 +83,7 @@ def test_a_full_workspace_starts_no_run(workspace, monkeypatch):
 
 def test_an_upload_that_is_too_much_leaves_the_one_before(workspace, monkeypatch):
     uploads.receive(workspace, io.BytesIO(b"a,b\n1,2\n"), "small.csv")
-    monkeypatch.setenv("PMAE_WORKSPACE_MEGABYTES", "2")
+    monkeypatch.setenv("PMAE_WORKSPACE_MB", "2")
 
     with pytest.raises(
         QuotaError, match=r"the limit is 2 MB, .* to upload this file\. Remove runs"
@@ -95,7 +95,7 @@ def test_an_upload_that_is_too_much_leaves_the_one_before(workspace, monkeypatch
 
 
 def test_an_upload_takes_the_place_of_the_one_before(workspace, monkeypatch):
-    monkeypatch.setenv("PMAE_WORKSPACE_MEGABYTES", "2")
+    monkeypatch.setenv("PMAE_WORKSPACE_MB", "2")
     for _ in range(3):
         uploads.receive(workspace, io.BytesIO(bytes(1_500_000)), "again.csv")
 
@@ -103,7 +103,7 @@ def test_an_upload_takes_the_place_of_the_one_before(workspace, monkeypatch):
 
 
 def test_all_workspaces_together_are_limited(workspace, monkeypatch):
-    monkeypatch.setenv("PMAE_ALL_MEGABYTES", "1")
+    monkeypatch.setenv("PMAE_TOTAL_MB", "1")
 
     with pytest.raises(QuotaError, match=r"of all visitors have reached the limit of 1 MB"):
         quotas.check_upload(workspace, 2_000_000)
@@ -117,7 +117,7 @@ def test_uploads_in_memory_are_limited(workspace, monkeypatch):
     monkeypatch.setattr(st.runtime, "exists", lambda: True)
     monkeypatch.setattr(st.runtime, "get_instance", lambda: server)
     quotas.check_upload(workspace, 10)
-    monkeypatch.setenv("PMAE_UPLOADS_MEGABYTES", "2")
+    monkeypatch.setenv("PMAE_UPLOAD_HELD_MB", "2")
 
     with pytest.raises(QuotaError, match="holds 3 MB of uploads in memory; the limit is 2 MB"):
         quotas.check_upload(workspace, 10)
@@ -128,9 +128,9 @@ def test_uploads_in_memory_are_limited(workspace, monkeypatch):
     [
         quotas.WORKSPACE_MEGABYTES,
         quotas.WORKSPACE_RUNS,
-        quotas.ALL_MEGABYTES,
-        quotas.ALL_RUNS,
-        quotas.UPLOADS_MEGABYTES,
+        quotas.TOTAL_MEGABYTES,
+        quotas.TOTAL_RUNS,
+        quotas.UPLOAD_MEGABYTES,
     ],
     ids=lambda quota: quota.variable,
 )

@@ -1,5 +1,6 @@
 """The archive: jobs are listed, found, followed and removed."""
 
+import contextlib
 import json
 import shutil
 import sqlite3
@@ -194,14 +195,34 @@ def test_a_forgotten_workspace_leaves_no_trace_in_the_database(store, small_tabl
         store.submit(spec, owner)
     assert b"MARKER_OF_A_COLUMN" in store.paths.database.read_bytes() + bytes_in_files(store.home)
 
+    backups = store.home / "backups"
+    copy_database(store, backups / "jobs-2026-01-01.sqlite")
+    (backups / "jobs-2026-01-02.sqlite").write_bytes(b"MARKER_OF_A_COLUMN, and no database")
+    (backups / ".jobs-2026-01-03.sqlite.tmp").write_bytes(b"MARKER_OF_A_COLUMN, unfinished")
+    copy_database(store, store.home / "damaged" / "20260101" / "jobs.sqlite")
+
     report, workers = store.forget_workspace("mine")
     for job_id in report.jobs:
         shutil.rmtree(store.paths.job(job_id))
-    store.compact()
+    store.erase_traces("mine")
 
     assert (len(report.jobs), len(report.tables), workers) == (20, 1, [])
     assert b"MARKER_OF_A_COLUMN" not in bytes_in_files(store.home)
     assert store.count("other") == store.count() == 20
+    assert [path.name for path in backups.iterdir()] == ["jobs-2026-01-01.sqlite"]
+    with contextlib.closing(sqlite3.connect(backups / "jobs-2026-01-01.sqlite")) as backup:
+        counted = "SELECT workspace, count(*) FROM jobs JOIN events ON job_id = id"
+        assert backup.execute(counted).fetchall() == [("other", 20)]
+
+
+def copy_database(store, path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        contextlib.closing(sqlite3.connect(store.paths.database)) as source,
+        contextlib.closing(sqlite3.connect(path)) as copy,
+    ):
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
 
 
 def test_a_table_that_others_own_stays_when_a_workspace_is_forgotten(store, small_table):
