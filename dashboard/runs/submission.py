@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from dashboard.runs import quotas
 from dashboard.runs.lookup import ACTIVE
 from dashboard.runs.service import engine, store, store_exists
 from dashboard.state import session
@@ -124,8 +125,10 @@ def _keep_origin(digest: str, table: OpenTable) -> None:
 
 
 def check_room() -> None:
-    """Refuse a job of a workspace that has very many unfinished ones."""
-    if store_exists() and store().count(session.workspace().id, states=ACTIVE) >= MOST_UNFINISHED:
+    """Refuse a job of a workspace that has very many unfinished ones, or reached a limit."""
+    own = session.workspace()
+    quotas.check_run(own)
+    if store_exists() and store().count(own.id, states=ACTIVE) >= MOST_UNFINISHED:
         raise JobError(
             f"You already have {MOST_UNFINISHED} unfinished runs. "
             "Wait until some of them end, or cancel them, before you start another one."

@@ -64,6 +64,21 @@ class Database:
         with self._errors_as_sentences(), transaction(self._connection()) as connection:
             yield connection
 
+    def compact(self) -> None:
+        """Write the file anew: nothing of deleted rows is left, neither in it nor in its log."""
+        with self._errors_as_sentences():
+            connection = self._connection()
+            connection.execute("VACUUM")
+            is_busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            if is_busy:
+                raise sqlite3.OperationalError("other processes read it all the time")
+
+    def unused_share(self) -> float:
+        """Return the share of the file that holds nothing."""
+        with self.reading() as connection:
+            unused = connection.execute("PRAGMA freelist_count").fetchone()[0]
+            return float(unused / max(1, connection.execute("PRAGMA page_count").fetchone()[0]))
+
     def close(self) -> None:
         """Close this thread's connection; the next use opens a new one."""
         if getattr(self._local, "pid", None) == os.getpid():
@@ -129,6 +144,8 @@ class Database:
             _use_wal(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = ON")
+            # What users deleted is overwritten, not just forgotten.
+            connection.execute("PRAGMA secure_delete = ON")
             migrate(connection, path)
         except BaseException:
             connection.close()

@@ -195,9 +195,12 @@ class GarbageReport:
         Files and folders of unfinished work.
     bytes_freed : int
         Their size on disk.
+    workspaces : list of str
+        Ids of workspaces whose folders were removed, too.
     """
 
     jobs: list[str]
     tables: list[str]
     leftovers: list[Path]
     bytes_freed: int
+    workspaces: list[str] = field(default_factory=list)
