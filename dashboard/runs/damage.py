@@ -50,22 +50,23 @@ def shown_result(run: JobRecord, *, section: str, choice: str) -> Iterator[None]
 
 def _show_damaged_result(run: JobRecord, file: Path, section: str, choice: str) -> None:
     st.error(
-        f"**The result of {title(run)} is damaged.** Its file {code(file.name)} is not as it was "
-        "written. Run it again for a new result; other runs are not affected.",
+        f"**The result of {title(run)} is damaged.** Its file {code(file.name)} has changed "
+        "since it was written. Run it again for a new result; other runs are not affected.",
         icon=ICON,
     )
     if run.state in ACTIVE:
         return
     place = f"{section}:{file.name}"
-    st.button(
-        "Run again",
-        icon=":material/replay:",
-        key=f"{place}:{run.id}:again",
-        on_click=calm(_run_again),
-        args=(run, section, choice),
-        help="Starts a new run with the same table, settings and seed.",
-    )
-    show_buttons(run, key=place)
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            "Run again",
+            icon=":material/replay:",
+            key=f"{place}:{run.id}:again",
+            on_click=calm(_run_again),
+            args=(run, section, choice),
+            help="Starts a new run with the same table, settings and seed.",
+        )
+        show_buttons(run, key=place)
 
 
 def _run_again(run: JobRecord, section: str, choice: str) -> None:

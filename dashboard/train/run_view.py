@@ -55,7 +55,7 @@ def show_run(run: JobRecord, others: Sequence[JobRecord]) -> None:
     _show_state(run)
     if curves.n_damaged:
         entries = count(curves.n_damaged, "entry", "entries")
-        st.warning(f"{entries} of this run’s history cannot be read: curves may have gaps.")
+        st.warning(f"{entries} of this run’s history cannot be read, so curves may be incomplete.")
     view = memory.remembered(
         st.segmented_control,
         "What do you want to see?",

@@ -159,7 +159,7 @@ def test_one_of_several_imputations_is_damaged(imputation, open_page):
     app = open_page("analyze.py")
 
     assert not app.exception
-    assert "Its file `imputation-2.parquet` is not as it was written" in text(app)
+    assert "Its file `imputation-2.parquet` has changed since it was written" in text(app)
     assert "Run again" in buttons(app)
 
 
@@ -206,7 +206,7 @@ def test_damaged_held_out_cells_are_said_in_their_place(table, open_page, add_jo
     app = app.run()
 
     assert not app.exception
-    assert "Its file `held_out.json` is not as it was written" in text(app)
+    assert "Its file `held_out.json` has changed since it was written" in text(app)
 
 
 def test_a_damaged_event_leaves_a_gap_in_the_curve(table, open_page, store, add_job):

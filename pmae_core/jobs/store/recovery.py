@@ -87,7 +87,7 @@ def find_damage(paths: JobPaths) -> str | None:
 def is_damage(error: sqlite3.Error) -> bool:
     """Return whether an error may mean that the file is damaged, not that it is busy, for example.
 
-    That is more than SQLITE_CORRUPT: a file may have an unknown format or no tables any more.
+    That is more than SQLITE_CORRUPT: a file may have an unknown format, or no longer have tables.
     """
     code = getattr(error, "sqlite_errorcode", None)
     return code is not None and code & 0xFF not in _NOT_DAMAGE
