@@ -113,7 +113,7 @@ def read_newest(
     damages : list of DamagedFileError
         One for each damaged version.
     """
-    damages = []
+    damages: list[DamagedFileError] = []
     for version in (path, previous_version(path)):
         try:
             return read(version), damages

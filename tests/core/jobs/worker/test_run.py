@@ -21,6 +21,7 @@ from pmae_core.jobs.worker.consequences import Consequences, compute_consequence
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted
 from pmae_core.jobs.worker.results import read_frame
 from pmae_core.jobs.worker.run import run_job
+from pmae_core.storage.files import read_sealed, write_sealed
 from pmae_core.table import Schema
 from tests.support.damage import with_flipped_bit
 
@@ -415,7 +416,8 @@ def test_consequences_are_taken_up_again(tmp_path, monkeypatch):
     assert set(partial.downstream["method"]) == {"naive", "knn", "complete cases"}
     assert partial.conclusions.empty
     marked = tmp_path / "consequences" / "downstream-knn.json"
-    marked.write_text(marked.read_text().replace('"status": "done"', '"status": "from disk"'))
+    rows = [{**row, "status": "from disk"} for row in read_sealed(marked)["rows"]]
+    write_sealed(marked, {"rows": rows})
 
     run_job(spec, Listener().context(tmp_path, table))
 
