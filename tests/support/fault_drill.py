@@ -36,7 +36,7 @@ from pmae_core.evaluation import compare, write_comparison
 from pmae_core.imputers.masked import _fitting
 from pmae_core.jobs import JobKind, JobSpec, JobState, JobStore
 from pmae_core.jobs.engines import LocalEngine
-from pmae_core.jobs.engines.local import TOKEN_VARIABLE
+from pmae_core.jobs.engines.local import TOKEN_VARIABLE, is_alive
 from pmae_core.jobs.worker import process as worker
 from pmae_core.jobs.worker.log import print_as_far_as_possible
 from pmae_core.training import TrainingConfig
@@ -272,7 +272,9 @@ class Drill:
             doomed = record.attempt <= MOST_STRIKES
             wait = self.rng.random() * usual if doomed else float("inf")
             self.strike_at[key] = time.monotonic() + wait
-        if time.monotonic() < self.strike_at[key] or record.worker is None:
+        if time.monotonic() < self.strike_at[key]:
+            return
+        if record.worker is None or not is_alive(record.worker):
             return
         self.strike_at[key] = float("inf")
         fault = self.faults[self.strikes.total() % len(self.faults)]
@@ -420,14 +422,15 @@ def without_numbers(sentence):
 
 
 def contents(record):
-    """Return all that a result says besides the time it took."""
+    """Return all that a result says besides the time it took, and how it got over damage."""
     result = record.folder / "result"
     if record.kind is JobKind.COMPARE:
         tasks = json.loads((result / "comparison.json").read_text())["tasks"]
         timing = ("fit_seconds", "impute_seconds", "sample_seconds", "peak_memory_mb")
         return [{k: v for k, v in task.items() if k not in timing} for task in tasks]
-    small = {k: v for k, v in record.result.items() if k != "seconds"}
-    return small, [path.read_bytes() for path in sorted(result.glob("*.parquet"))]
+    notes = [note for note in record.result["notes"] if "damaged" not in note]
+    small = {k: v for k, v in record.result.items() if k not in ("seconds", "notes")}
+    return small, notes, [path.read_bytes() for path in sorted(result.glob("*.parquet"))]
 
 
 def main():

@@ -25,7 +25,7 @@ from tests.support.paths import ROOT
 # Chosen for a machine that does much else at the same time; nothing waits longer than it must.
 PATIENCE_SECONDS = float(os.environ.get("PMAE_BROWSER_PATIENCE", "90"))
 # What only the log may hold, and what a page says instead.
-FAILURES_IN_LOG = ("Traceback (most recent call last)", "A page failed.")
+FAILURES_IN_LOG = ("Traceback (most recent call last)", "A page failed")
 FAILURES_ON_PAGE = ("Traceback (most recent call last)", "This part of the page failed")
 
 # Narrower windows are telephones, which Streamlit knows by the name of their browser.
