@@ -119,6 +119,8 @@ def restore(paths: JobPaths) -> None:
         why = find_damage(paths)
         if why is None:
             return  # another process was faster
+        for leftover in paths.home.glob(f".{paths.database.name}.*.tmp*"):
+            leftover.unlink()  # of a process that was killed while it did this
         with replacing(paths.database, lasting=True) as unfinished:
             backup = next((one for one in all_backups(paths) if is_sound(one)), None)
             if backup is not None:

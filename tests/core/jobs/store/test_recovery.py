@@ -275,7 +275,9 @@ def test_a_restoration_that_fails_changes_nothing(store, spec, monkeypatch):
         with pytest.raises(JobError, match="disk is full"):
             damaged(store, lambda path: None)
     assert store.paths.database.read_bytes() == before
+    (store.home / ".jobs.sqlite.0123.tmp").write_text("of a process that was killed")
     assert [job.id for job in JobStore(store.home).jobs()] == [job_id]
+    assert not list(store.home.glob("*.tmp"))
 
 
 def test_damage_anywhere_loses_no_job(store, spec):
