@@ -109,8 +109,10 @@ def test_the_list_of_runs_has_damaged_ones(table, open_app, store, add_job):
 # A result that cannot be read
 
 
-@pytest.mark.parametrize("damage", [scramble, lambda path: flip_byte(path, 300)])
-@pytest.mark.parametrize("file", ["imputed.parquet", "was_imputed.parquet"])
+@pytest.mark.parametrize(
+    ("file", "damage"),
+    [("imputed.parquet", scramble), ("was_imputed.parquet", lambda path: flip_byte(path, 300))],
+)
 def test_a_damaged_imputation_can_be_run_again(
     imputation, open_page, store, workspace, file, damage
 ):

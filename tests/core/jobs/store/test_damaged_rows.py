@@ -73,7 +73,9 @@ def test_a_damaged_row_is_shown_as_damaged_and_the_rest_as_it_is(store, two, col
     assert store.find(good[:12]).id == good
 
 
-@pytest.mark.parametrize(("column", "value"), DAMAGES)
+@pytest.mark.parametrize(
+    ("column", "value"), [("progress", "{"), ("spec", b"\xff\xfe"), ("id", "0123")]
+)
 def test_a_damaged_row_can_be_removed(store, two, column, value):
     bad, good = two
     set_column(store.home, bad, column, value)
