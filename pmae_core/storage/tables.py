@@ -106,7 +106,7 @@ class TableStore:
         try:
             with replacing(path, lasting=True) as unfinished:
                 shutil.copyfile(original, unfinished)
-                if _read_intact(unfinished, digest) is None:
+                if not _is_intact(unfinished, digest):
                     raise _damaged(digest)
         except OSError as error:
             raise _unwritable(path, error) from error
@@ -131,10 +131,7 @@ class TableStore:
 
     def is_intact(self, digest: str) -> bool:
         """Return whether a table is stored and has this digest; it is read for that."""
-        try:
-            return _read_intact(self.path(digest), digest) is not None
-        except FileNotFoundError:
-            return False
+        return _is_intact(self.path(digest), digest)
 
     def exists(self, digest: str) -> bool:
         """Return whether a table is stored."""
@@ -168,6 +165,13 @@ def _read_intact(path: Path, digest: str) -> pa.Table | None:
         raise
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
         return None
+
+
+def _is_intact(path: Path, digest: str) -> bool:
+    try:
+        return _read_intact(path, digest) is not None
+    except (FileNotFoundError, StorageError):
+        return False  # it is not there, or its format is unknown
 
 
 def _have_same_bytes(path: Path, original: Path) -> bool:

@@ -464,6 +464,18 @@ def test_a_table_of_a_newer_release_is_refused(tables, monkeypatch):
         tables.get(digest)
 
 
+def test_a_damaged_version_is_repaired(tables, others):
+    digest = tables.put(base())
+    path = tables.path(digest)
+    path.write_bytes(path.read_bytes().replace(b'"format":1', b'"format":3'))
+    with pytest.raises(StorageError, match="newer release"):
+        tables.get(digest)
+    with pytest.raises(DamagedFileError):
+        others.copy_from(tables, digest)
+    tables.put(base())
+    assert_same(tables.get(digest), base())
+
+
 def test_a_failed_write_leaves_nothing(tables, monkeypatch):
     def fail(*args, **kwargs):
         raise OSError("disk full")
