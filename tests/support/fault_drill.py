@@ -138,15 +138,11 @@ class OwnDisk:
 
     def fill(self):
         """Leave no room, until :meth:`empty`."""
-        with open(self.folder / "ballast", "wb") as file:
-            usage = os.statvfs(self.folder)
-            try:
-                os.posix_fallocate(file.fileno(), 0, usage.f_bavail * usage.f_frsize)
-                while True:
-                    file.write(bytes(usage.f_frsize))
-                    file.flush()
-            except OSError:
-                return
+        usage = os.statvfs(self.folder)
+        with suppress(OSError), open(self.folder / "ballast", "ab", buffering=0) as file:
+            os.posix_fallocate(file.fileno(), 0, usage.f_bavail * usage.f_frsize)
+            while file.write(bytes(usage.f_frsize)):
+                continue
 
     def empty(self):
         """Make room again."""
