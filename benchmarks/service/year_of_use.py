@@ -38,7 +38,6 @@ from tests.support.aging import age
 
 DAY = 86400.0
 DAYS_OF_USE = 5
-DAYS_UNTIL_REMOVED = 30
 # As sent, and as opened by many: the same content is stored once.
 SHARE_WITH_SAMPLE = 0.3
 QUESTION = ClassQuestion(lesson="patterns", seed=1, settings={}, right="a")
@@ -140,9 +139,23 @@ def lasting_users(year: Year) -> None:
     end(year.store, year.store.submit(spec).id, JobState.SUCCEEDED)
 
 
-def simulate(home: Path, n_workspaces: int, n_days: int, seed: int = 0) -> dict[str, Any]:
-    """Let workspaces come over some days, then wait until the last of them is removed."""
-    with _home_is(home):
+def simulate(
+    home: Path, n_workspaces: int, n_days: int, *, days_kept: int = 30, seed: int = 0
+) -> dict[str, Any]:
+    """Let workspaces come over some days, then wait until the last of them is removed.
+
+    Parameters
+    ----------
+    home
+        A new folder.
+    n_workspaces, n_days
+        How many come, and over how many days.
+    days_kept
+        After how many days without use they are removed.
+    seed
+        Of what visitors do.
+    """
+    with _home_is(home, days_kept):
         year = Year(home, random.Random(seed), a_table(0))
         lasting_users(year)
         # Samples that are opened once more are stored already.
@@ -153,7 +166,7 @@ def simulate(home: Path, n_workspaces: int, n_days: int, seed: int = 0) -> dict[
             year.pass_day(due - year.n_created)
         while len(list((home / "workspaces").glob("*"))) or year.visitors:
             year.pass_day(0)
-            assert len(year.days) < n_days + DAYS_OF_USE + DAYS_UNTIL_REMOVED + 3, "some stay"
+            assert len(year.days) < n_days + DAYS_OF_USE + days_kept + 3, "some stay"
         collect_home(home)
         after = taken(home)
         kept = [record.workspace for record in year.store.jobs()]
@@ -182,17 +195,15 @@ def returned(result: dict[str, Any]) -> bool:
 
 
 @contextmanager
-def _home_is(home: Path) -> Iterator[None]:
-    """Let the dashboard use a home, with the limits and days that it has by default."""
-    kept = {name: value for name, value in os.environ.items() if name.startswith("PMAE_")}
-    for name in kept:
-        del os.environ[name]
-    os.environ["PMAE_HOME"] = str(home)
+def _home_is(home: Path, days_kept: int) -> Iterator[None]:
+    """Let the dashboard use a home, and keep its workspaces for some days."""
+    before = dict(os.environ)
+    os.environ.update(PMAE_HOME=str(home), PMAE_WORKSPACE_DAYS=str(days_kept))
     try:
         yield
     finally:
-        del os.environ["PMAE_HOME"]
-        os.environ.update(kept)
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def main(arguments: list[str] | None = None) -> int:

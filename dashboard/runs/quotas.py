@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -147,7 +148,11 @@ def _megabytes_in_all(home: str) -> float:
 
 def _megabytes_held() -> float:
     """Return how much Streamlit holds of uploads that are on their way."""
-    if not st.runtime.exists():  # a script without a server
-        return 0.0
-    stats = st.runtime.get_instance().uploaded_file_mgr.get_stats()
+    manager = _upload_manager()
+    stats = manager.get_stats() if manager else {}
     return sum(stat.byte_length for family in stats.values() for stat in family) / MEGABYTE
+
+
+def _upload_manager() -> Any:
+    """Return what holds the uploads of all sessions; None in a script without a server."""
+    return st.runtime.get_instance().uploaded_file_mgr if st.runtime.exists() else None

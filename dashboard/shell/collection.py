@@ -26,17 +26,45 @@ from pmae_core.storage.home import pmae_home
 DEFAULT_MINUTES = 60.0
 
 _log = logging.getLogger(__name__)
-_start_lock = threading.Lock()
-_thread: threading.Thread | None = None
+
+
+class BackgroundCollection:
+    """Cleans up the home again and again, in a thread of its own."""
+
+    def __init__(self) -> None:
+        self.thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+
+    def start(self) -> None:
+        """Begin, unless it has begun or is switched off."""
+        with self._lock:
+            if self.thread is None and collection_minutes() > 0:
+                self.thread = threading.Thread(target=self._run, name="collection", daemon=True)
+                self.thread.start()
+
+    def stop(self) -> None:
+        """End it after the clean-up that goes on."""
+        self._stopped.set()
+        if self.thread is not None:
+            self.thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            seconds = 60 * collection_minutes()
+            try:
+                collect_if_due(pmae_home(), seconds)
+            except Exception:  # the next one may succeed: the disk was full, the store busy
+                _log.exception("The clean-up failed. It is tried again later.")
+            self._stopped.wait(seconds)
+
+
+_of_this_server = BackgroundCollection()
 
 
 def keep_collecting() -> None:
     """Clean up now and then in the background, until the server ends; begin at the first call."""
-    global _thread
-    with _start_lock:
-        if _thread is None and collection_minutes() > 0:
-            _thread = threading.Thread(target=_run, name="collection", daemon=True)
-            _thread.start()
+    _of_this_server.start()
 
 
 def collection_minutes() -> float:
@@ -47,16 +75,6 @@ def collection_minutes() -> float:
         advice="a number of minutes, or to 0 to never clean up",
         error=PMAEError,
     )
-
-
-def _run() -> None:
-    while True:
-        seconds = 60 * collection_minutes()
-        try:
-            collect_if_due(pmae_home(), seconds)
-        except Exception:  # the next one may succeed: the disk was full, the store busy
-            _log.exception("The clean-up failed. It is tried again later.")
-        time.sleep(seconds)
 
 
 def collect_if_due(home: Path, seconds: float) -> GarbageReport | None:

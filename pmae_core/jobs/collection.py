@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TypedDict, Unpack
 
 from pmae_core.jobs.store import GarbageReport, JobStore
@@ -62,33 +63,15 @@ def collect(
         What was removed.
     """
     now = time.time() if now is None else now
-    uses = store.last_uses(unused_days, now) if unused_days > 0 else {}
-    folders = {workspace_id(folder.name): folder for folder in workspace_folders(store.home)}
-    if not dry_run:
-        for owner, folder in folders.items():
-            note_use(folder, uses.get(owner, 0.0))
-    since = now - unused_days * 86400
-    unused = {
-        owner: folder
-        for owner, folder in folders.items()
-        if unused_days > 0 and max(last_used(folder), uses.get(owner, 0.0)) < since
-    }
-    without_folder = [
-        owner
-        for owner, used_at in uses.items()
-        if is_workspace_id(owner) and owner not in folders and used_at < since
-    ]
+    unused = _find_unused(store, unused_days, now, note=not dry_run)
     report = store.collect_garbage(
-        unused_workspaces=[*unused, *without_folder],
-        unused_days=unused_days,
-        now=now,
-        dry_run=dry_run,
-        **limits,
+        unused_workspaces=unused, unused_days=unused_days, now=now, dry_run=dry_run, **limits
     )
+    folders = [folder for folder in unused.values() if folder is not None]
     leftovers = sorted(abandoned_files(store.home, now - GRACE_SECONDS))
-    n_bytes = sum(map(bytes_of, (*unused.values(), *leftovers)))
+    n_bytes = sum(map(bytes_of, (*folders, *leftovers)))
     if not dry_run:
-        for folder in unused.values():
+        for folder in folders:
             if is_unused(folder, unused_days, now):  # nobody came back meanwhile
                 remove_workspace(folder)
         for path in leftovers:
@@ -97,7 +80,36 @@ def collect(
             store.compact()
     return replace(
         report,
-        workspaces=sorted(unused),
+        workspaces=sorted(workspace_id(folder.name) for folder in folders),
         leftovers=[*report.leftovers, *leftovers],
         bytes_freed=report.bytes_freed + n_bytes,
     )
+
+
+def _find_unused(store: JobStore, days: float, now: float, *, note: bool) -> dict[str, Path | None]:
+    """Return the owners of jobs and tables to remove, with their folders if there are any.
+
+    Parameters
+    ----------
+    store, days, now
+        As for :func:`collect`.
+    note
+        Whether to note the use by jobs in the folders, where the dashboard looks.
+    """
+    if days <= 0:
+        return {}
+    since = now - days * 86400
+    used_by_jobs = store.last_uses(days, now)
+    unused: dict[str, Path | None] = {}
+    present = set()
+    for folder in workspace_folders(store.home):
+        owner = workspace_id(folder.name)
+        present.add(owner)
+        if note:
+            note_use(folder, used_by_jobs.get(owner, 0.0))
+        if max(last_used(folder), used_by_jobs.get(owner, 0.0)) < since:
+            unused[owner] = folder
+    for owner, used_at in used_by_jobs.items():
+        if is_workspace_id(owner) and owner not in present and used_at < since:
+            unused[owner] = None
+    return unused

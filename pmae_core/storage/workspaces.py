@@ -5,7 +5,9 @@ What is inside is the dashboard's business. The clean-up of a home needs no more
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import math
 import os
 import re
 import shutil
@@ -58,17 +60,19 @@ def workspace_folders(home: Path) -> Iterator[Path]:
 
 
 def last_used(folder: Path) -> float:
-    """Return when a workspace was used last, in seconds since 1970."""
-    file = folder / LAST_USED
-    return (file if file.exists() else folder).stat().st_mtime
+    """Return when a workspace was used last, in seconds since 1970; infinity if it is gone."""
+    for path in (folder / LAST_USED, folder):
+        with contextlib.suppress(FileNotFoundError):
+            return path.stat().st_mtime
+    return math.inf
 
 
 def note_use(folder: Path, at: float) -> None:
     """Note that a workspace was in use at some time, unless it was used later."""
     if at > last_used(folder):
-        file = folder / LAST_USED
-        file.touch()
-        os.utime(file, (at, at))
+        with contextlib.suppress(FileNotFoundError):  # deleted just now
+            (folder / LAST_USED).touch()
+            os.utime(folder / LAST_USED, (at, at))
 
 
 def is_unused(folder: Path, days: float, now: float | None = None) -> bool:

@@ -76,11 +76,11 @@ def _print(report: GarbageReport, *, dry_run: bool, as_json: bool) -> None:
         print_json(content)
         return
     verb = "Would remove" if dry_run else "Removed"
-    parts = {
-        "workspace": report.workspaces,
-        "job": report.jobs,
-        "table": report.tables,
-        "leftover": report.leftovers,
+    removed = {
+        "workspace": len(report.workspaces),
+        "job": len(report.jobs),
+        "table": len(report.tables),
+        "leftover": len(report.leftovers),
     }
-    counts = [count(len(found), word) for word, found in parts.items() if found or word == "job"]
+    counts = [count(number, word) for word, number in removed.items() if number or word == "job"]
     print_text(f"{verb} {listed(counts)}: {report.bytes_freed / 1e6:,.1f} MB.")

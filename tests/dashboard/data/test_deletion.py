@@ -37,7 +37,7 @@ def home(tmp_path, monkeypatch):
 def visitor(home, monkeypatch):
     """Return a function that makes a workspace with a table that holds a marker, and runs."""
 
-    def visit(marker):
+    def visit(marker, states=(JobState.SUCCEEDED, JobState.RUNNING, JobState.QUEUED)):
         own = Workspace.create()
         monkeypatch.setattr(session, "workspace", lambda: own)
         monkeypatch.setattr(session, "known_workspace", lambda: own)
@@ -52,7 +52,7 @@ def visitor(home, monkeypatch):
         own.save_table(table, name=f"{marker}.csv", source="a test")
         own.update("masking", note=marker)
         own.save_scenario(marker, {"a": 1})
-        for state in (JobState.SUCCEEDED, JobState.RUNNING, JobState.QUEUED):
+        for state in states:
             add_run(state, marker)
         return own
 
@@ -82,7 +82,7 @@ def files_with(home, marker):
 
 
 def test_no_file_of_the_home_holds_anything_of_the_visitor(home, visitor):
-    other = visitor(OTHER)
+    other = visitor(OTHER, [JobState.SUCCEEDED, JobState.RUNNING])
     own = visitor(MARKER)
     assert len(files_with(home, MARKER)) > 5
     before = files_with(home, OTHER)
@@ -97,7 +97,7 @@ def test_no_file_of_the_home_holds_anything_of_the_visitor(home, visitor):
     assert set(before) - set(files_with(home, OTHER)) <= {
         path for path in before if path.name == "jobs.sqlite-wal"
     }
-    assert runs.store().count(other.id) == 3
+    assert runs.store().count() == runs.store().count(other.id) == 2
     assert other.table().frame.shape == (30, 2)
 
 

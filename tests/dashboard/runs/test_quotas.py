@@ -2,12 +2,13 @@
 
 import io
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from dashboard import runs
 from dashboard.data import uploads
@@ -112,15 +113,17 @@ def test_all_workspaces_together_are_limited(workspace, monkeypatch):
 
 
 def test_uploads_in_memory_are_limited(workspace, monkeypatch):
-    held = {"memory": [SimpleNamespace(byte_length=3_000_000)]}
-    server = SimpleNamespace(uploaded_file_mgr=SimpleNamespace(get_stats=lambda: held))
-    monkeypatch.setattr(st.runtime, "exists", lambda: True)
-    monkeypatch.setattr(st.runtime, "get_instance", lambda: server)
+    held = MemoryUploadedFileManager("/upload")
+    held.add_file("a session", UploadedFileRec("1", "large.csv", "text/csv", bytes(3_000_000)))
+    monkeypatch.setattr(quotas, "_upload_manager", lambda: held)
     quotas.check_upload(workspace, 10)
     monkeypatch.setenv("PMAE_UPLOAD_HELD_MB", "2")
 
     with pytest.raises(QuotaError, match="holds 3 MB of uploads in memory; the limit is 2 MB"):
         quotas.check_upload(workspace, 10)
+
+    held.remove_session_files("a session")
+    quotas.check_upload(workspace, 10)
 
 
 @pytest.mark.parametrize(

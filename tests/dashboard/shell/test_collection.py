@@ -80,40 +80,36 @@ def test_servers_that_share_a_home_clean_up_once(home):
 
 def test_it_runs_in_the_background_and_survives_a_failure(home, monkeypatch, caplog):
     monkeypatch.setenv("PMAE_COLLECTION_MINUTES", "0.001")
-    monkeypatch.setattr(collection, "_thread", None)
-    due, fails = collection.collect_if_due, [OSError("no room")]
-    stopped = threading.Event()
+    collect_if_due, failures = collection.collect_if_due, [OSError("no room")]
 
-    def collect_or_fail(home, seconds):
-        if stopped.is_set():
-            raise SystemExit  # ends the thread
-        if fails:
-            raise fails.pop()
-        return due(home, seconds)
+    def fail_at_first(home, seconds):
+        if failures:
+            raise failures.pop()
+        return collect_if_due(home, seconds)
 
-    monkeypatch.setattr(collection, "collect_if_due", collect_or_fail)
+    monkeypatch.setattr(collection, "collect_if_due", fail_at_first)
     own = Workspace.create()
     age(home, 31 * 24 * HOUR)
+    background = collection.BackgroundCollection()
 
-    collection.keep_collecting()
-    thread = collection._thread
-    collection.keep_collecting()
+    background.start()
+    thread = background.thread
+    background.start()
 
-    assert collection._thread is thread
+    assert background.thread is thread
     assert eventually(lambda: not own.folder.exists())
     assert "The clean-up failed" in caplog.text
-    stopped.set()
-    thread.join(20)
+    background.stop()
     assert not thread.is_alive()
 
 
 def test_it_can_be_switched_off(home, monkeypatch):
-    monkeypatch.setattr(collection, "_thread", None)
     monkeypatch.setenv("PMAE_COLLECTION_MINUTES", "0")
+    background = collection.BackgroundCollection()
 
-    collection.keep_collecting()
+    background.start()
 
-    assert collection._thread is None
+    assert background.thread is None
 
 
 def test_minutes_that_are_none_are_refused(monkeypatch):
