@@ -10,7 +10,7 @@ from dashboard.components.figures_ahead import load_figures_ahead
 from dashboard.components.paper import prepare_paper
 from dashboard.errors import shown_errors
 from dashboard.keys import keep_keys_out_of_logs
-from dashboard.shell import access
+from dashboard.shell import access, collection
 from dashboard.shell.header import show_header
 from dashboard.state import links, session
 
@@ -51,6 +51,7 @@ def main() -> None:
     st.logo((HERE / "shell" / "logo.svg").read_text(encoding="utf-8"), size="large")
     st.html(HERE / "shell" / "style.css")
     with shown_errors():
+        collection.keep_collecting()
         if access.admitted():
             show_studio()
 

@@ -124,6 +124,8 @@ def refusal(error: ValidationError, document: type[Document], data: Mapping[str,
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, PMAEError | _Refused):
         return str(cause)
+    if not first["loc"]:  # about the name itself
+        return f"{document.document_name} has a {noun} whose name is not text."
     name = str(first["loc"][0])
     if first["type"] == "missing":
         return f"{document.document_name} needs the {noun} {name}."

@@ -1,5 +1,7 @@
 """Errors and warnings of the library: each carries one sentence written for its user."""
 
+from pathlib import Path
+
 
 class PMAEError(Exception):
     """Base of every error that the library raises on purpose.
@@ -91,7 +93,28 @@ class StorageError(PMAEError):
 
 
 class DamagedFileError(StorageError, ValueError):
-    """A file does not hold what was written into it."""
+    """A file does not hold what was written into it.
+
+    Parameters
+    ----------
+    problem : str
+        What happened, in a sentence for the user.
+    path : Path, optional
+        The file of a result, which a page can offer to make again.
+    code, advice : str, optional
+        As for every error.
+    """
+
+    def __init__(
+        self,
+        problem: str = "",
+        *,
+        path: Path | None = None,
+        code: str | None = None,
+        advice: str = "",
+    ) -> None:
+        super().__init__(problem, code=code, advice=advice)
+        self.path = path
 
 
 class JobError(PMAEError):

@@ -13,6 +13,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Servers under test keep no spare worker process; the tests of spare workers ask for one.
 os.environ.setdefault("PMAE_SPARE_MINUTES", "0")
 
+# Servers under test clean up when a test asks for it.
+os.environ.setdefault("PMAE_COLLECTION_MINUTES", "0")
+
 # The same examples in every run; HYPOTHESIS_PROFILE=explore searches for new ones.
 hypothesis.settings.register_profile("repeatable", derandomize=True)
 hypothesis.settings.register_profile("explore", derandomize=False)

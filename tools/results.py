@@ -41,6 +41,23 @@ def _classroom(result: dict[str, Any]) -> str:
     return _table(["", "Measured"], rows.items())
 
 
+def _year_of_use(result: dict[str, Any]) -> str:
+    stages = {"Before": "before", "At most": "most", "After": "after"}
+    return _table(
+        [f"{result['workspaces']:,} workspaces", "Workspaces", "Runs", "Files", "MB"],
+        (
+            (
+                stage,
+                f"{found['workspaces']:,}",
+                f"{found['jobs']:,}",
+                f"{found['files']:,}",
+                f"{found['bytes'] / 1e6:,.1f}",
+            )
+            for stage, found in ((stage, result[name]) for stage, name in stages.items())
+        ),
+    )
+
+
 def _time_to_accuracy(result: dict[str, Any]) -> str:
     return _table(
         ["Table", "Setting or method", "Imputation accuracy × 100", "Processor seconds"],
@@ -304,6 +321,7 @@ def _table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
 
 TELLERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "classroom_load": _classroom,
+    "year_of_use": _year_of_use,
     "time_to_accuracy": _time_to_accuracy,
     "training_step": _training_step,
     "threads": _threads,

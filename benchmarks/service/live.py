@@ -254,11 +254,8 @@ def medians(rounds: Sequence[dict[str, float]]) -> dict[str, float]:
 
 THUMB = """
 slider => {
-    // Streamlit's own slider hides its input inside the thumb.
-    const hidden = slider.parentElement.style.overflow === "hidden";
-    const drawn = hidden ? slider.parentElement.parentElement : slider;
-    const { left, top, width, height } = drawn.getBoundingClientRect();
-    if (hidden) return [left + width / 2, top + height / 2];
+    const { left, top, width, height } = slider.getBoundingClientRect();
+    if (slider.tagName !== "INPUT") return [left + width / 2, top + height / 2];
     const share = (slider.value - slider.min) / (slider.max - slider.min);
     return [left + 8 + share * (width - 16), top + height / 2];
 }

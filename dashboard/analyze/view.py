@@ -16,6 +16,7 @@ from dashboard.export.files import stem_of
 from dashboard.figures.analyze import MOST_TERMS, forest_figure, shift_figure
 from dashboard.impute.choose import choose_run
 from dashboard.impute.completed_tables import CompletedTable, load
+from dashboard.runs import shown_result
 from dashboard.shell.theme import MISSING
 from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable
@@ -96,14 +97,15 @@ def show_analysis(runs: Sequence[JobRecord], table: OpenTable) -> None:
         settings_place, answer_place = st.columns([1, 3], gap="medium")
     wide_place = st.container()
     with settings_place:
-        completed = load(_choose_run(runs, table), table)
-        usable, first = _columns(completed.key, completed)
+        run = _choose_run(runs, table)
         boxes_place, coefficient_place = st.container(), st.container()
-    with formula_place:
-        text = _choose_formula(completed, usable, first, boxes_place)
-    with settings_place:
-        request = _choose_model(completed, text, usable)
-    with answer_place, shown_errors():
+    with answer_place, shown_result(run, section=SECTION, choice="run"):
+        completed = load(run, table)
+        usable, first = _columns(completed.key, completed)
+        with formula_place:
+            text = _choose_formula(completed, usable, first, boxes_place)
+        with settings_place:
+            request = _choose_model(completed, text, usable)
         fitted = _fitted(completed, request)
         if fitted is None:
             return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 
 from dashboard.classroom.store import ClassQuestion, Classroom, ClassroomError, Desk, sweep
@@ -10,6 +12,7 @@ from dashboard.state.documents import Documents
 from dashboard.state.workspace import Workspace
 
 _NAME = "desk"
+_MOST_EARLIER = 100
 
 
 def own_desk(classroom: Classroom) -> Desk | None:
@@ -39,8 +42,23 @@ def start_class(question: ClassQuestion, rows: pd.DataFrame | None = None) -> De
     sweep()
     desk, secret = Desk.start(question, rows=rows)
     with _documents(session.workspace()).changing(_NAME) as kept:
+        if kept:
+            earlier = {"code": kept["code"], "secret": kept["secret"]}
+            kept["earlier"] = [*kept.get("earlier", []), earlier][-_MOST_EARLIER:]
         kept.update(code=desk.classroom.code, secret=secret)
     return desk
+
+
+def delete_classes(workspace: Workspace, home: Path | None = None) -> int:
+    """Delete the classes that a workspace started and that still exist; return how many."""
+    kept = _documents(workspace).read(_NAME)
+    n_deleted = 0
+    for started in (*kept.get("earlier", []), *([kept] if kept else [])):
+        classroom = Classroom.open(started["code"], home)
+        if classroom is not None:
+            Desk(classroom, started["secret"]).delete()
+            n_deleted += 1
+    return n_deleted
 
 
 def _documents(workspace: Workspace) -> Documents:

@@ -15,7 +15,6 @@ import logging
 import math
 import os
 import secrets
-import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +28,7 @@ from dashboard.classroom.codes import new_code, spaced, typed_code
 from dashboard.state.documents import Documents
 from pmae_core.documents import Document, part_of
 from pmae_core.errors import PMAEError
+from pmae_core.storage.disk import remove_path
 from pmae_core.storage.files import replacing, write_whole
 from pmae_core.storage.home import pmae_home
 
@@ -367,6 +367,10 @@ class Desk:
         """End the class; its answers stay until it expires."""
         self._change(number=None, phase="ended")
 
+    def delete(self) -> None:
+        """Delete the class with all names and answers."""
+        remove_path(self.classroom.folder)
+
     def _change(
         self, *, number: int | None, phase: Phase, more_questions: Sequence[ClassQuestion] = ()
     ) -> None:
@@ -403,7 +407,7 @@ def sweep(home: Path | None = None, *, now: float | None = None) -> int:
     n_removed = 0
     for folder in root.iterdir() if root.is_dir() else ():
         if _is_class(folder) and Classroom(folder).is_expired(now):
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_path(folder)
             n_removed += 1
     return n_removed
 

@@ -15,6 +15,7 @@ from pmae_core.evaluation import Comparison
 from pmae_core.evaluation.report import comparison_report
 from pmae_core.jobs import JobRecord, JobState
 from pmae_core.jobs.worker.consequences import Consequences
+from pmae_core.storage.checksums import checked
 from pmae_core.table.io.formulas import escape_formulas
 
 
@@ -82,7 +83,7 @@ def report_html(record: JobRecord, comparison: Comparison, consequences: Consequ
     """Return the report of the finished run, or one of the results so far."""
     final = record.folder / "result" / "report.html"
     if record.state is JobState.SUCCEEDED and final.exists():
-        return final.read_bytes()
+        return checked(final).read_bytes()
     return comparison_report(
         comparison,
         record.name or "Comparison of methods",

@@ -27,7 +27,7 @@ from dashboard.runs.staleness import stale_sentence
 from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
 from dashboard.text import plain
-from dashboard.widgets import show_figure, shown_errors
+from dashboard.widgets import show_figure
 from pmae_core.evaluation.comparison import RANKED_BY
 from pmae_core.jobs import JobRecord, JobState
 from pmae_core.jobs.worker.consequences import FOLDER, Consequences, read_consequences
@@ -51,7 +51,7 @@ def show_results(run: JobRecord, table: OpenTable) -> None:
                 st.rerun()  # there are new results: the answers below are drawn again
 
     runs.watch(draw, [run.id])
-    with shown_errors():
+    with runs.shown_result(run, section=SECTION, choice="run"):
         results, consequences = _read(shown, run)
         _show_answers(run, results, consequences)
         show_details(run, results, consequences)

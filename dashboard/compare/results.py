@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pmae_core.errors import ScoringError
+from pmae_core.errors import DamagedFileError
 from pmae_core.evaluation import Comparison, TaskResult
 from pmae_core.evaluation.store import SPECIFICATION
 from pmae_core.jobs import JobProgress, JobRecord, JobState
-from pmae_core.storage.files import read_sealed
+from pmae_core.storage.checksums import read_document, undamaged
 from pmae_core.words import count
 
 WAITING = "waiting"
@@ -68,10 +68,17 @@ class ComparisonResults:
 
 
 def read_results(record: JobRecord) -> ComparisonResults:
-    """Return the results of a comparison's job so far, from the files in its folder."""
+    """Return the results of a comparison's job so far, from the files in its folder.
+
+    Raises
+    ------
+    DamagedFileError
+        If the result is not as it was written.
+    """
     final = record.folder / "result" / "comparison.json"
     if record.state is JobState.SUCCEEDED and final.exists():
-        comparison = Comparison.from_json(final.read_text(encoding="utf-8"))
+        with undamaged(final):
+            comparison = Comparison.from_json(final.read_text(encoding="utf-8"))
         return ComparisonResults(comparison, comparison, {})
     params = record.spec.params
     results = read_tasks(record.folder / "tasks")
@@ -109,8 +116,9 @@ def read_tasks(folder: Path) -> dict[tuple[str, int], TaskResult]:
     found = {}
     for path in sorted(folder.glob("*-seed*.json")):
         try:
-            result = TaskResult.from_dict(read_sealed(path)["result"])
-        except (OSError, ValueError, KeyError, TypeError, ScoringError):
+            with undamaged(path):
+                result = TaskResult.from_dict(read_document(path)["result"])
+        except (FileNotFoundError, DamagedFileError):
             continue
         found[result.method, result.seed] = result
     return found
@@ -120,10 +128,10 @@ def _settings(record: JobRecord) -> dict[str, Any]:
     """Return the settings that the finished comparison will have, as far as they are known."""
     params = record.spec.params
     try:
-        saved = read_sealed(record.folder / "tasks" / SPECIFICATION)
-        specification = {name: v for name, v in saved.items() if name != "schema"}
-    except (OSError, ValueError):
+        specification = read_document(record.folder / "tasks" / SPECIFICATION)
+    except (FileNotFoundError, DamagedFileError):
         specification = {}
+    specification.pop("schema", None)
     guessed = "known-truth" if params.get("truth") else None
     guessed = guessed or ("amputation" if params.get("amputation") else "like-mine")
     unknown = {"holdout": params.get("holdout") or guessed, "target": params.get("target")}

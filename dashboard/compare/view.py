@@ -31,6 +31,7 @@ def show_comparison(table: OpenTable) -> None:
     if wants_another:
         with st.container(border=True):
             show_settings(table)
+    runs.show_damaged([JobKind.COMPARE], key=SECTION)
     show_results(run, table)
 
 
@@ -40,6 +41,7 @@ def _show_first_state(table: OpenTable) -> None:
         "Which method imputes this table best, and does the choice change your result? Methods "
         "are scored on held-out cells, whose true values are known."
     )
+    runs.show_damaged([JobKind.COMPARE], key=SECTION)
     show_settings(table)
     st.caption(
         "Quick methods come first. You can leave this page while slower ones are running.",

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dashboard.data import samples, uploads
 from dashboard.data.editors_view import draw_editors_anew
+from dashboard.data.storage_view import show_storage
 from dashboard.errors import sentence_of
 from dashboard.state import notices, session
 from dashboard.state.workspace import Workspace
@@ -54,6 +55,7 @@ def show_opening(own: Workspace) -> None:
             on_click=_undo,
             help="Undoes the last step. Press again to undo the step before it.",
         )
+    show_storage(own)
 
 
 @calm

@@ -1,10 +1,12 @@
 """Files that users send: written to the workspace at once, then read from there."""
 
+import os
 import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from dashboard.runs import quotas
 from dashboard.state.table_state import TableState
 from dashboard.state.workspace import Workspace
 from pmae_core.errors import TableError
@@ -59,6 +61,8 @@ class OpenedFile:
 
 def receive(workspace: Workspace, content: BinaryIO, name: str) -> None:
     """Write an upload to the workspace, where it waits to be read."""
+    quotas.check_upload(workspace, content.seek(0, os.SEEK_END))
+    content.seek(0)
     try:
         with workspace.upload_path.open("wb") as file:
             shutil.copyfileobj(content, file, 1 << 20)

@@ -32,6 +32,7 @@ from pmae_core.export import (
 )
 from pmae_core.imputers import list_imputers
 from pmae_core.jobs.worker.recipes import TABLE_FILE, recipe_of
+from pmae_core.storage.checksums import checked
 from pmae_core.table import write_table
 
 # A workbook of more cells takes minutes to write, and as long to open.
@@ -191,7 +192,7 @@ def everything(
             completed.imputed_frame,
             imputations=_Imputations(completed),
             comparison=comparison,
-            model=completed.model_file,
+            model=completed.model_file and checked(completed.model_file),
             formats=("csv", "parquet")
             if excel_objection(completed)
             else ("csv", "excel", "parquet"),

@@ -11,6 +11,7 @@ from pmae_core.evaluation import Comparison
 from pmae_core.export import ImputationFormat, MethodsText, Recipe, reproduce_script
 from pmae_core.jobs.worker.recipes import TABLE_FILE
 from pmae_core.jobs.worker.results import MODEL_FILE
+from pmae_core.storage.checksums import checked
 from pmae_core.words import count, listed
 
 CSV = "text/csv"
@@ -228,13 +229,17 @@ def _model(completed: CompletedTable) -> list[ExportItem]:
     if path is None:
         return []
     help = "pmae_core.load_imputer reads it."
+
+    def content() -> bytes:
+        return checked(path).read_bytes()
+
     return [
         ExportItem(
             "model",
             "Model",
             "model",
             "Imputes other tables with the same columns.",
-            (ExportFile("Safetensors", MODEL_FILE, BYTES, path.read_bytes, help),),
+            (ExportFile("Safetensors", MODEL_FILE, BYTES, content, help),),
         )
     ]
 

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard import runs
 from dashboard.export import files, items
 from dashboard.export.items import ExportFile, ExportItem
-from dashboard.impute.choose import choose_imputation
+from dashboard.impute.choose import choose_imputation, shown_imputation
 from dashboard.impute.completed_tables import (
     CompletedTable,
     comparison_of,
@@ -51,7 +51,7 @@ def show_export(table: OpenTable) -> None:
         )
         page_link("impute.py", "Go to Impute", ":material/healing:")
     elif is_done(record):
-        with shown_errors():
+        with shown_imputation(record):
             _show_imputation(load(record, table))
     else:
         runs.watch(_show_unfinished, [record.id])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from dashboard import runs
 from dashboard.impute.completed_tables import CompletedTable, by_method, result_folder
 from dashboard.shell.theme import IMPUTED, MISSING, tint
 from dashboard.text import exact_text
+from pmae_core.errors import DamagedFileError
 from pmae_core.explain import CellDetails, Neighborhood, cell_details
 from pmae_core.jobs.worker.results import IMPUTED_FILE, read_frame
 from pmae_core.missingness import ValueDistribution, compare_distributions
@@ -138,7 +140,10 @@ def _details(
     completed_tables = {}
     for name, job_id, _ in others:
         record = runs.record(job_id)
-        if record is not None:
+        if record is None:
+            continue
+        # Where another run is damaged, its own page says so.
+        with contextlib.suppress(DamagedFileError):
             completed_tables[name] = read_frame(result_folder(record) / IMPUTED_FILE, [column])
     return cell_details(
         _completed.frame[[column]],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,6 +16,7 @@ from dashboard.state.table_state import OpenTable
 from pmae_core.jobs import JobRecord
 
 SECTION = "impute"
+_CHOICE = "imputation"
 
 
 def choose_imputation(
@@ -33,7 +35,7 @@ def choose_imputation(
         table,
         "Imputation",
         section=SECTION,
-        name="imputation",
+        name=_CHOICE,
         first=(own or found)[0],
         help_text="The newest comes first.",
         notice_place=notice_place,
@@ -83,3 +85,8 @@ def choose_run(
         with notice_place or st.container():
             st.warning(changed, icon=":material/history:")
     return by_id[chosen]
+
+
+def shown_imputation(record: JobRecord) -> AbstractContextManager[None]:
+    """Show errors of a block that draws an imputation; offer to redo a damaged one."""
+    return runs.shown_result(record, section=SECTION, choice=_CHOICE)

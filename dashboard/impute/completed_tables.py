@@ -16,6 +16,7 @@ from dashboard.runs.staleness import digest_of, schema_of
 from dashboard.state import session
 from dashboard.state.table_state import OpenTable
 from dashboard.widgets.methods import known_methods
+from pmae_core.errors import DamagedFileError
 from pmae_core.evaluation import Comparison
 from pmae_core.explain import column_notes
 from pmae_core.jobs import JobKind, JobRecord, JobState
@@ -154,6 +155,8 @@ def load(record: JobRecord, table: OpenTable) -> CompletedTable:
     ------
     JobError
         If its files are gone.
+    DamagedFileError
+        If its files are not as they were written.
     """
     return _load(_key(record), record, table)
 
@@ -230,10 +233,14 @@ def _remarks(
 def _comparison_run(record: JobRecord) -> JobRecord | None:
     done = runs.records(kinds=[JobKind.COMPARE], states=[JobState.SUCCEEDED], limit=MOST_RUNS)
     for run in done:
-        if run.spec.table == record.spec.table:
+        if run.spec.table != record.spec.table:
+            continue
+        try:
             comparison = _comparison((run.id, run.finished_at), run)
-            if any(task.status == "done" for task in comparison.tasks):
-                return run
+        except DamagedFileError:
+            continue  # the page Compare says so
+        if any(task.status == "done" for task in comparison.tasks):
+            return run
     return None
 
 

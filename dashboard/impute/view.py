@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard import runs
 from dashboard.impute import summary
-from dashboard.impute.choose import SECTION, choose_imputation
+from dashboard.impute.choose import SECTION, choose_imputation, shown_imputation
 from dashboard.impute.columns_view import show_columns, show_distribution, show_members
 from dashboard.impute.completed_tables import (
     CompletedTable,
@@ -27,8 +27,8 @@ from dashboard.runs.staleness import digest_of
 from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
 from dashboard.text import plain
-from dashboard.widgets import fragment, shown_errors
-from pmae_core.jobs import JobRecord
+from dashboard.widgets import fragment
+from pmae_core.jobs import JobKind, JobRecord
 
 COLUMNS, DISTRIBUTION, SHIFT, MEMBERS = (
     "Columns to trust",
@@ -49,6 +49,7 @@ def show_impute(table: OpenTable) -> None:
         record = _show_heading(table, newest=found[0])
     else:
         record = _show_first_settings(table)
+    runs.show_damaged([JobKind.IMPUTE], key=SECTION)
     if record is None:
         return
     _show_result(record, table)
@@ -96,18 +97,20 @@ def _show_heading(table: OpenTable, newest: JobRecord) -> JobRecord | None:
 
 def _show_result(record: JobRecord, table: OpenTable) -> None:
     if is_done(record):
-        with shown_errors():
+        with shown_imputation(record):
             completed = load(record, table)
             _show_answer(completed)
             _show_completed(completed)
         return
-    answer = chosen_answer(record)
-    show_run(record)
-    if answer is not None:
-        with shown_errors():
+    run_place, answer_place = st.container(), st.container()
+    with answer_place, shown_imputation(record):
+        answer = chosen_answer(record)
+        if answer is not None:
             completed = load(answer, table)
             show_early_answer(completed)
             _show_completed(completed)
+    with run_place:  # drawn last: it offers the answers that are not shown
+        show_run(record)
 
 
 def _show_answer(completed: CompletedTable) -> None:
@@ -148,7 +151,7 @@ def _show_details(completed: CompletedTable) -> None:
         wrap=True,
         label_visibility="collapsed",
     )
-    with shown_errors():
+    with shown_imputation(completed.record):
         views[view](completed)
 
 

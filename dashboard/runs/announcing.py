@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard.runs.lookup import ACTIVE, records
-from dashboard.runs.submission import MOST_UNFINISHED
-from dashboard.runs.wording import STATE_WORDS, title
+from dashboard.runs.lookup import ACTIVE, listing
+from dashboard.runs.service import store, store_exists
+from dashboard.runs.submission import MOST_UNFINISHED, ORIGINS
+from dashboard.runs.wording import STATE_WORDS, restoration_sentence, title
 from dashboard.state import session
+from dashboard.state.notices import notify
 from pmae_core.jobs import JobKind, JobRecord, JobState
+from pmae_core.jobs.store import JobListing
 
 MOST_TOASTS = 3
 PAGE_OF = {JobKind.TRAIN: "Train", JobKind.COMPARE: "Compare", JobKind.IMPUTE: "Impute"}
@@ -19,9 +22,9 @@ _SECTION = "jobs"
 _HEARD_KEY = "_jobs_heard_until"
 
 
-def latest() -> list[JobRecord]:
+def latest() -> JobListing:
     """Return the newest jobs of this workspace, newest first: all that the header tells of."""
-    return records(limit=2 * MOST_UNFINISHED)
+    return listing(limit=2 * MOST_UNFINISHED)
 
 
 def announce(known: Sequence[JobRecord]) -> None:
@@ -32,7 +35,7 @@ def announce(known: Sequence[JobRecord]) -> None:
     Parameters
     ----------
     known
-        As `latest` returns them.
+        As `latest` returns them, those that can be read.
     """
     ended = unheard(known)
     if not ended:
@@ -44,6 +47,24 @@ def announce(known: Sequence[JobRecord]) -> None:
     st.session_state[_HEARD_KEY] = until
     if session.workspace().get(_SECTION).get("heard_until", 0.0) < until:
         session.workspace().update(_SECTION, heard_until=until)
+
+
+def announce_restoration(known: Sequence[JobRecord]) -> None:
+    """Say once to each workspace with runs that the list of runs was restored after damage.
+
+    Parameters
+    ----------
+    known
+        As for `announce`.
+    """
+    restored = store().restorations() if store_exists() else []
+    own = session.workspace()
+    if not restored or restored[0].at <= own.get(_SECTION).get("restoration_heard", 0.0):
+        return
+    had_runs = bool(own.get(ORIGINS))
+    if had_runs or known:
+        notify("warning", restoration_sentence(restored[0]))
+    own.update(_SECTION, restoration_heard=restored[0].at)
 
 
 def unheard(known: Sequence[JobRecord]) -> list[JobRecord]:

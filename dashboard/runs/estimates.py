@@ -71,6 +71,7 @@ class _EstimateRun:
     """A process that makes an estimate."""
 
     def __init__(self, spec: JobSpec, workspace_id: str) -> None:
+        self.workspace_id = workspace_id
         # A file, not a pipe: nobody reads while it runs.
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the object
         self._started = time.monotonic()
@@ -142,6 +143,13 @@ class _Estimator:
                 return Answer(running=True)
             return self._answers.get(question, Answer)
 
+    def stop(self, workspace_id: str) -> None:
+        with self._lock:
+            for question, run in list(self._runs.items()):
+                if run.workspace_id == workspace_id:
+                    run.stop()
+                    del self._runs[question]
+
     def _collect(self) -> None:
         for question, run in list(self._runs.items()):
             answer = run.answer()
@@ -169,6 +177,11 @@ def start(question: Question) -> None:
 def answer(question: Question) -> Answer:
     """Return what is known so far; an empty answer if nobody asked."""
     return _estimator().answer(question)
+
+
+def stop(workspace_id: str) -> None:
+    """End the estimates that a workspace asked for."""
+    _estimator().stop(workspace_id)
 
 
 def start_buttons(

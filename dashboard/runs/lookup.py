@@ -8,6 +8,7 @@ from dashboard.runs.service import store, store_exists
 from dashboard.state import session
 from pmae_core.errors import JobError
 from pmae_core.jobs import JobKind, JobRecord, JobState
+from pmae_core.jobs.store import JobListing
 
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
 
@@ -18,9 +19,18 @@ def records(
     limit: int = 50,
 ) -> list[JobRecord]:
     """Return jobs of this workspace, newest first."""
+    return listing(kinds, states, limit).jobs
+
+
+def listing(
+    kinds: Collection[JobKind | str] | None = None,
+    states: Collection[JobState | str] | None = None,
+    limit: int = 50,
+) -> JobListing:
+    """Return jobs of this workspace, and beside them those whose record is damaged."""
     if not store_exists():
-        return []
-    return store().jobs(session.workspace().id, states=states, kinds=kinds, limit=limit)
+        return JobListing([], [])
+    return store().listing(session.workspace().id, states=states, kinds=kinds, limit=limit)
 
 
 def record(job_id: str) -> JobRecord | None:

@@ -16,8 +16,9 @@ import streamlit as st
 
 from dashboard.state.environment import environment_number
 from pmae_core.errors import JobError
-from pmae_core.jobs import JobStore
+from pmae_core.jobs import JobPaths, JobStore
 from pmae_core.jobs.engines import Engine, make_engine
+from pmae_core.jobs.store.recovery import remains
 from pmae_core.storage.home import pmae_home
 
 POLL_SECONDS = 1.0
@@ -88,4 +89,5 @@ def spare_minutes() -> float:
 
 def store_exists() -> bool:
     """Say whether anybody submitted a job yet."""
-    return (pmae_home() / "jobs.sqlite").exists()
+    paths = JobPaths(pmae_home())
+    return paths.database.exists() or remains(paths)

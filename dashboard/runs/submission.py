@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from dashboard.runs import quotas
 from dashboard.runs.lookup import ACTIVE
 from dashboard.runs.service import engine, store, store_exists
 from dashboard.state import session
@@ -20,7 +21,7 @@ from pmae_core.table import Schema
 
 MOST_UNFINISHED = 50
 
-_ORIGINS = "origins"
+ORIGINS = "origins"
 
 
 def submit(
@@ -109,7 +110,7 @@ class Origin:
 
 def origin(digest: str) -> Origin:
     """Return where the table of a job came from, as far as it is known."""
-    kept = session.workspace().get(_ORIGINS).get(digest)
+    kept = session.workspace().get(ORIGINS).get(digest)
     if kept is None:
         return Origin()
     return Origin(kept["name"], tuple(map(from_json_value, kept["sentinels"])))
@@ -119,13 +120,15 @@ def _keep_origin(digest: str, table: OpenTable) -> None:
     values = [to_json_value(value) for some in table.sentinels.values() for value in some]
     kept = {"name": table.name, "sentinels": list({str(value): value for value in values}.values())}
     own = session.workspace()
-    if own.get(_ORIGINS).get(digest) != kept:
-        own.update(_ORIGINS, **{digest: kept})
+    if own.get(ORIGINS).get(digest) != kept:
+        own.update(ORIGINS, **{digest: kept})
 
 
 def check_room() -> None:
-    """Refuse a job of a workspace that has very many unfinished ones."""
-    if store_exists() and store().count(session.workspace().id, states=ACTIVE) >= MOST_UNFINISHED:
+    """Refuse a job of a workspace that has very many unfinished ones, or reached a limit."""
+    own = session.workspace()
+    quotas.check_run(own)
+    if store_exists() and store().count(own.id, states=ACTIVE) >= MOST_UNFINISHED:
         raise JobError(
             f"You already have {MOST_UNFINISHED} unfinished runs. "
             "Wait until some of them end, or cancel them, before you start another one."

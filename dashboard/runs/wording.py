@@ -12,6 +12,7 @@ import streamlit as st
 
 from dashboard.text import plain
 from pmae_core.jobs import JobKind, JobRecord, JobState
+from pmae_core.jobs.store import DamagedJob, Restoration
 from pmae_core.words import count, duration, moment, time_left
 
 
@@ -37,6 +38,22 @@ STATE_WORDS: Mapping[JobState, StateWords] = {
 def title(job: JobRecord) -> str:
     """Return a job's name as Markdown."""
     return plain(job.name or f"{str(job.kind).capitalize()} {job.id[:8]}")
+
+
+def damaged_title(job: DamagedJob) -> str:
+    """Return what a run whose record cannot be read is called, as Markdown."""
+    return plain(job.name or f"Run {(job.id or '')[:8]}".strip())
+
+
+def restoration_sentence(restored: Restoration) -> str:
+    """Say that the list of runs was damaged and what became of it, as Markdown."""
+    source = "the folders of the runs"
+    if restored.backup_at is not None:
+        source = f"the backup of {browser_moment(restored.backup_at)} and {source}"
+    return (
+        f"The list of runs was damaged and has been restored from {source}. Runs whose state was "
+        "lost are marked as interrupted: resume them to continue."
+    )
 
 
 def labels(jobs: Sequence[JobRecord]) -> dict[str, str]:
@@ -92,7 +109,7 @@ def sentence(job: JobRecord, position: int | None = None, now: float | None = No
         case JobState.RUNNING:
             return _running_sentence(job, now)
         case JobState.SUCCEEDED:
-            return f"Done in {duration(taken or 0.0)}."
+            return "Done." if taken is None else f"Done in {duration(taken)}."
         case JobState.FAILED:
             return f"Failed{after}. {plain(job.error or 'The reason is unknown.')}"
         case JobState.CANCELLED:

@@ -14,6 +14,7 @@ from dashboard.widgets.links import page_link
 from dashboard.widgets.qr_code import show_qr
 from pmae_core.errors import PMAEError
 from pmae_core.jobs import JobRecord
+from pmae_core.jobs.store import DamagedJob
 from pmae_core.words import count, percent
 
 POLL_SECONDS = 2.0
@@ -122,8 +123,9 @@ def share_missing(digest: str, _table: OpenTable) -> float:
 def show_runs() -> None:
     """Draw the runs; the browser asks again every few seconds only while some go on."""
     runs.supervise()
-    latest = runs.latest()
+    latest = runs.latest().jobs
     runs.announce(latest)
+    runs.announce_restoration(latest)
     is_active = bool(_active(latest))
     draw = functools.partial(_draw_runs, is_active)
     st.fragment(draw, run_every=POLL_SECONDS if is_active else None)()
@@ -132,13 +134,16 @@ def show_runs() -> None:
 def _draw_runs(expected: bool) -> None:
     with shown_errors():
         runs.supervise()
-        latest = runs.latest()
+        found = runs.latest()
+        latest, damaged = found.jobs, found.damaged
         active = _active(latest)
-        if latest:
+        if latest or damaged:
             icon = ":material/progress_activity:" if active else ":material/history:"
             with st.popover(runs_in_words(active), icon=icon, type="tertiary", key="runs"):
                 for run in latest[:MOST_RUNS]:
                     _show_run(run)
+                for job in damaged[:MOST_RUNS]:
+                    _show_damaged(job)
         # Not in here: what a fragment announces is gone when the page is drawn anew.
         if runs.unheard(latest) or (expected and not active):
             st.rerun()
@@ -157,6 +162,14 @@ def _show_run(run: JobRecord) -> None:
         else:
             page_link(f"{page.lower()}.py", runs.title(run), words.icon)
         st.caption(f"{words.label} · {runs.browser_moment(run.created_at)}", width="content")
+
+
+def _show_damaged(job: DamagedJob) -> None:
+    when = "" if job.created_at is None else f" · {runs.browser_moment(job.created_at)}"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(runs.damaged_title(job), width="content")
+        st.caption(f"Damaged{when}", width="content")
+        runs.remove_button(job, key="header")
 
 
 def runs_in_words(active: Sequence[JobRecord]) -> str:

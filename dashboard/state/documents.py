@@ -10,8 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pmae_core.errors import PMAEError
+
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _log = logging.getLogger(__name__)
+
+
+class DocumentsGoneError(PMAEError):
+    """The folder that holds the documents was deleted."""
 
 
 class Documents:
@@ -55,7 +61,12 @@ class Documents:
         Nobody else reads in order to write meanwhile, so no change of another tab is lost.
         """
         path = self._path(name)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except FileNotFoundError:  # not made anew: what was deleted would come back
+            raise DocumentsGoneError(
+                "What you are changing was deleted, perhaps in another tab. Reload the page."
+            ) from None
         with _locked(self.folder / ".lock"):
             document = self.read(name)
             before = json.dumps(document)

@@ -7,6 +7,7 @@ the file system lets one remove it. It knows nothing of Streamlit.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import secrets
@@ -55,6 +56,20 @@ def redeem_code(code: str, home: Path | None = None, *, now: float | None = None
     return str(document["workspace"]) if now < document["expires_at"] else None
 
 
+def revoke_codes(workspace: Workspace, home: Path | None = None) -> None:
+    """Remove all codes that open a workspace."""
+    for path in _files(_folder(home)):
+        # A code that is used or half written at this moment opens nothing.
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            if json.loads(path.read_text(encoding="utf-8"))["workspace"] == workspace.token:
+                path.unlink(missing_ok=True)
+
+
+def remove_expired(home: Path | None = None, *, now: float | None = None) -> None:
+    """Remove codes that can no longer be used."""
+    _remove_expired(_folder(home), time.time() if now is None else now)
+
+
 def is_waiting(made: OneTimeCode, home: Path | None = None, *, now: float | None = None) -> bool:
     """Say whether a code can still be used."""
     now = time.time() if now is None else now
@@ -70,7 +85,12 @@ def _path(folder: Path, code: str) -> Path:
 
 
 def _remove_expired(folder: Path, now: float) -> None:
-    for path in folder.iterdir():
+    for path in _files(folder):
         # A file's age says the same as its content, and also goes for one left half written.
-        if now - path.stat().st_mtime > 60 * MINUTES:
-            path.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            if now - path.stat().st_mtime > 60 * MINUTES:
+                path.unlink()
+
+
+def _files(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.is_dir() else []

@@ -5,18 +5,16 @@ So the browser keeps the workspace's token in a cookie.
 """
 
 import shutil
-import time
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
 
-from dashboard.classroom.store import sweep as sweep_classes
 from dashboard.components.browser_cookie import write_cookie
 from dashboard.state import one_time_codes
 from dashboard.state.notices import notify
 from dashboard.state.table_state import OpenTable, TableState
-from dashboard.state.workspace import Workspace, sweep
+from dashboard.state.workspace import Workspace
 from pmae_core.table import Schema, load_dataset
 
 CODE_PARAMETER = "enter"
@@ -28,9 +26,8 @@ _PREVIOUS_KEY = "_previous_workspace_token"
 _LINK_KEY = "_one_time_link"
 _USED_CODE_KEY = "_used_code"
 _COOKIE_RENEWED_KEY = "_cookie_renewed"
-_SWEEP_SECONDS = 3600
 _COOKIE_DAYS = 400  # browsers keep none for longer
-_REMOVED = "because unused workspaces are removed after some time."
+_REMOVED = "because it was deleted, or nobody used it for some time."
 _ELSEWHERE = "choose **Open on another device** where it is open"
 
 
@@ -198,16 +195,23 @@ def has_previous_workspace() -> bool:
 
 def return_to_previous_workspace() -> None:
     """Go back to the workspace that this browser had before. For ``on_click``."""
-    previous = st.session_state[_PREVIOUS_KEY]
+    _enter(st.session_state[_PREVIOUS_KEY])
+
+
+def leave_deleted_workspace() -> None:
+    """Go back to the workspace that this browser had before, or to a new one. For ``on_click``."""
+    _enter(st.session_state.get(_PREVIOUS_KEY) or _new_workspace().token)
+
+
+def _enter(token: str) -> None:
     st.session_state.clear()  # the widgets show the values of the other workspace
-    st.session_state[TOKEN_KEY] = previous
+    st.session_state[TOKEN_KEY] = token
 
 
 # Tables
 
 
 def _new_workspace() -> Workspace:
-    _sweep_now_and_then(int(time.time() // _SWEEP_SECONDS))
     created = Workspace.create()
     try:
         open_sample(created, FIRST_SAMPLE)
@@ -216,11 +220,6 @@ def _new_workspace() -> Workspace:
         shutil.rmtree(created.folder, ignore_errors=True)
         raise
     return created
-
-
-@st.cache_data(max_entries=1, show_spinner=False)
-def _sweep_now_and_then(hour: int) -> int:
-    return sweep() + sweep_classes()
 
 
 def open_sample(target: Workspace, name: str) -> TableState:

@@ -7,11 +7,8 @@ knows nothing of Streamlit.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
-import re
 import secrets
-import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,16 +17,21 @@ from typing import Any
 from dashboard.state.documents import Documents
 from dashboard.state.environment import environment_number
 from dashboard.state.recent import Recent
-from dashboard.state.table_history import TableHistory, WorkspaceError
-from pmae_core.storage.home import pmae_home
+from dashboard.state.table_history import TableHistory, WorkspaceError, forget_recent
+from pmae_core.storage.workspaces import (
+    LAST_USED,
+    is_token,
+    is_unused,
+    remove_workspace,
+    workspace_id,
+    workspaces_folder,
+)
 
 DEFAULT_DAYS = 30.0
 MAX_SCENARIOS = 100
 MAX_NAME = 80
 
-_TOKEN = re.compile(r"[A-Za-z0-9_-]{32}")
 _TOUCH_SECONDS = 600.0
-_LAST_USED = "last_used"
 _UPLOAD = "upload"
 _KEY_LINK_USED = "key_link_used"
 
@@ -73,7 +75,7 @@ class Workspace(TableHistory):
         cls, token: str, home: Path | None = None, *, now: float | None = None
     ) -> Workspace | None:
         """Return the workspace of a token; None if there is none, or it expired."""
-        if not _TOKEN.fullmatch(token):
+        if not is_token(token):
             return None
         workspace = cls(workspaces_folder(home) / token)
         if workspace.folder.is_symlink() or not workspace.folder.is_dir():
@@ -91,20 +93,23 @@ class Workspace(TableHistory):
     @property
     def id(self) -> str:
         """A name for jobs and logs, from which the token cannot be told."""
-        return hashlib.sha256(self.token.encode()).hexdigest()[:32]
+        return workspace_id(self.token)
 
     def touch(self) -> None:
         """Note that the workspace is in use, which puts off its expiry."""
-        file = self.folder / _LAST_USED
+        file = self.folder / LAST_USED
         if not file.exists() or time.time() - file.stat().st_mtime > _TOUCH_SECONDS:
             with contextlib.suppress(OSError):  # it can be read on a read-only disk
                 file.touch()
 
     def is_expired(self, now: float | None = None) -> bool:
         """Say whether nobody used the workspace for PMAE_WORKSPACE_DAYS days."""
-        days = workspace_days()
-        now = time.time() if now is None else now
-        return days > 0 and now - _last_used(self.folder) > days * 86400
+        return is_unused(self.folder, workspace_days(), now)
+
+    def delete(self) -> None:
+        """Remove the workspace with everything in it, on disk and in memory."""
+        remove_workspace(self.folder)
+        forget_recent()
 
     def take_key_link(self) -> bool:
         """Use up the link with the token itself, and say whether it was still there to use.
@@ -181,11 +186,6 @@ class Workspace(TableHistory):
         return self.folder / _UPLOAD
 
 
-def workspaces_folder(home: Path | None = None) -> Path:
-    """Return where the workspaces of all users lie."""
-    return (home or pmae_home()) / "workspaces"
-
-
 def workspace_days() -> float:
     """Return after how many days without use a workspace goes; 0 keeps all for ever."""
     return environment_number(
@@ -194,24 +194,6 @@ def workspace_days() -> float:
         advice="a number of days, or to 0 to keep workspaces",
         error=WorkspaceError,
     )
-
-
-def sweep(home: Path | None = None, *, now: float | None = None) -> int:
-    """Remove expired workspaces and return how many they were."""
-    root = workspaces_folder(home)
-    n_removed = 0
-    for folder in root.iterdir() if root.is_dir() else ():
-        if not _TOKEN.fullmatch(folder.name) or folder.is_symlink() or not folder.is_dir():
-            continue
-        if Workspace(folder).is_expired(now):
-            shutil.rmtree(folder, ignore_errors=True)
-            n_removed += 1
-    return n_removed
-
-
-def _last_used(folder: Path) -> float:
-    file = folder / _LAST_USED
-    return (file if file.exists() else folder).stat().st_mtime
 
 
 def _checked_name(name: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from pmae_core.jobs import JobEvent
+from pmae_core.jobs.store import DAMAGED_EVENT
 from pmae_core.table import Schema
 
 MOST_POINTS = 400
@@ -74,6 +75,8 @@ class Curves:
         older versions.
     answers
         Of a blend: its newest member and its skill on held-out cells, after each member.
+    n_damaged
+        How many events could not be read.
     """
 
     def __init__(self) -> None:
@@ -87,6 +90,7 @@ class Curves:
         self.batch_size: int | None = None
         self.references: References | None = None
         self.answers: list[tuple[str, float | None]] = []
+        self.n_damaged = 0
         self._losses: list[tuple[int, float, float, float]] = []
         self._validations: list[Validation] = []
         self._lock = threading.Lock()
@@ -96,7 +100,10 @@ class Curves:
         with self._lock:
             for event in events:
                 if event.seq > self.heard:
-                    self._hear(event.kind, event.data)
+                    try:
+                        self._hear(event.kind, event.data)
+                    except (KeyError, TypeError, ValueError, IndexError):
+                        self.n_damaged += 1
                     self.heard = event.seq
 
     def _hear(self, kind: str, data: Mapping[str, Any]) -> None:
@@ -127,6 +134,8 @@ class Curves:
             self.answers.append((data["members"][-1], data["skill"]))
         elif kind == "BatchReduced":
             self.batch_size = data["batch_size"]
+        elif kind == DAMAGED_EVENT:
+            self.n_damaged += 1
 
     def _drop_after(self, step: int) -> None:
         self._losses = [row for row in self._losses if row[0] <= step]

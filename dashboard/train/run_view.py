@@ -53,6 +53,9 @@ def show_run(run: JobRecord, others: Sequence[JobRecord]) -> None:
     if sentence := learning.verdict(curves, is_running=run.state in runs.ACTIVE):
         st.markdown(sentence)
     _show_state(run)
+    if curves.n_damaged:
+        entries = count(curves.n_damaged, "entry", "entries")
+        st.warning(f"{entries} of this run’s history cannot be read, so curves may be incomplete.")
     view = memory.remembered(
         st.segmented_control,
         "What do you want to see?",
@@ -93,8 +96,7 @@ def _show_state(run: JobRecord) -> None:
     state.badge(words.label, icon=words.icon, color=words.color)
     with what:
         if run.state is JobState.SUCCEEDED:
-            taken = f"Done in {duration(runs.seconds_taken(run) or 0.0)}."
-            st.caption(f"{taken} {learning.ended_sentence(result)}".strip())
+            st.caption(f"{runs.sentence(run)} {learning.ended_sentence(result)}".strip())
         else:
             runs.show_progress(run)
     with buttons:
@@ -240,7 +242,11 @@ def _show_cells(run: JobRecord) -> None:
     if run.state is not JobState.SUCCEEDED:
         st.caption("Held-out cells appear when the training has ended.")
         return
-    cells = _held_out_cells(run.id, run.finished_at, run)
+    with runs.shown_result(run, section=SECTION, choice="run"):
+        _show_held_out(_held_out_cells(run.id, run.finished_at, run))
+
+
+def _show_held_out(cells: dict[str, dict[str, Any]] | None) -> None:
     if not cells:
         st.caption("This run has no sample of held-out cells.")
         return

@@ -40,6 +40,7 @@ def show_training(table: OpenTable) -> None:
 def _show_first_state(table: OpenTable) -> None:
     st.title("Train", anchor=False)
     st.markdown(WHAT_IT_IS)
+    runs.show_damaged([JobKind.TRAIN], key=SECTION)
     show_settings(table)
     st.info(
         "No run yet. **Balanced** is a good first choice. Press **Start training**, and the "
@@ -76,6 +77,7 @@ def _show_with_runs(found: Sequence[JobRecord], table: OpenTable) -> None:
     if is_new:
         with st.container(border=True):
             show_settings(table)
+    runs.show_damaged([JobKind.TRAIN], key=SECTION)
     _watch(chosen, found, table)
 
 

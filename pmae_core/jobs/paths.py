@@ -17,8 +17,9 @@ def new_job_id() -> str:
 class JobPaths:
     """The files of all jobs in one home.
 
-    A job's folder holds ``spec.json``, ``log.txt``, ``checkpoint/``, ``tasks/`` and
-    ``result/``.
+    A job's folder holds ``spec.json``, ``labels.json``, ``log.txt``, ``checkpoint/``,
+    ``tasks/`` and ``result/``. Copies of the database are in ``backups/``, and a damaged one that
+    was replaced is in ``damaged/``.
 
     Parameters
     ----------
@@ -37,6 +38,9 @@ class JobPaths:
         self.database = self.home / "jobs.sqlite"
         self.jobs = self.home / "jobs"
         self.tables = self.home / "tables"
+        self.backups = self.home / "backups"
+        self.damaged = self.home / "damaged"
+        self.lock = self.home / ".jobs.sqlite.lock"
 
     def make(self) -> None:
         """Make the folders, closed to other users of the machine."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,23 @@ def hold_lock(path: Path) -> bool:
         os.close(descriptor)
         return False
     return True  # not closed on purpose: the lock lives as long as the descriptor
+
+
+@contextmanager
+def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
+    """Wait for the lock of a file, and hold it while the block runs.
+
+    It holds between threads, too. A shared one keeps out only those that want it alone.
+    """
+    fcntl = require_posix()
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        yield
+    finally:
+        # Closing is not enough: a process that was forked meanwhile would hold it on.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
 
 
 class HeldFolder:

@@ -55,9 +55,20 @@ class ProcessId:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> ProcessId:
-        """Return a process as the store has it; earlier releases stored the time of creation."""
-        birth = stored["birth"] if "birth" in stored else f"{_CREATED}{stored['created']!r}"
-        return cls(stored["pid"], birth, stored["host"])
+        """Return a process as the store has it; earlier releases stored the time of creation.
+
+        Raises
+        ------
+        ValueError
+            If it is not one.
+        """
+        pid, host = stored.get("pid"), stored.get("host")
+        birth = stored["birth"] if "birth" in stored else f"{_CREATED}{stored.get('created')!r}"
+        if not (isinstance(pid, int) and isinstance(birth, str) and isinstance(host, str)):
+            raise ValueError("These are not the number, birth and host of a process.")
+        if birth.startswith(_CREATED):
+            float(birth.removeprefix(_CREATED))
+        return cls(pid, birth, host)
 
     def exists(self) -> bool:
         """Return whether the process of this machine with this number is still the same one.

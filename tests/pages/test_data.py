@@ -753,3 +753,97 @@ def test_the_reading_that_was_taken_is_kept_with_one_click(open_page, workspace)
     app.button(key="data:numbers:taken").click().run()
     assert workspace.table().frame["price"].tolist() == [1.234, 2.345]
     assert "two ways" not in words(app)
+
+
+# Storage
+
+
+STORAGE = "data:storage"
+
+
+def open_storage(app):
+    app.session_state[STORAGE] = True
+    return app.run()
+
+
+def test_the_storage_is_measured_when_somebody_asks(open_page, fill, patients, monkeypatch):
+    fill(patients)
+    app = open_page(PAGE)
+    assert "on this server" not in words(app)
+    monkeypatch.setenv("PMAE_WORKSPACE_MB", "100")
+
+    app = open_storage(app)
+
+    assert "of at most 100 MB on this server. You have 0 runs of at most 500." in words(app)
+    assert "when you have not opened them for 30 days" in words(app)
+
+
+def test_without_limits_none_is_named(open_page, fill, patients, monkeypatch):
+    fill(patients)
+    for variable in ("PMAE_WORKSPACE_MB", "PMAE_WORKSPACE_RUNS", "PMAE_WORKSPACE_DAYS"):
+        monkeypatch.setenv(variable, "0")
+
+    said = words(open_storage(open_page(PAGE)))
+
+    assert "at most" not in said
+    assert "have not opened" not in said
+
+
+def test_everything_of_mine_is_deleted_and_a_new_workspace_begins(
+    open_app, fill, patients, add_job, store, tmp_path
+):
+    own = fill(patients, name="Xq7patients.csv")
+    add_job("impute", {"method": "naive"}, "succeeded")
+    add_job("impute", {"method": "naive"}, "running")
+    app = open_storage(open_app())
+
+    app.button(key="data:delete_everything").click().run()
+
+    assert not app.exception
+    (said,) = [success.value for success in app.success]
+    assert said == "Deleted: 1 table, 2 runs and all your settings. You have a new workspace."
+    assert not own.folder.exists()
+    assert store.count() == 0
+    token = app.session_state[session.TOKEN_KEY]
+    assert token != own.token
+    assert Workspace.open(token).table_state().name == session.FIRST_SAMPLE
+    assert app.info == [], "it was deleted on purpose"
+    assert b"Xq7patients" not in b"".join(
+        path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
+    )
+
+
+def test_who_came_by_a_link_goes_back_to_the_previous_workspace(open_app, workspace):
+    own = Workspace.create()
+    app = open_app()
+    app.session_state["_previous_workspace_token"] = own.token
+
+    open_storage(app).button(key="data:delete_everything").click().run()
+
+    assert app.session_state[session.TOKEN_KEY] == own.token
+    assert not workspace.folder.exists()
+
+
+def test_ended_runs_are_removed(open_app, fill, patients, add_job, store):
+    fill(patients)
+    add_job("impute", {"method": "naive"}, "succeeded")
+    waiting = add_job("impute", {"method": "naive"})
+
+    app = open_storage(open_app()).button(key="data:remove_ended").click().run()
+
+    assert [success.value for success in app.success] == ["Removed 1 run."]
+    assert [record.id for record in store.jobs()] == [waiting.id]
+
+
+def test_an_upload_beyond_the_limit_is_refused_and_the_table_stays(
+    open_page, fill, patients, monkeypatch
+):
+    own = fill(patients, name="mine.csv")
+    monkeypatch.setenv("PMAE_WORKSPACE_MB", "0.000001")
+
+    app = upload(open_page(PAGE), "more.csv", b"a,b\n1,2\n")
+
+    ((kind, sentence),) = notices(app)
+    assert kind == "error"
+    assert "too little room to upload this file. Remove runs that you no longer need" in sentence
+    assert own.table_state().name == "mine.csv"

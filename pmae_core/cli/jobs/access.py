@@ -9,6 +9,7 @@ import typer
 if TYPE_CHECKING:
     from pmae_core.jobs import JobRecord, JobStore
     from pmae_core.jobs.engines import Engine
+    from pmae_core.jobs.store import DamagedJob
 
 WORKSPACE = "local"
 POLL_SECONDS = 0.5
@@ -43,6 +44,6 @@ def find_job(store: JobStore, job_id: str) -> JobRecord:
     return store.job(record.id, WORKSPACE)
 
 
-def short_id(record: JobRecord) -> str:
-    """Return the beginning of an id, which is enough to find the job."""
-    return record.id[:_SHORT_ID]
+def short_id(record: JobRecord | DamagedJob) -> str:
+    """Return the beginning of an id, which is enough to find the job; nothing for a damaged one."""
+    return (record.id or "")[:_SHORT_ID]

@@ -14,6 +14,7 @@ from pmae_core.words import count, duration, moment
 
 if TYPE_CHECKING:
     from pmae_core.jobs import JobRecord
+    from pmae_core.jobs.store import DamagedJob
 
 HELP = with_examples(
     "List jobs, the newest first.",
@@ -36,16 +37,18 @@ def list_jobs(
     """List jobs."""
     store = open_store()
     refresh(store)
-    records = store.jobs(WORKSPACE, state or None, kind or None, limit=limit)
+    found = store.listing(WORKSPACE, state or None, kind or None, limit=limit)
     if as_json:
-        print_json([record.to_dict() for record in records])
+        print_json([record.to_dict() for record in found.jobs])
         return
     print_table(
-        ["Id", "Name", "Kind", "State", "Submitted", "Time", ""], list(map(_cells, records))
+        ["Id", "Name", "Kind", "State", "Submitted", "Time", ""],
+        [*map(_cells, found.jobs), *map(_damaged_cells, found.damaged)],
     )
+    n_listed = len(found.jobs) + len(found.damaged)
     n_jobs = store.count(WORKSPACE, state or None, kind or None)
-    if n_jobs > len(records):
-        say(f"{count(len(records))} of {count(n_jobs, 'job')}; --limit shows more.")
+    if n_jobs > n_listed:
+        say(f"{count(n_listed)} of {count(n_jobs, 'job')}; --limit shows more.")
 
 
 def _cells(record: JobRecord) -> list[str]:
@@ -58,3 +61,8 @@ def _cells(record: JobRecord) -> list[str]:
         duration(seconds_taken(record)),
         record.error or progress_text(record),
     ]
+
+
+def _damaged_cells(job: DamagedJob) -> list[str]:
+    submitted = "" if job.created_at is None else moment(job.created_at)
+    return [short_id(job), job.name or "", "", "damaged", submitted, "", job.why]

@@ -98,4 +98,6 @@ def _write_file(path: Path, output: Path) -> None:
             f"Use a name that ends in {path.suffix}."
         )
     else:
-        shutil.copyfile(path, output)
+        from pmae_core.storage.checksums import checked
+
+        shutil.copyfile(checked(path), output)

@@ -12,7 +12,7 @@ from pmae_core.words import listed
 
 if TYPE_CHECKING:
     from pmae_core.jobs.spec import JobSpec, Resources
-    from pmae_core.jobs.store import JobRecord, JobStore
+    from pmae_core.jobs.store import GarbageReport, JobRecord, JobStore
     from pmae_core.jobs.worker.context import JobContext
 
 ENGINES = ("local", "ray")
@@ -50,6 +50,10 @@ class Engine(Protocol):
 
     def supervise(self) -> None:
         """Note workers that died, end those that should have stopped, start jobs that fit."""
+        ...
+
+    def remove_workspace(self, workspace: str) -> GarbageReport:
+        """Remove all jobs and tables of a workspace with their files; end those that run."""
         ...
 
     def wait(self, job_id: str, timeout: float | None = None) -> JobRecord:

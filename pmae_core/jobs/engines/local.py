@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -21,9 +22,10 @@ from pmae_core.jobs.engines.spare import Handover, SpareKeeper
 from pmae_core.jobs.engines.stopwatch import Stopwatch
 from pmae_core.jobs.posix import require_posix, signal_group
 from pmae_core.jobs.spec import JobSpec, JobState, Resources
-from pmae_core.jobs.store import JobRecord, JobStore, ProcessId
+from pmae_core.jobs.store import GarbageReport, JobRecord, JobStore, ProcessId
 from pmae_core.jobs.store.part import DEFAULT_WORKSPACE
 from pmae_core.jobs.worker.context import JobContext
+from pmae_core.storage.disk import bytes_of, remove_path
 from pmae_core.threads import THREAD_VARIABLES
 from pmae_core.words import count, duration
 
@@ -150,6 +152,17 @@ class LocalEngine:
         self.store.resume(job_id)
         return self._supervised(job_id)
 
+    def remove_workspace(self, workspace: str) -> GarbageReport:
+        """Remove all jobs and tables of a workspace with their files; end those that run."""
+        report, workers = self.store.forget_workspace(workspace)
+        for worker in workers:
+            _kill(worker)
+        folders = [self.store.paths.job(job_id) for job_id in report.jobs]
+        n_bytes = sum(map(bytes_of, folders))
+        for folder in folders:
+            remove_path(folder)
+        return replace(report, bytes_freed=report.bytes_freed + n_bytes)
+
     def wait(self, job_id: str, timeout: float | None = None) -> JobRecord:
         """Supervise until the job ends, is interrupted, or the time is up; return the job."""
         give_up_at = None if timeout is None else time.monotonic() + timeout
@@ -168,6 +181,7 @@ class LocalEngine:
                 del _children[pid]
         self._reconcile()
         self._start_queued()
+        self.store.keep_backup()
 
     @contextmanager
     def equip(self, spec: JobSpec, context: JobContext) -> Iterator[JobContext]:
@@ -187,9 +201,11 @@ class LocalEngine:
 
     def _reconcile(self) -> None:
         """Compare the jobs that should run with the processes that do."""
-        running = self.store.jobs(states=[JobState.RUNNING], limit=-1)
-        self._stopwatch.keep_only({record.id for record in running})
-        for record in running:
+        running = self.store.listing(states=[JobState.RUNNING], limit=-1)
+        if running.damaged:
+            self.store.end_damaged()
+        self._stopwatch.keep_only({record.id for record in running.jobs})
+        for record in running.jobs:
             why = self._why_dead(record)
             if why is None:
                 self._enforce_cancel(record)
@@ -357,6 +373,20 @@ def is_alive(process: ProcessId) -> bool:
     except psutil.NoSuchProcess:
         return False
     return process.exists() and status not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+
+
+def _kill(worker: ProcessId) -> None:
+    """End a worker of this machine with all that it started, and wait until it is dead.
+
+    One of another machine ends by itself when it notices that it lost its claim.
+    """
+    if worker.host != HOST or worker.pid == os.getpid():
+        return
+    give_up_at = time.monotonic() + KILL_AFTER_SECONDS
+    while is_alive(worker) and time.monotonic() < give_up_at:
+        with contextlib.suppress(ProcessLookupError):
+            signal_group(worker.pid)
+        time.sleep(0.01)
 
 
 def _end_orphans(worker: ProcessId) -> None:

@@ -1,7 +1,8 @@
-"""The SQLite file of the store: connections, transactions and versions of its schema."""
+"""The SQLite file of the store: connections, transactions, and what happens when it is damaged."""
 
 from __future__ import annotations
 
+import functools
 import os
 import sqlite3
 import threading
@@ -11,85 +12,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pmae_core.errors import JobError
+from pmae_core.jobs.paths import JobPaths
+from pmae_core.jobs.posix import locked
+from pmae_core.jobs.store.recovery import find_damage, is_damage, remains, restore
+from pmae_core.jobs.store.schema import migrate, transaction
 
 BUSY_SECONDS = 30.0
 DATABASE_FAILED = "database"  # code of errors that SQLite raised: locked, full, damaged
 
-# One entry per version of the file; each leads from the version before. Entries never change once
-# released: a change of the schema is a new entry. Long texts come last in a row, so a listing
-# that does not want them need not read them.
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        """
-        CREATE TABLE jobs (
-            number INTEGER PRIMARY KEY AUTOINCREMENT,
-            id TEXT NOT NULL UNIQUE,
-            workspace TEXT NOT NULL,
-            name TEXT,
-            kind TEXT NOT NULL,
-            state TEXT NOT NULL,
-            engine TEXT NOT NULL,
-            threads INTEGER NOT NULL,
-            gpus INTEGER NOT NULL,
-            model TEXT,
-            attempt INTEGER NOT NULL DEFAULT 0,
-            token TEXT,
-            created_at REAL NOT NULL,
-            queued_at REAL NOT NULL,
-            started_at REAL,
-            finished_at REAL,
-            heartbeat_at REAL,
-            cancel_requested_at REAL,
-            memory_mb REAL,
-            starter TEXT,
-            worker TEXT,
-            progress TEXT,
-            error TEXT,
-            estimate TEXT,
-            result TEXT,
-            spec TEXT NOT NULL
-        )
-        """,
-        "CREATE INDEX jobs_of_workspace ON jobs (workspace, number)",
-        "CREATE INDEX jobs_in_state ON jobs (state, queued_at, number)",
-        "CREATE INDEX jobs_using_model ON jobs (model) WHERE model IS NOT NULL",
-        """
-        CREATE TABLE events (
-            job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
-            seq INTEGER NOT NULL,
-            time REAL NOT NULL,
-            attempt INTEGER NOT NULL,
-            kind TEXT NOT NULL,
-            data TEXT NOT NULL,
-            PRIMARY KEY (job_id, seq)
-        ) WITHOUT ROWID
-        """,
-        """
-        CREATE TABLE tables (
-            digest TEXT NOT NULL,
-            workspace TEXT NOT NULL,
-            put_at REAL NOT NULL,
-            PRIMARY KEY (digest, workspace)
-        ) WITHOUT ROWID
-        """,
-        """
-        CREATE TABLE job_tables (
-            digest TEXT NOT NULL,
-            job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
-            PRIMARY KEY (digest, job_id)
-        ) WITHOUT ROWID
-        """,
-        "CREATE INDEX tables_of_job ON job_tables (job_id)",
-    ),
-    # Listings and queues are read from these indexes alone, however long the specifications are.
-    (
-        "DROP INDEX jobs_of_workspace",
-        "DROP INDEX jobs_in_state",
-        "CREATE INDEX jobs_listed ON jobs (number, workspace, state, kind)",
-        "CREATE INDEX jobs_in_state ON jobs (state, engine, queued_at, number)",
-    ),
-)
+FileId = tuple[int, int]
 
+# Files that this process has checked from end to end.
+_checked: set[tuple[Path, FileId]] = set()
 # A connection inherited through a fork must be neither used nor closed in the child.
 _inherited: list[sqlite3.Connection] = []
 
@@ -97,10 +31,14 @@ _inherited: list[sqlite3.Connection] = []
 class Database:
     """A SQLite file in WAL mode that many threads and processes may use at once.
 
+    The file is created or migrated to this release's version when it is opened. Each process
+    checks it once; a damaged or emptied file is set aside and restored, see
+    :mod:`pmae_core.jobs.store.recovery`. A connection notices when its file was replaced.
+
     Parameters
     ----------
-    path : Path
-        The file; created or migrated to this release's version when it is opened.
+    paths : JobPaths
+        The folders, which exist.
 
     Raises
     ------
@@ -108,8 +46,8 @@ class Database:
         If it is from a newer release, is not such a file, or cannot be opened.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, paths: JobPaths) -> None:
+        self.paths = paths
         self._local = threading.local()
         with self._errors_as_sentences():
             self._connection()
@@ -123,8 +61,23 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Give a connection inside a transaction with the only right to write: all or nothing."""
-        with self._errors_as_sentences(), _transaction(self._connection()) as connection:
+        with self._errors_as_sentences(), transaction(self._connection()) as connection:
             yield connection
+
+    def compact(self) -> None:
+        """Write the file anew: nothing of deleted rows is left, neither in it nor in its log."""
+        with self._errors_as_sentences():
+            connection = self._connection()
+            connection.execute("VACUUM")
+            is_busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            if is_busy:
+                raise sqlite3.OperationalError("other processes read it all the time")
+
+    def unused_share(self) -> float:
+        """Return the share of the file that holds nothing."""
+        with self.reading() as connection:
+            unused = connection.execute("PRAGMA freelist_count").fetchone()[0]
+            return float(unused / max(1, connection.execute("PRAGMA page_count").fetchone()[0]))
 
     def close(self) -> None:
         """Close this thread's connection; the next use opens a new one."""
@@ -133,72 +86,87 @@ class Database:
             del self._local.pid, self._local.connection
 
     def _connection(self) -> sqlite3.Connection:
-        """Return the connection of this thread of this process."""
+        """Return the connection of this thread of this process to the file as it is now."""
         local = self._local
         pid = getattr(local, "pid", None)
+        if pid == os.getpid() and local.file != self._file_id():
+            self.close()  # restored by another thread or process, or emptied
+            pid = None
         if pid != os.getpid():
             if pid is not None:
                 _inherited.append(local.connection)
-            local.connection, local.pid = self._open(), os.getpid()
+            local.connection, local.file, local.pid = *self._open(), os.getpid()
         connection: sqlite3.Connection = local.connection
         return connection
 
-    def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+    def _open(self) -> tuple[sqlite3.Connection, FileId | None]:
+        try:
+            if self._is_to_restore():
+                restore(self.paths)
+            with locked(self.paths.lock, shared=True):
+                connection = self._connect()
+                file = self._file_id()
+        except OSError as error:
+            raise JobError(
+                f"The job store {self.paths.database} cannot be used: {error.strerror or error}. "
+                "Make room there, allow writing, or set PMAE_HOME to another folder.",
+                code=DATABASE_FAILED,
+            ) from error
+        if file is not None:
+            _checked.add((self.paths.database, file))
+        return connection, file
+
+    def _is_to_restore(self) -> bool:
+        """Say whether the file is damaged and there is something to restore it from."""
+        file = self._file_id()
+        if file is not None and (self.paths.database, file) in _checked:
+            return False
+        with locked(self.paths.lock, shared=True):
+            return find_damage(self.paths) is not None and remains(self.paths)
+
+    def _file_id(self) -> FileId | None:
+        """Return what tells the file from one that replaced it; None for an empty one."""
+        try:
+            found = os.stat(self.paths.database)
+        except FileNotFoundError:
+            return None
+        return (found.st_dev, found.st_ino) if found.st_size else None
+
+    def _connect(self) -> sqlite3.Connection:
+        path = self.paths.database
+        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
             connection.row_factory = sqlite3.Row
+            # A damaged text must not fail the query: its row is found to be damaged later.
+            connection.text_factory = functools.partial(
+                str, encoding="utf-8", errors="surrogateescape"
+            )
             _use_wal(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = ON")
-            self._migrate(connection)
+            # What users deleted is overwritten, not just forgotten.
+            connection.execute("PRAGMA secure_delete = ON")
+            migrate(connection, path)
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _migrate(self, connection: sqlite3.Connection) -> None:
-        if self._version(connection) == len(MIGRATIONS):
-            return
-        with _transaction(connection):
-            # Another process may have been faster.
-            version = self._version(connection)
-            for number, statements in enumerate(MIGRATIONS[version:], start=version + 1):
-                for statement in statements:
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {number}")
-
-    def _version(self, connection: sqlite3.Connection) -> int:
-        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-        if version > len(MIGRATIONS):
-            raise JobError(
-                f"{self.path} is from a newer release of pmae (the store has version {version}, "
-                f"this release reads up to {len(MIGRATIONS)}). Update pmae, or set PMAE_HOME to "
-                "another folder."
-            )
-        return version
-
     @contextmanager
     def _errors_as_sentences(self) -> Iterator[None]:
+        path = self.paths.database
         try:
             yield
         except sqlite3.Error as error:
+            advice = "Try again, or set PMAE_HOME to another folder."
+            if is_damage(error) and remains(self.paths):
+                # The next use opens the file anew, which checks and restores it.
+                _checked.difference_update({one for one in _checked if one[0] == path})
+                self.close()
+                advice = "It is checked and, if it is damaged, restored on the next use. Try again."
             raise JobError(
-                f"The job store {self.path} cannot be used: {error}. "
-                "Try again, or set PMAE_HOME to another folder.",
-                code=DATABASE_FAILED,
+                f"The job store {path} cannot be used: {error}. {advice}", code=DATABASE_FAILED
             ) from error
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        yield connection
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:  # SQLite itself ends it if, for example, the disk is full
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:

@@ -15,14 +15,15 @@ from pmae_core.jobs.paths import new_job_id
 from pmae_core.jobs.processes import ProcessId
 from pmae_core.jobs.spec import JobSpec, JobState
 from pmae_core.jobs.store import rows
+from pmae_core.jobs.store.folders import JobLabels, write_documents
 from pmae_core.jobs.store.part import DEFAULT_WORKSPACE, StorePart
 from pmae_core.jobs.store.records import (
+    DamagedJob,
     Heartbeat,
     JobProgress,
     JobRecord,
     StaleClaimError,
 )
-from pmae_core.storage.files import write_whole
 
 RESUMABLE = (JobState.INTERRUPTED, JobState.CANCELLED, JobState.FAILED)
 
@@ -54,13 +55,13 @@ class JobQueue(StorePart):
         rows.check_workspace(workspace)
         rows.check_label(engine, name)
         spec.check()
-        job_id, text = new_job_id(), spec.to_json()
-        labels = {"id": job_id, "workspace": workspace, "engine": engine, "name": name}
+        job_id = new_job_id()
+        labels = JobLabels(workspace=workspace, engine=engine, name=name, created_at=time.time())
         with self._database.writing() as connection:
             _check_inputs(connection, spec, workspace)
-            _insert(connection, spec, {**labels, "spec": text})
+            rows.insert_job(connection, job_id, spec, labels)
             rows.append_state(connection, job_id, JobState.QUEUED, "submitted")
-            self._make_folder(job_id, text)
+            self._make_folder(job_id, spec, labels)
         return self.job(job_id)
 
     def queue_position(self, job_id: str) -> int | None:
@@ -109,7 +110,7 @@ class JobQueue(StorePart):
             None if no job waits or fits.
         """
         with self._database.writing() as connection:
-            row = _next_row(connection, engine, running_limit, gpu_limit, thread_limit)
+            row = self._next_row(connection, engine, running_limit, gpu_limit, thread_limit)
             if row is None:
                 return None
             token, now = secrets.token_hex(16), time.time()
@@ -121,6 +122,39 @@ class JobQueue(StorePart):
             )
             rows.append_state(connection, row["id"], JobState.RUNNING, "started")
             return rows.to_record(rows.find_job(connection, row["id"]), self.paths), token
+
+    def _next_row(
+        self,
+        connection: sqlite3.Connection,
+        engine: str,
+        running_limit: int,
+        gpu_limit: int,
+        thread_limit: int | None,
+    ) -> sqlite3.Row | None:
+        """Return the row of the job to claim next, if there is room for it.
+
+        Damaged ones are failed, so that they do not stop the queue.
+        """
+        running, threads, gpus = connection.execute(
+            "SELECT count(*), total(threads), total(gpus) FROM jobs WHERE state = ? AND engine = ?",
+            (JobState.RUNNING, engine),
+        ).fetchone()
+        if running >= running_limit:
+            return None
+        while True:
+            row: sqlite3.Row | None = connection.execute(
+                "SELECT * FROM jobs WHERE state = ? AND engine = ? AND gpus <= ? "
+                "ORDER BY queued_at, number LIMIT 1",
+                (JobState.QUEUED, engine, gpu_limit - gpus),
+            ).fetchone()
+            if row is None:
+                return None
+            if isinstance(rows.read_row(row, self.paths), JobRecord):
+                break
+            _fail_damaged(connection, row["number"])
+        if thread_limit is None or not running:
+            return row
+        return row if threads + row["threads"] <= thread_limit else None
 
     def register_worker(self, job_id: str, token: str, worker: ProcessId) -> bool:
         """Note which process runs the job; False if it must not, and has to exit at once."""
@@ -228,6 +262,15 @@ class JobQueue(StorePart):
             rows.append_state(connection, job_id, state, error or "")
         return True
 
+    def end_damaged(self) -> None:
+        """Fail running jobs whose record is damaged: nobody can tell who runs them."""
+        with self._database.writing() as connection:
+            for row in connection.execute(
+                "SELECT * FROM jobs WHERE state = ?", (JobState.RUNNING,)
+            ).fetchall():
+                if isinstance(rows.read_row(row, self.paths), DamagedJob):
+                    _fail_damaged(connection, row["number"])
+
     # Cancelling and resuming
 
     def request_cancel(self, job_id: str) -> JobRecord:
@@ -265,11 +308,11 @@ class JobQueue(StorePart):
             rows.append_state(connection, job_id, JobState.QUEUED, f"resumed after {state}")
         return self.job(job_id)
 
-    def _make_folder(self, job_id: str, spec_text: str) -> None:
+    def _make_folder(self, job_id: str, spec: JobSpec, labels: JobLabels) -> None:
         try:
             folder = self.paths.job(job_id)
             folder.mkdir(mode=0o700)
-            write_whole(folder / "spec.json", spec_text + "\n")
+            write_documents(folder, spec, labels)
         except OSError as error:
             raise JobError(
                 f"The folder of the job cannot be made: {error}. "
@@ -290,46 +333,9 @@ def _check_inputs(connection: sqlite3.Connection, spec: JobSpec, workspace: str)
             )
 
 
-def _insert(connection: sqlite3.Connection, spec: JobSpec, labels: Mapping[str, Any]) -> None:
-    """Insert a queued job and the tables that it reads."""
-    now = time.time()
-    values = {
-        **labels,
-        "kind": spec.kind,
-        "state": JobState.QUEUED,
-        "threads": spec.resources.threads,
-        "gpus": spec.resources.gpus,
-        "model": spec.model,
-        "created_at": now,
-        "queued_at": now,
-    }
-    names, places = ", ".join(values), ", ".join(f":{name}" for name in values)
-    connection.execute(f"INSERT INTO jobs ({names}) VALUES ({places})", values)
-    connection.executemany(
-        "INSERT OR IGNORE INTO job_tables (digest, job_id) VALUES (?, ?)",
-        [(digest, labels["id"]) for digest in spec.tables],
+def _fail_damaged(connection: sqlite3.Connection, number: int) -> None:
+    """End a job whose record is damaged; its worker stops at its next report."""
+    connection.execute(
+        "UPDATE jobs SET state = ?, token = NULL, finished_at = ? WHERE number = ?",
+        (JobState.FAILED, time.time(), number),
     )
-
-
-def _next_row(
-    connection: sqlite3.Connection,
-    engine: str,
-    running_limit: int,
-    gpu_limit: int,
-    thread_limit: int | None,
-) -> sqlite3.Row | None:
-    """Return the row of the job to claim next, if there is room for it."""
-    running, threads, gpus = connection.execute(
-        "SELECT count(*), total(threads), total(gpus) FROM jobs WHERE state = ? AND engine = ?",
-        (JobState.RUNNING, engine),
-    ).fetchone()
-    if running >= running_limit:
-        return None
-    row: sqlite3.Row | None = connection.execute(
-        "SELECT number, id, threads FROM jobs WHERE state = ? AND engine = ? AND gpus <= ? "
-        "ORDER BY queued_at, number LIMIT 1",
-        (JobState.QUEUED, engine, gpu_limit - gpus),
-    ).fetchone()
-    if row is None or thread_limit is None or not running:
-        return row
-    return row if threads + row["threads"] <= thread_limit else None

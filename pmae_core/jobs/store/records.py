@@ -13,6 +13,8 @@ from pmae_core.jobs.paths import JobPaths
 from pmae_core.jobs.processes import ProcessId
 from pmae_core.jobs.spec import JobSpec, JobState
 
+DAMAGED_EVENT = "damaged"  # kind of an event whose data cannot be read
+
 
 class StaleClaimError(JobError):
     """The process does not hold the current claim on the job."""
@@ -52,6 +54,22 @@ class JobEvent:
     attempt: int
     kind: str
     data: dict[str, Any]
+
+
+@functools.lru_cache(maxsize=512)
+def read_spec(text: str) -> JobSpec:
+    """Return the specification of a job's row, whose schema can be read, too.
+
+    Listings read many, and the same ones again and again.
+
+    Raises
+    ------
+    JobError, SchemaError
+        If it is damaged, or of a release that this one cannot read.
+    """
+    spec = JobSpec.from_json(text)
+    spec.read_schema()
+    return spec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +128,7 @@ class JobRecord:
     @functools.cached_property
     def spec(self) -> JobSpec:
         """The job's specification."""
-        return JobSpec.from_json(self.spec_json)
+        return read_spec(self.spec_json)
 
     @property
     def folder(self) -> Path:
@@ -133,6 +151,37 @@ class JobRecord:
 
 
 @dataclass(frozen=True)
+class DamagedJob:
+    """A job whose record cannot be read.
+
+    Attributes
+    ----------
+    number : int
+        By which :meth:`JobArchive.delete_damaged` finds it; the id may be damaged, too.
+    id, name : str, optional
+        As far as they can be read.
+    created_at : float, optional
+        When it was submitted, if that can be read.
+    why : str
+        What is damaged, in a sentence.
+    """
+
+    number: int
+    id: str | None
+    name: str | None
+    created_at: float | None
+    why: str
+
+
+@dataclass(frozen=True)
+class JobListing:
+    """Jobs that were asked for: those that can be read, and those that cannot; newest first."""
+
+    jobs: list[JobRecord]
+    damaged: list[DamagedJob]
+
+
+@dataclass(frozen=True)
 class GarbageReport:
     """What a clean-up removed or would remove.
 
@@ -146,9 +195,12 @@ class GarbageReport:
         Files and folders of unfinished work.
     bytes_freed : int
         Their size on disk.
+    workspaces : list of str
+        Ids of workspaces whose folders were removed, too.
     """
 
     jobs: list[str]
     tables: list[str]
     leftovers: list[Path]
     bytes_freed: int
+    workspaces: list[str] = field(default_factory=list)

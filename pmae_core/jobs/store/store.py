@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pmae_core.jobs.paths import JobPaths
 from pmae_core.jobs.store.archive import JobArchive
+from pmae_core.jobs.store.backups import DailyBackup
 from pmae_core.jobs.store.database import Database
 from pmae_core.jobs.store.queue import JobQueue
 from pmae_core.jobs.store.tables import JobTables
@@ -41,4 +42,9 @@ class JobStore(JobQueue, JobArchive, JobTables):
     def __init__(self, home: str | Path | None = None) -> None:
         paths = JobPaths(pmae_home() if home is None else home)
         paths.make()
-        super().__init__(paths, Database(paths.database))
+        super().__init__(paths, Database(paths))
+        self._daily_backup = DailyBackup(paths)
+
+    def keep_backup(self) -> None:
+        """Make today's backup of the database unless there is one; nobody waits for it."""
+        self._daily_backup.keep()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pandas as pd
 
 from pmae_core.jobs.store import rows
@@ -58,8 +56,4 @@ class JobTables(StorePart):
     def _claim_table(self, digest: str, workspace: str) -> None:
         """Note the owner of a table before its file is written: a clean-up then keeps the file."""
         with self._database.writing() as connection:
-            connection.execute(
-                "INSERT INTO tables (digest, workspace, put_at) VALUES (?, ?, ?) "
-                "ON CONFLICT (digest, workspace) DO UPDATE SET put_at = excluded.put_at",
-                (digest, workspace, time.time()),
-            )
+            rows.own_table(connection, digest, workspace)

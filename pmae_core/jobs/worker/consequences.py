@@ -21,6 +21,7 @@ import pandas as pd
 from pmae_core.errors import Cancelled, DamagedFileError, LeakageWarning, PMAEError
 from pmae_core.events import Event, FitProgress
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted
+from pmae_core.storage.checksums import read_document, undamaged
 from pmae_core.storage.files import read_sealed, report_damage, write_sealed
 from pmae_core.storage.json_values import without_nan
 
@@ -78,8 +79,9 @@ def read_consequences(folder: str | Path) -> Consequences:
     DamagedFileError
         If the file of the result is damaged.
     """
-    with suppress(FileNotFoundError):
-        return Consequences.from_dict(read_sealed(Path(folder) / "result" / FILE))
+    final = Path(folder) / "result" / FILE
+    with suppress(FileNotFoundError), undamaged(final):
+        return Consequences.from_dict(read_document(final))
     rows: dict[str, list[dict[str, Any]]] = {part: [] for part in PARTS}
     for path in sorted((Path(folder) / FOLDER).glob("*-*.json")):
         part = path.name.partition("-")[0]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pmae_core.storage.checksums import read_document
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -60,13 +62,16 @@ def read_held_out(folder: Path) -> dict[str, dict[str, Any]] | None:
     dict or None
         By column: ``kind`` ("number", "time" or "label"), ``n_cells`` held out in all, and the
         lists ``truth`` and ``predicted`` of those in the sample. Times are ISO texts.
+
+    Raises
+    ------
+    DamagedFileError
+        If the file is not as it was written.
     """
     try:
-        text = (folder / HELD_OUT_FILE).read_text(encoding="utf-8")
+        return read_document(folder / HELD_OUT_FILE)
     except FileNotFoundError:
         return None
-    content: dict[str, dict[str, Any]] = json.loads(text)
-    return content
 
 
 def _even_sample(counts: Mapping[str, int], seed: int) -> dict[str, np.ndarray]:

@@ -28,6 +28,7 @@ from pmae_core.jobs.worker.progress import ProgressTracker, phase_weights
 from pmae_core.jobs.worker.reporter import FOLDER_DELETED, Reporter, retry_while_busy
 from pmae_core.jobs.worker.results import MODEL_FILE
 from pmae_core.jobs.worker.run import run_job
+from pmae_core.storage.checksums import checked
 from pmae_core.storage.disk_trouble import DiskTrouble, disk_trouble
 
 ALONE_SECONDS = 60.0
@@ -166,7 +167,7 @@ def _context(store: JobStore, record: JobRecord, reporter: Reporter) -> JobConte
             raise JobError(
                 f"The job {job_id} has no model; perhaps it was removed. Train it again."
             )
-        return model
+        return checked(model)
 
     return JobContext(
         folder=record.folder,

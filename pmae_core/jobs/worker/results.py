@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pmae_core.errors import JobError
+from pmae_core.storage.checksums import undamaged, write_checksums
 from pmae_core.storage.files import sync
 from pmae_core.storage.frames import from_arrow, only_columns, to_arrow
 
@@ -37,13 +37,15 @@ def imputation_file(number: int) -> str:
 def replacing_folder(folder: Path) -> Iterator[Path]:
     """Give a new folder that replaces `folder` when the block ends well, and not otherwise.
 
-    All of it is on disk at the end: a job that says it has a result has it after a power cut, too.
+    The files in it get checksums. All of it is on disk at the end: a job that says it has a result
+    has it after a power cut, too.
     """
     unfinished, replaced = (folder.with_name(folder.name + end) for end in (".tmp", ".old"))
     for leftover in (unfinished, replaced):
         shutil.rmtree(leftover, ignore_errors=True)
     unfinished.mkdir(parents=True)
     yield unfinished
+    write_checksums(unfinished)
     for path in (*unfinished.iterdir(), unfinished):
         sync(path)
     if folder.exists():
@@ -105,12 +107,17 @@ def read_frame(path: str | Path, columns: Sequence[Hashable] | None = None) -> p
     Raises
     ------
     JobError
-        If there is no such file, or it is damaged.
+        If there is no such file.
+    DamagedFileError
+        If the file is not as it was written.
     StorageError
         If the table lacks a column.
     """
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        with (
+            undamaged(Path(path)),
+            pq.ParquetFile(path, page_checksum_verification=True) as file,
+        ):
             if columns is None:
                 return from_arrow(file.read())
             fields, metadata = only_columns(file.schema_arrow, columns)
@@ -122,7 +129,3 @@ def read_frame(path: str | Path, columns: Sequence[Hashable] | None = None) -> p
             f"There is no result {Path(path).name}. Check that the job has succeeded, "
             "or run it again."
         ) from None
-    except (pa.ArrowException, OSError) as error:
-        raise JobError(
-            f"The result {Path(path).name} cannot be read: its file is damaged. Run the job again."
-        ) from error

@@ -3,10 +3,11 @@
 import shutil
 import subprocess
 import sys
+import threading
 
 import pytest
 
-from pmae_core.jobs.posix import HeldFolder, hold_lock
+from pmae_core.jobs.posix import HeldFolder, hold_lock, locked
 from tests.support.paths import ROOT
 
 
@@ -55,3 +56,19 @@ def test_a_folder_that_was_moved_is_not_there(held, tmp_path):
     assert not held.is_there()
     (tmp_path / "elsewhere").rename(tmp_path / "above" / "folder")
     assert held.is_there()
+
+
+def test_a_shared_lock_keeps_out_only_those_that_want_it_alone(tmp_path):
+    path, order = tmp_path / "lock", []
+
+    def alone():
+        with locked(path):
+            order.append("alone")
+
+    with locked(path, shared=True), locked(path, shared=True):
+        thread = threading.Thread(target=alone)
+        thread.start()
+        thread.join(0.05)
+        order.append("shared")
+    thread.join()
+    assert order == ["shared", "alone"]

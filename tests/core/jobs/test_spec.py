@@ -149,6 +149,7 @@ def test_tables_are_named_by_digest_where_they_belong():
         ('{"kind": "train", "params": {}, "seed": "1"}', "seed must be a whole number"),
         ('{"kind": ["train"], "params": {}}', "kind must be one of"),
         ('{"kind": "train", "params": {"method": NaN}}', "JSON cannot hold"),
+        ('{"kind": "train", "params": {}, "\\ud800": 1}', "whose name is not text"),
     ],
 )
 def test_a_document_written_by_hand_is_checked(text, sentence):

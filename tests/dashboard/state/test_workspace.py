@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dashboard.state import table_history as module
-from dashboard.state.workspace import Workspace, WorkspaceError, sweep, workspace_days
+from dashboard.state.documents import DocumentsGoneError
+from dashboard.state.workspace import Workspace, WorkspaceError, workspace_days
 from pmae_core.errors import SchemaError, TableError
 from pmae_core.table import Role
 
@@ -75,8 +76,6 @@ def test_links_are_not_followed(tmp_path, own):
     link.symlink_to(own.folder)
 
     assert Workspace.open(link.name, tmp_path) is None
-    assert sweep(tmp_path, now=time.time() + 365 * DAY) == 1
-    assert link.is_symlink()
 
 
 def test_the_link_with_the_token_is_used_up_by_one_of_many_at_once(tmp_path, own):
@@ -94,14 +93,11 @@ def test_the_link_with_the_token_is_used_up_by_one_of_many_at_once(tmp_path, own
 # Expiry
 
 
-def test_unused_workspaces_go_after_thirty_days(tmp_path, own):
+def test_unused_workspaces_expire_after_thirty_days(tmp_path, own):
     now = time.time()
 
     assert Workspace.open(own.token, tmp_path, now=now + 29 * DAY)
     assert Workspace.open(own.token, tmp_path, now=now + 31 * DAY) is None
-    assert sweep(tmp_path, now=now + 29 * DAY) == 0
-    assert sweep(tmp_path, now=now + 31 * DAY) == 1
-    assert not own.folder.exists()
 
 
 def test_use_puts_the_expiry_off(tmp_path, own):
@@ -127,16 +123,18 @@ def test_days_that_are_none_are_refused(monkeypatch, days):
         workspace_days()
 
 
-def test_sweep_leaves_what_is_no_workspace(tmp_path, own):
-    (own.folder.parent / "notes").mkdir()
+def test_another_tab_does_not_bring_a_deleted_workspace_back(tmp_path, own, people):
+    own.save_table(people, name="people", source="a test")
+    in_another_tab = Workspace.open(own.token, tmp_path)
 
-    sweep(tmp_path, now=time.time() + 365 * DAY)
+    own.delete()
 
-    assert [path.name for path in own.folder.parent.iterdir()] == ["notes"]
-
-
-def test_sweeping_nothing(tmp_path):
-    assert sweep(tmp_path / "nowhere") == 0
+    with pytest.raises(DocumentsGoneError, match="was deleted, perhaps in another tab"):
+        in_another_tab.update("masking", a=0.1)
+    with pytest.raises(DocumentsGoneError, match="Reload the page"):
+        in_another_tab.save_table(people, name="people", source="a test")
+    assert list(own.folder.parent.iterdir()) == []
+    own.delete()  # it is no error if it is gone already
 
 
 # Settings

@@ -3,6 +3,7 @@ import pandas as pd
 
 from dashboard.train.curves import Curves, column_names, smoothed
 from pmae_core.jobs import JobEvent
+from pmae_core.jobs.store import DAMAGED_EVENT
 from pmae_core.table import Role, Schema
 
 
@@ -161,3 +162,10 @@ def test_smoothing_calms_and_passes_over_gaps():
     values = pd.Series([1.0, np.nan, 1.0] * 50)
 
     np.testing.assert_allclose(smoothed(values), 1.0)
+
+
+def test_events_that_cannot_be_read_are_counted_and_the_others_heard():
+    curves = Curves()
+    curves.hear([started(1), progress(2, 1), event(3, DAMAGED_EVENT)])
+    curves.hear([event(4, "TrainingProgress", step=2), progress(5, 3)])
+    assert (curves.n_damaged, curves.heard, len(curves)) == (2, 5, 2)

@@ -388,3 +388,28 @@ def test_gpus_that_cuda_may_see(monkeypatch):
         visible_gpus.cache_clear()
         assert visible_gpus() == expected
     visible_gpus.cache_clear()
+
+
+# Workspaces
+
+
+def test_a_workspace_goes_with_the_worker_that_runs_its_job(engine, store, small_table):
+    digest = store.put_table(small_table, "mine")
+    spec = JobSpec.make("impute", params={"method": "naive"}, table=digest)
+    engine.line = "(while true; do mkdir -p $PWD; touch $PWD/more; done) & wait"
+    running, second, waiting = (engine.submit(spec, "mine") for _ in range(3))
+    assert (running.state, waiting.state) == (JobState.RUNNING, JobState.QUEUED)
+    others = store.submit(spec_of(store, small_table, "other"), "other")
+
+    report = engine.remove_workspace("mine")
+
+    assert set(report.jobs) == {running.id, second.id, waiting.id}
+    assert not local.is_alive(running.worker)
+    assert not any(record.folder.exists() for record in (running, second, waiting))
+    assert report.tables == []  # the other workspace has the same one
+    assert [record.id for record in store.jobs()] == [others.id]
+
+
+def spec_of(store, table, workspace):
+    digest = store.put_table(table, workspace)
+    return JobSpec.make("impute", params={"method": "naive"}, table=digest)

@@ -1,6 +1,9 @@
 """The archive: jobs are listed, found, followed and removed."""
 
+import contextlib
 import json
+import shutil
+import sqlite3
 import time
 
 import pandas as pd
@@ -11,7 +14,9 @@ from pmae_core.jobs.spec import JobSpec, JobState
 from pmae_core.jobs.store import (
     JobProgress,
     JobStore,
+    database,
 )
+from pmae_core.table import Schema
 from tests.support.job_states import claim, run_through
 
 NOBODY = "0123456789abcdef" * 2
@@ -172,3 +177,84 @@ def test_ten_thousand_jobs_are_listed_quickly(many_jobs):
     last = many_jobs.queue_position(f"{9_996:032x}")
     assert last == many_jobs.count(states=["queued"])
     assert time.perf_counter() - started < 0.5
+
+
+# Workspaces
+
+
+def bytes_in_files(home):
+    return b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+
+
+def test_a_forgotten_workspace_leaves_no_trace_in_the_database(store, small_table):
+    marked = small_table.rename(columns={"x": "MARKER_OF_A_COLUMN"})
+    for owner, table in (("mine", marked), ("other", small_table)) * 20:
+        digest = store.put_table(table, owner)
+        schema = Schema.infer(table)
+        spec = JobSpec.make("impute", params={"method": "naive"}, table=digest, schema=schema)
+        store.submit(spec, owner)
+    assert b"MARKER_OF_A_COLUMN" in store.paths.database.read_bytes() + bytes_in_files(store.home)
+
+    backups = store.home / "backups"
+    copy_database(store, backups / "jobs-2026-01-01.sqlite")
+    (backups / "jobs-2026-01-02.sqlite").write_bytes(b"MARKER_OF_A_COLUMN, and no database")
+    (backups / ".jobs-2026-01-03.sqlite.tmp").write_bytes(b"MARKER_OF_A_COLUMN, unfinished")
+    copy_database(store, store.home / "damaged" / "20260101" / "jobs.sqlite")
+
+    report, workers = store.forget_workspace("mine")
+    for job_id in report.jobs:
+        shutil.rmtree(store.paths.job(job_id))
+    store.erase_traces("mine")
+
+    assert (len(report.jobs), len(report.tables), workers) == (20, 1, [])
+    assert b"MARKER_OF_A_COLUMN" not in bytes_in_files(store.home)
+    assert store.count("other") == store.count() == 20
+    assert [path.name for path in backups.iterdir()] == ["jobs-2026-01-01.sqlite"]
+    with contextlib.closing(sqlite3.connect(backups / "jobs-2026-01-01.sqlite")) as backup:
+        counted = "SELECT workspace, count(*) FROM jobs JOIN events ON job_id = id"
+        assert backup.execute(counted).fetchall() == [("other", 20)]
+
+
+def copy_database(store, path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        contextlib.closing(sqlite3.connect(store.paths.database)) as source,
+        contextlib.closing(sqlite3.connect(path)) as copy,
+    ):
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
+
+
+def test_a_table_that_others_own_stays_when_a_workspace_is_forgotten(store, small_table):
+    digest = store.put_table(small_table, "mine")
+    store.put_table(small_table, "other")
+
+    report, _ = store.forget_workspace("mine")
+
+    assert report.tables == []
+    assert store.get_table(digest, "other") is not None
+
+
+def test_what_a_workspace_takes_is_its_jobs_and_tables(store, spec):
+    assert store.bytes_of_workspace("nobody") == 0
+    empty = store.bytes_of_workspace("local")
+    job = store.submit(spec)
+    (job.folder / "log.txt").write_bytes(bytes(5000))
+
+    assert empty > 0
+    assert store.bytes_of_workspace("local") >= empty + 5000
+
+
+def test_a_store_that_others_read_all_the_time_is_not_compacted_silently(store, spec, monkeypatch):
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
+    busy = JobStore(store.home)  # with the shorter patience
+    store.submit(spec)
+    reader = sqlite3.connect(store.paths.database, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM jobs").fetchall()
+
+    with pytest.raises(JobError, match="other processes read it all the time"):
+        busy.compact()
+
+    reader.close()
+    busy.compact()

@@ -6,14 +6,14 @@ import pytest
 
 from pmae_core.errors import JobError
 from pmae_core.jobs.spec import JobState
-from pmae_core.jobs.store import JobStore, database
+from pmae_core.jobs.store import JobStore, database, schema
 from tests.support.job_states import states_of
 
 
-@pytest.mark.parametrize("version", range(1, len(database.MIGRATIONS)))
+@pytest.mark.parametrize("version", range(1, len(schema.MIGRATIONS)))
 def test_an_older_file_is_brought_up_to_date(tmp_path, store, spec, monkeypatch, version):
     with monkeypatch.context() as patch:
-        patch.setattr(database, "MIGRATIONS", database.MIGRATIONS[:version])
+        patch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:version])
         older = JobStore(tmp_path / "older")
         older.put_table(store.get_table(spec.table))
         job_id = older.submit(spec).id
@@ -36,20 +36,20 @@ def layout(home):
 def test_a_later_release_can_add_to_the_file(home, spec, store, monkeypatch):
     job_id = store.submit(spec).id
     step = ("ALTER TABLE jobs ADD COLUMN note TEXT DEFAULT 'none'", "CREATE TABLE notes (a)")
-    monkeypatch.setattr(database, "MIGRATIONS", (*database.MIGRATIONS, step))
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, step))
     assert JobStore(home).job(job_id).spec == spec
     with sqlite3.connect(home / "jobs.sqlite") as connection:
-        assert connection.execute("PRAGMA user_version").fetchone()[0] == len(database.MIGRATIONS)
+        assert connection.execute("PRAGMA user_version").fetchone()[0] == len(schema.MIGRATIONS)
         assert connection.execute("SELECT note FROM jobs").fetchall() == [("none",)]
 
 
 def test_a_failed_migration_leaves_the_file_as_it_was(home, spec, store, monkeypatch):
     job_id = store.submit(spec).id
-    released = database.MIGRATIONS
-    monkeypatch.setattr(database, "MIGRATIONS", (*released, ("CREATE TABLE notes (a)", "OOPS")))
+    released = schema.MIGRATIONS
+    monkeypatch.setattr(schema, "MIGRATIONS", (*released, ("CREATE TABLE notes (a)", "OOPS")))
     with pytest.raises(JobError, match="cannot be used"):
         JobStore(home)
-    monkeypatch.setattr(database, "MIGRATIONS", released)
+    monkeypatch.setattr(schema, "MIGRATIONS", released)
     assert JobStore(home).job(job_id).spec == spec
 
 

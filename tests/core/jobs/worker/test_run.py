@@ -75,7 +75,8 @@ def test_training_gives_a_model_and_the_imputed_table(tmp_path):
     out = tmp_path / "result"
     assert json.loads((out / "result.json").read_text()) == result
     assert set(result["files"]) == {"model.safetensors", "imputed.parquet", "was_imputed.parquet"}
-    assert set(result["files"]) == {path.name for path in out.iterdir()} - {"result.json"}
+    beside = {"result.json", "checksums.sha256"}
+    assert set(result["files"]) == {path.name for path in out.iterdir()} - beside
 
     table = small_table()
     imputed = read_frame(out / "imputed.parquet")
