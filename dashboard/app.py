@@ -9,6 +9,7 @@ from dashboard.classroom.addresses import CLASS_PARAMETER, HANDOUT_PARAMETER
 from dashboard.components.paper import prepare_paper
 from dashboard.shell import access
 from dashboard.shell.header import show_header
+from dashboard.shell.link_settings import allowed_in_links
 from dashboard.state import links, session
 from dashboard.widgets.errors import shown_errors
 
@@ -68,7 +69,7 @@ def show_studio() -> None:
             show_alone()
             return
         session.workspace()
-        links.apply_shared_settings()
+        links.apply_shared_settings(allowed_in_links)
         session.keep_token_in_browser()
         show_header()
         page.run()

@@ -3,13 +3,13 @@
 A widget starts from what is written there, after a page switch, a reload and a restart.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from dashboard.state import session
+from dashboard.state.allowed_values import is_number
 
 _TIMES_DRAWN_ANEW_KEY = "_times_drawn_anew"
 
@@ -103,7 +103,8 @@ def fitted(value: Any, default: Any, limits: Mapping[str, Any]) -> Any:
         options = list(limits["options"])
         if isinstance(default, list):
             chosen = value if isinstance(value, list | tuple) else default
-            return [option for option in chosen if option in options]
+            fitting = [option for option in chosen if option in options]
+            return list(dict.fromkeys(fitting))
         if isinstance(default, tuple):
             return tuple(value) if _is_pair_of(value, options) else default
         fallback = default if default in options or default is None else next(iter(options), None)
@@ -123,7 +124,7 @@ def _is_pair_of(value: Any, options: Sequence[Any]) -> bool:
 
 
 def _fitted_number(value: Any, default: Any, limits: Mapping[str, Any]) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if not is_number(value):
         return default
     number = type(default)(value)
     low, high = limits.get("min_value"), limits.get("max_value")

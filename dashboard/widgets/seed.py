@@ -4,9 +4,10 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.state.allowed_values import NumberWithin
 from dashboard.state.memory import remembered
 
-LARGEST_SEED = 2**31 - 1
+SEEDS = NumberWithin(0, 2**31 - 1)
 
 
 def choose_seed(
@@ -15,10 +16,10 @@ def choose_seed(
     section: str,
     name: str = "seed",
     default: int = 0,
-    largest: int = LARGEST_SEED,
+    allowed: NumberWithin = SEEDS,
     **kwargs: Any,
 ) -> int:
-    """Ask for a seed up to the `largest`.
+    """Ask for one of the `allowed` seeds.
 
     All other parameters are those of :func:`dashboard.state.memory.remembered`.
     """
@@ -28,8 +29,7 @@ def choose_seed(
         section=section,
         name=name,
         default=default,
-        min_value=0,
-        max_value=largest,
+        **allowed.limits(),
         step=1,
         **kwargs,
     )

@@ -15,8 +15,11 @@ from dashboard.components.stage.scene import Scene
 from dashboard.learn import LARGEST_SEED, Lesson
 from dashboard.learn.progress import SECTION, start_again
 from dashboard.state import memory
+from dashboard.state.allowed_values import AllowedValues, NumberWithin
 from dashboard.text import plain
 from dashboard.widgets import choose_seed
+
+LESSON_SEEDS = NumberWithin(0, LARGEST_SEED)
 
 _FIXED_SETTINGS: ContextVar[Mapping[str, Any] | None] = ContextVar("fixed_settings", default=None)
 _FIXED_ROWS: ContextVar[pd.DataFrame | None] = ContextVar("fixed_rows", default=None)
@@ -60,19 +63,25 @@ def choose_lesson_seed(lesson: Lesson) -> int:
         section=SECTION,
         name=f"{lesson.name}_seed",
         default=lesson.first_seed,
-        largest=LARGEST_SEED,
+        allowed=LESSON_SEEDS,
         on_change=lambda: start_again(lesson),
         help="The same seed makes the same table for everyone.",
     )
 
 
 def choose_setting(
-    widget: Callable[..., Any], label: str, lesson: Lesson, name: str, **kwargs: Any
+    widget: Callable[..., Any],
+    label: str,
+    lesson: Lesson,
+    name: str,
+    allowed: AllowedValues,
+    **kwargs: Any,
 ) -> Any:
     """Draw a control that changes the exercise and opens the question again.
 
     Within `fixed_settings` it only says what the setting is.
     """
+    kwargs = allowed.limits() | kwargs
     fixed = _FIXED_SETTINGS.get()
     if fixed is not None:
         return _show_fixed(label, fixed.get(name, kwargs["default"]), **kwargs)
