@@ -30,9 +30,7 @@ class AccessError(PMAEError):
 
 def admitted() -> bool:
     """Say whether the visitor may see the pages; if not, draw what to do instead."""
-    if not login_required():
-        return True
-    admitted = _is_let_in()
+    admitted = not login_required() or _is_let_in()
     if context := get_script_run_ctx():
         note_admission(context.session_id, admitted=admitted)
     return admitted

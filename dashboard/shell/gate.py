@@ -47,8 +47,9 @@ class Gate:
 
 
 def note_admission(session: str, *, admitted: bool) -> None:
-    """Note whether the pages let a session in."""
-    _admissions.put(session, admitted)
+    """Note whether the pages let a session in; those of strangers take up no room."""
+    if admitted or _admissions.known(session):
+        _admissions.put(session, admitted)
 
 
 def is_refused(path: str) -> bool:

@@ -48,7 +48,7 @@ def test_values_that_no_page_can_show_are_not_kept(workspace, open_app, section)
 # What earlier versions let links write into a workspace
 
 
-@pytest.mark.parametrize("value", [HUGE, ["x", 1]])
+@pytest.mark.parametrize("value", [HUGE, ["x", 1]], ids=["huge", "list"])
 @pytest.mark.parametrize("section", PAGE_OF)
 def test_a_page_opens_whatever_a_link_once_wrote(workspace, open_page, section, value):
     damaged = dict.fromkeys(allowed_in_links(section), value)
@@ -64,7 +64,7 @@ def test_a_page_opens_whatever_a_link_once_wrote(workspace, open_page, section, 
     assert not app.error
 
 
-@pytest.mark.parametrize("value", ["x", HUGE])
+@pytest.mark.parametrize("value", ["x", HUGE], ids=["text", "huge"])
 def test_the_studio_opens_whatever_a_link_once_wrote(workspace, open_app, value):
     open_app()
     for section in ("jobs", "upload", "data", "origins"):

@@ -67,5 +67,13 @@ def test_the_oldest_sessions_are_forgotten():
     assert [request(UPLOAD.format(name)) for name in ("one", "two", "three")] == [403, 200, 200]
 
 
+def test_strangers_push_out_nobody():
+    gate.note_admission("jane", admitted=True)
+    for number in range(9):
+        gate.note_admission(f"stranger {number}", admitted=False)
+
+    assert request(UPLOAD.format("jane")) == 200
+
+
 def test_metrics_are_closed():
     assert request("/_stcore/metrics") == 403

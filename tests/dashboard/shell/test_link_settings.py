@@ -4,7 +4,7 @@ import base64
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from dashboard.amputation.controls import shareable_values
@@ -37,11 +37,11 @@ def shared_by_pages():
         yield "learn", link_settings(lesson, lesson.first_seed, exercise) | unanswered(lesson)
 
 
-@pytest.mark.parametrize(("section", "settings"), shared_by_pages())
-def test_a_link_may_set_what_its_page_shares(section, settings):
-    found = read_shared(encoded(section, settings), allowed_in_links)
+@pytest.mark.parametrize(("section", "shared"), list(shared_by_pages()))
+def test_a_link_may_set_what_its_page_shares(section, shared):
+    found = read_shared(encoded(section, shared), allowed_in_links)
 
-    assert (found.section, found.usable) == (section, settings)
+    assert (found.section, found.usable) == (section, shared)
     assert (found.refused, found.n_unknown) == ((), 0)
 
 
@@ -52,13 +52,14 @@ def test_a_link_may_set_nothing_else(section):
     assert allowed_in_links(section) == {}
 
 
+@settings(max_examples=40)
 @given(data=some.data())
 @pytest.mark.parametrize("section", SECTIONS)
 def test_whatever_a_link_contains_only_declared_values_are_used(section, data):
     allowed = allowed_in_links(section)
     names = some.sampled_from(sorted(allowed)) | some.text(max_size=5)
-    settings = data.draw(some.dictionaries(names, json_values(), max_size=4))
-    content = json.dumps([section, settings]).encode()
+    written = data.draw(some.dictionaries(names, json_values(), max_size=4))
+    content = json.dumps([section, written]).encode()
     shared = base64.urlsafe_b64encode(content).decode()
 
     if len(shared) > 8_000:
@@ -69,16 +70,17 @@ def test_whatever_a_link_contains_only_declared_values_are_used(section, data):
 
     assert found.usable.keys() | set(found.refused) <= allowed.keys()
     assert all(allowed[name].allows(value) for name, value in found.usable.items())
-    assert len(found.usable) + len(found.refused) + found.n_unknown == len(settings)
+    assert len(found.usable) + len(found.refused) + found.n_unknown == len(written)
     json.dumps(found.usable, allow_nan=False).encode()  # the workspace can keep them
 
 
+@settings(max_examples=40)
 @given(data=some.data())
 def test_whatever_is_kept_of_the_masking_lab_is_a_masking(data):
     names = some.sampled_from(sorted(allowed_in_links("masking_lab")))
-    settings = data.draw(some.dictionaries(names, json_values()))
+    kept = data.draw(some.dictionaries(names, json_values()))
 
-    masking = masking_from(settings)
+    masking = masking_from(kept)
 
     assert masking.function == masking.info.name
-    assert lab_masking(settings) in (None, masking)
+    assert lab_masking(kept) in (None, masking)

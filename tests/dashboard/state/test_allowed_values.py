@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from dashboard.state import memory
@@ -37,6 +37,7 @@ def test_what_is_allowed(allowed, good, bad):
     assert [value for value in bad if allowed.allows(value)] == []
 
 
+@settings(max_examples=50)
 @given(value=json_values())
 @pytest.mark.parametrize("kind", DECLARED)
 def test_whatever_is_kept_a_control_gets_a_value_that_is_allowed(kind, value):
@@ -49,6 +50,7 @@ def test_whatever_is_kept_a_control_gets_a_value_that_is_allowed(kind, value):
         assert fitted == value
 
 
+@settings(max_examples=50)
 @given(values=some.dictionaries(some.sampled_from([*DECLARED, "other"]), json_values()))
 def test_only_allowed_values_are_usable(values):
     allowed = {name: declared for name, (declared, _) in DECLARED.items()}

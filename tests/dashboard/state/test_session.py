@@ -355,7 +355,7 @@ def test_values_that_do_not_fit_any_more_are_replaced():
     }
 
 
-@pytest.mark.parametrize("value", [10**400, [10**400, 2], {"x": 1}, [["x"]], None, "y" * 9])
+@pytest.mark.parametrize("value", [10**400, [10**400, 2], {"x": 1}], ids=["huge", "list", "object"])
 def test_a_workspace_with_values_that_no_widget_can_show_opens(value):
     token = token_of(run(show_widgets))
     names = ("a", "n", "column", "many", "on", "range")
@@ -480,7 +480,7 @@ def test_what_a_link_has_besides_strange_values_is_used():
     assert Workspace.open(token_of(app)).get("lab") == {"a": 0.5}
     (refused,) = app.warning
     assert refused.value == ("This link had settings we could not use: `n` and 2 unknown settings.")
-    assert len(app.info) == 1
+    assert "This page has the settings of the link." in app.info[-1].value
 
 
 def test_a_link_changes_no_section_of_which_no_links_are_made():
