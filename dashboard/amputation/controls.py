@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from typing import get_args
 
 from dashboard.amputation.scenario import Base, Kind, Scenario
-from dashboard.state.allowed_values import AllowedValues, NumberWithin, OneOf, TrueOrFalse
-from dashboard.widgets.seed import SEEDS
+from dashboard.state.allowed_values import AllowedValues, Choice, NumberWithin, TrueOrFalse
+from dashboard.widgets.seed import LARGEST_SEED
 from pmae_core.amputation.patterns import Coupling, Mechanism, Pattern
 
 SETTINGS: Mapping[str, AllowedValues] = {
-    "kind": OneOf(get_args(Kind)),
-    "base": OneOf(get_args(Base)),
-    "pattern": OneOf(get_args(Pattern)),
-    "mechanism": OneOf(get_args(Mechanism)),
-    "coupling": OneOf(get_args(Coupling)),
-    "proportions": OneOf(("drawn", "one", "by_hand")),
+    "kind": Choice(get_args(Kind)),
+    "base": Choice(get_args(Base)),
+    "pattern": Choice(get_args(Pattern)),
+    "mechanism": Choice(get_args(Mechanism)),
+    "coupling": Choice(get_args(Coupling)),
+    "proportions": Choice(("drawn", "one", "by_hand")),
     "proportion": NumberWithin(0.05, 0.95),
     "own_share": TrueOrFalse(),
     "column_share": NumberWithin(0.1, 1.0),
-    "seed": SEEDS,
+    "seed": NumberWithin(0, LARGEST_SEED),
 }
 """The controls whose values a link may carry; names of columns belong to the table."""
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dashboard.state.allowed_values import AllowedValues, NumberWithin, OneOf, is_number
+from dashboard.state.allowed_values import AllowedValues, Choice, NumberWithin, is_number
 from pmae_core.masking import (
     MaskingFunction,
     list_masking_functions,
@@ -169,7 +169,7 @@ def lab_settings() -> dict[str, AllowedValues]:
         parameter: NumberWithin(*map(float, slider_range(parameter, default)[:2]))
         for parameter, default in _default_parameters().items()
     }
-    return {"function": OneOf([function.name for function in list_masking_functions()]), **ranges}
+    return {"function": Choice([function.name for function in list_masking_functions()]), **ranges}
 
 
 def parameter_values(settings: Mapping[str, Any]) -> dict[str, float]:

@@ -19,12 +19,12 @@ class AllowedValues(Protocol):
 
 
 @dataclass(frozen=True)
-class OneOf:
+class Choice:
     """One of a few values.
 
     Examples
     --------
-    >>> OneOf(["MCAR", "MAR"]).allows("MAR"), OneOf([1, 2]).allows(True)
+    >>> Choice(["MCAR", "MAR"]).allows("MAR"), Choice([1, 2]).allows(True)
     (True, False)
     """
 

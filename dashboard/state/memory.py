@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.state import session
-from dashboard.state.allowed_values import OneOf, is_number
+from dashboard.state.allowed_values import Choice, is_number
 
 _TIMES_DRAWN_ANEW_KEY = "_times_drawn_anew"
 
@@ -108,7 +108,7 @@ def fitted(value: Any, default: Any, limits: Mapping[str, Any]) -> Any:
         if isinstance(default, tuple):
             return tuple(value) if _is_pair_of(value, options) else default
         fallback = default if default in options or default is None else next(iter(options), None)
-        return value if OneOf(options).allows(value) else fallback
+        return value if Choice(options).allows(value) else fallback
     if isinstance(default, tuple) and isinstance(value, list | tuple):
         if len(value) != len(default):
             return default

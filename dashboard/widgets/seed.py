@@ -4,10 +4,9 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.state.allowed_values import NumberWithin
 from dashboard.state.memory import remembered
 
-SEEDS = NumberWithin(0, 2**31 - 1)
+LARGEST_SEED = 2**31 - 1
 
 
 def choose_seed(
@@ -16,10 +15,10 @@ def choose_seed(
     section: str,
     name: str = "seed",
     default: int = 0,
-    allowed: NumberWithin = SEEDS,
+    largest: int = LARGEST_SEED,
     **kwargs: Any,
 ) -> int:
-    """Ask for one of the `allowed` seeds.
+    """Ask for a seed up to the `largest`.
 
     All other parameters are those of :func:`dashboard.state.memory.remembered`.
     """
@@ -29,7 +28,8 @@ def choose_seed(
         section=section,
         name=name,
         default=default,
-        **allowed.limits(),
+        min_value=0,
+        max_value=largest,
         step=1,
         **kwargs,
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from dashboard.learn import LESSONS, Lesson
+from dashboard.learn import LARGEST_SEED, LESSONS, Lesson
 from dashboard.learn.exercises import (
     auxiliary,
     indicator,
@@ -19,9 +19,9 @@ from dashboard.learn.exercises import (
     slopes,
     worlds,
 )
-from dashboard.learn.exercises.exercise import LESSON_SEEDS, Exercise
+from dashboard.learn.exercises.exercise import Exercise
 from dashboard.learn.progress import unanswered
-from dashboard.state.allowed_values import AllowedValues, OneOf
+from dashboard.state.allowed_values import AllowedValues, Choice, NumberWithin
 
 _MODULES = {
     "reasons": reasons,
@@ -48,10 +48,10 @@ EXERCISES: Mapping[str, Callable[[Lesson, int], Exercise]] = {
 
 def lesson_settings() -> dict[str, AllowedValues]:
     """Return the settings of all lessons that links may carry, with the values each may have."""
-    allowed: dict[str, AllowedValues] = {"lesson": OneOf([lesson.name for lesson in LESSONS])}
+    allowed: dict[str, AllowedValues] = {"lesson": Choice([lesson.name for lesson in LESSONS])}
     for lesson in LESSONS:
-        allowed |= {name: OneOf([value]) for name, value in unanswered(lesson).items()}
-        allowed[f"{lesson.name}_seed"] = LESSON_SEEDS
+        allowed |= {name: Choice([value]) for name, value in unanswered(lesson).items()}
+        allowed[f"{lesson.name}_seed"] = NumberWithin(0, LARGEST_SEED)
         for name, values in _MODULES[lesson.name].SETTINGS.items():
             allowed[f"{lesson.name}_{name}"] = values
     return allowed

@@ -18,13 +18,13 @@ from dashboard.learn.auxiliary import (
 from dashboard.learn.exercises.dots import SMALL, missing_then_imputed, range_of
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
-from dashboard.state.allowed_values import AllowedValues, OneOf
+from dashboard.state.allowed_values import AllowedValues, Choice
 
 _LUCK_COLORS: dict[str, Color] = {"observed": "observed", "imputed": "imputed"}
 
 SETTINGS: Mapping[str, AllowedValues] = {
-    "rule": OneOf(auxiliary.RULES),
-    "correlation": OneOf(CORRELATIONS),
+    "rule": Choice(auxiliary.RULES),
+    "correlation": Choice(CORRELATIONS),
 }
 
 

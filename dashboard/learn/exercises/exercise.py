@@ -15,11 +15,9 @@ from dashboard.components.stage.scene import Scene
 from dashboard.learn import LARGEST_SEED, Lesson
 from dashboard.learn.progress import SECTION, start_again
 from dashboard.state import memory
-from dashboard.state.allowed_values import AllowedValues, NumberWithin
+from dashboard.state.allowed_values import AllowedValues
 from dashboard.text import plain
 from dashboard.widgets import choose_seed
-
-LESSON_SEEDS = NumberWithin(0, LARGEST_SEED)
 
 _FIXED_SETTINGS: ContextVar[Mapping[str, Any] | None] = ContextVar("fixed_settings", default=None)
 _FIXED_ROWS: ContextVar[pd.DataFrame | None] = ContextVar("fixed_rows", default=None)
@@ -63,7 +61,7 @@ def choose_lesson_seed(lesson: Lesson) -> int:
         section=SECTION,
         name=f"{lesson.name}_seed",
         default=lesson.first_seed,
-        allowed=LESSON_SEEDS,
+        largest=LARGEST_SEED,
         on_change=lambda: start_again(lesson),
         help="The same seed makes the same table for everyone.",
     )

@@ -16,7 +16,7 @@ from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.indicator import TRUE_EFFECT, IndicatorResult, Treated, TreatedPatients
 from dashboard.learn.least_squares import FloatArray
 from dashboard.learn.luck import luck_scene
-from dashboard.state.allowed_values import AllowedValues, NumberWithin, OneOf
+from dashboard.state.allowed_values import AllowedValues, Choice, NumberWithin
 
 _ENDS = np.array([14.0, 84.0])  # of the lines, in severity; between the first ones is the effect
 _STRIP = 5.0  # half the width of the strip of patients whose severity was set to 0
@@ -28,7 +28,7 @@ _LUCK_COLORS: dict[str, Color] = {
 }
 
 SETTINGS: Mapping[str, AllowedValues] = {
-    "who": OneOf(indicator.TREATED_WORDS),
+    "who": Choice(indicator.TREATED_WORDS),
     "missing": NumberWithin(indicator.LEAST_MISSING, indicator.MOST_MISSING),
 }
 

@@ -12,10 +12,10 @@ from dashboard.learn import Lesson, judge
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.judge import N_ROWS, PURPOSES, Judged
 from dashboard.learn.luck import luck_scene
-from dashboard.state.allowed_values import AllowedValues, OneOf
+from dashboard.state.allowed_values import AllowedValues, Choice
 
 SETTINGS: Mapping[str, AllowedValues] = {
-    "purpose": OneOf(PURPOSES),
+    "purpose": Choice(PURPOSES),
 }
 
 

@@ -12,10 +12,10 @@ from dashboard.learn import Lesson, leakage
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.leakage import WAYS, Leak
 from dashboard.learn.luck import luck_scene
-from dashboard.state.allowed_values import AllowedValues, OneOf
+from dashboard.state.allowed_values import AllowedValues, Choice
 
 SETTINGS: Mapping[str, AllowedValues] = {
-    "way": OneOf(WAYS),
+    "way": Choice(WAYS),
 }
 
 

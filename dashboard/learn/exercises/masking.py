@@ -12,7 +12,7 @@ from dashboard.learn import Lesson, masking
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.masking import MASKINGS, Trained, TrainingCases
-from dashboard.state.allowed_values import AllowedValues, OneOf
+from dashboard.state.allowed_values import AllowedValues, Choice
 from pmae_core.words import percent
 
 _COLORS: dict[str, Color] = {
@@ -28,7 +28,7 @@ _NAMES = {
 _BAR_WIDTH = 0.27
 
 SETTINGS: Mapping[str, AllowedValues] = {
-    "a": OneOf(masking.A_WORDS),
+    "a": Choice(masking.A_WORDS),
 }
 
 

@@ -12,12 +12,12 @@ from dashboard.learn import Lesson, mechanisms
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.mechanisms import KNOWN, VALUE, MissingPressures
-from dashboard.state.allowed_values import AllowedValues, OneOf
+from dashboard.state.allowed_values import AllowedValues, Choice
 
 _PRESSURE = "blood pressure (mmHg)"
 
 SETTINGS: Mapping[str, AllowedValues] = {
-    "mechanism": OneOf(mechanisms.MECHANISM_WORDS),
+    "mechanism": Choice(mechanisms.MECHANISM_WORDS),
 }
 
 

@@ -14,7 +14,7 @@ from dashboard.learn.exercises.dots import SMALL, missing_then_imputed, range_of
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.outcome import MEAN_HOURS, MEAN_SCORE, TRUE_SLOPE, Model, OutcomeResult
-from dashboard.state.allowed_values import AllowedValues, NumberWithin, OneOf
+from dashboard.state.allowed_values import AllowedValues, Choice, NumberWithin
 
 _STATES: dict[Model, str] = {
     "without": "Without the score",
@@ -30,7 +30,7 @@ _LUCK_COLORS: dict[str, Color] = {
 }
 
 SETTINGS: Mapping[str, AllowedValues] = {
-    "model": OneOf(outcome.MODELS),
+    "model": Choice(outcome.MODELS),
     "missing": NumberWithin(outcome.LEAST_MISSING, outcome.MOST_MISSING),
 }
 

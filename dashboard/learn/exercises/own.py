@@ -17,7 +17,7 @@ from dashboard.learn.luck import luck_scene
 from dashboard.learn.own import OwnRows, Rule
 from dashboard.learn.own_table import FEWEST_ROWS, OwnColumns, only_pair, own_columns, sampled
 from dashboard.state import session
-from dashboard.state.allowed_values import AllowedValues, AnyText, OneOf
+from dashboard.state.allowed_values import AllowedValues, AnyText, Choice
 from dashboard.state.table_state import OpenTable
 from dashboard.text import code, shorten
 from dashboard.widgets.errors import sentence_of
@@ -31,7 +31,7 @@ _KEPT = "rows that remain"
 SETTINGS: Mapping[str, AllowedValues] = {
     "outcome": AnyText(),
     "predictor": AnyText(),
-    "rule": OneOf(own.RULES),
+    "rule": Choice(own.RULES),
 }
 
 

@@ -12,12 +12,12 @@ from dashboard.learn import Lesson, rubin
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.rubin import N_STUDIES, TRUTH, Hundred
-from dashboard.state.allowed_values import AllowedValues, OneOf
+from dashboard.state.allowed_values import AllowedValues, Choice
 from pmae_core.words import count, percent
 
 SETTINGS: Mapping[str, AllowedValues] = {
-    "share": OneOf(rubin.SHARES_MISSING),
-    "m": OneOf(rubin.NUMBERS_OF_IMPUTATIONS),
+    "share": Choice(rubin.SHARES_MISSING),
+    "m": Choice(rubin.NUMBERS_OF_IMPUTATIONS),
 }
 
 

@@ -22,11 +22,11 @@ from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.lesson import independent_numbers
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.sensitivity import N_ROWS, SPREAD, STEPS_TO_TIPPING_POINT, Tipped
-from dashboard.state.allowed_values import AllowedValues, OneOf
+from dashboard.state.allowed_values import AllowedValues, Choice
 from pmae_core.words import percent
 
 SETTINGS: Mapping[str, AllowedValues] = {
-    "share": OneOf(sensitivity.SHARES_MISSING),
+    "share": Choice(sensitivity.SHARES_MISSING),
 }
 
 

@@ -12,11 +12,11 @@ from dashboard.learn import Lesson, slopes
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.slopes import DroppedRows, X, Y
-from dashboard.state.allowed_values import AllowedValues, NumberWithin, OneOf
+from dashboard.state.allowed_values import AllowedValues, Choice, NumberWithin
 from pmae_core.words import percent
 
 SETTINGS: Mapping[str, AllowedValues] = {
-    "cause": OneOf(slopes.CAUSES),
+    "cause": Choice(slopes.CAUSES),
     "strength": NumberWithin(slopes.WEAKEST, slopes.STRONGEST),
 }
 

@@ -20,16 +20,16 @@ def test_a_fixed_setting_is_said_and_not_asked_for(tmp_path, monkeypatch):
 
         from dashboard.learn import LESSONS
         from dashboard.learn.exercises.exercise import choose_setting, fixed_settings
-        from dashboard.state.allowed_values import NumberWithin, OneOf, TrueOrFalse
+        from dashboard.state.allowed_values import Choice, NumberWithin, TrueOrFalse
 
         lesson = LESSONS[0]
         with fixed_settings({"size": 4, "kind": "*b*", "odd": "no option"}):
             values = [
                 choose_setting(st.slider, "Size", lesson, "size", NumberWithin(0, 3), default=1),
                 choose_setting(
-                    st.radio, "Which?", lesson, "kind", OneOf(["a", "*b*"]), default="a"
+                    st.radio, "Which?", lesson, "kind", Choice(["a", "*b*"]), default="a"
                 ),
-                choose_setting(st.radio, "Odd", lesson, "odd", OneOf(["a"]), default="a"),
+                choose_setting(st.radio, "Odd", lesson, "odd", Choice(["a"]), default="a"),
                 choose_setting(st.toggle, "New", lesson, "new", TrueOrFalse(), default=True),
             ]
         st.json(values)

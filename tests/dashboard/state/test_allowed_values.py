@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from dashboard.state import memory
-from dashboard.state.allowed_values import AnyText, NumberWithin, OneOf, TrueOrFalse, usable
+from dashboard.state.allowed_values import AnyText, Choice, NumberWithin, TrueOrFalse, usable
 from tests.support.json_values import json_values
 
 DECLARED = {
-    "word": (OneOf(["x", "y"]), "x"),
-    "number in a list": (OneOf([0, 1, 2.5]), 1),
+    "word": (Choice(["x", "y"]), "x"),
+    "number in a list": (Choice([0, 1, 2.5]), 1),
     "whole number": (NumberWithin(1, 9), 3),
     "number": (NumberWithin(-0.5, 2.0), 0.25),
     "switch": (TrueOrFalse(), False),
@@ -23,9 +23,9 @@ DECLARED = {
 @pytest.mark.parametrize(
     ("allowed", "good", "bad"),
     [
-        (OneOf(["x", "y"]), ["x"], ["z", ["x"], {"x": 1}, None, 0]),
-        (OneOf([0, 1]), [0, 1, 1.0], [True, False, "1", 2]),
-        (OneOf([None]), [None], [False, 0, ""]),
+        (Choice(["x", "y"]), ["x"], ["z", ["x"], {"x": 1}, None, 0]),
+        (Choice([0, 1]), [0, 1, 1.0], [True, False, "1", 2]),
+        (Choice([None]), [None], [False, 0, ""]),
         (NumberWithin(0, 9), [0, 9], [-1, 10, 0.5, 5.0, True, "5", None, [5], 10**400]),
         (NumberWithin(0.0, 1.0), [0, 0.5, 1], [-0.1, 1.1, math.nan, math.inf, True, 10**400]),
         (TrueOrFalse(), [True, False], [0, 1, None, "true"]),

@@ -59,12 +59,12 @@ def show_widgets():
     import streamlit as st
 
     from dashboard.state import links, memory, notices
-    from dashboard.state.allowed_values import NumberWithin, OneOf, TrueOrFalse
+    from dashboard.state.allowed_values import Choice, NumberWithin, TrueOrFalse
 
     allowed = {
         "a": NumberWithin(0.0, 1.0),
         "n": NumberWithin(1, 9),
-        "column": OneOf(["x", "y"]),
+        "column": Choice(["x", "y"]),
         "on": TrueOrFalse(),
     }
     links.apply_shared_settings(lambda section: allowed if section == "lab" else {})
