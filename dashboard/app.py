@@ -12,6 +12,7 @@ from dashboard.errors import shown_errors
 from dashboard.keys import keep_keys_out_of_logs
 from dashboard.shell import access, collection
 from dashboard.shell.header import show_header
+from dashboard.shell.link_settings import allowed_in_links
 from dashboard.state import links, session
 
 HERE = Path(__file__).resolve().parent
@@ -72,7 +73,7 @@ def show_studio() -> None:
             show_alone()
             return
         session.workspace()
-        links.apply_shared_settings()
+        links.apply_shared_settings(allowed_in_links)
         session.keep_token_in_browser()
         show_header()
         page.run()

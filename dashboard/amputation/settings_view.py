@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dashboard.amputation.controls import SETTINGS, SHARE_BY_HAND, shares_by_hand
 from dashboard.amputation.lab import COUPLING_WORDS, MECHANISM_WORDS, PATTERN_WORDS
 from dashboard.amputation.scenario import Scenario, TableFacts
 from dashboard.state import memory, session
@@ -32,7 +33,7 @@ def choose_scenario(table: OpenTable, facts: TableFacts) -> Scenario:
             section=SECTION,
             name="kind",
             default="pattern",
-            options=list(KINDS),
+            **SETTINGS["kind"].limits(),
             format_func=KINDS.get,
             help="By a rule that you choose, or copied from the missing values of other rows of "
             "this table.",
@@ -43,7 +44,7 @@ def choose_scenario(table: OpenTable, facts: TableFacts) -> Scenario:
             section=SECTION,
             name="base",
             default=facts.default_base,
-            options=list(BASES),
+            **SETTINGS["base"].limits(),
             format_func=BASES.get,
             help="Judging a method requires true values. Only complete rows have all of them, "
             "unless missing values are imputed first.",
@@ -76,7 +77,7 @@ def _choose_word(label: str, name: str, words: Mapping[str, tuple[str, str]], de
             section=SECTION,
             name=name,
             default=default,
-            options=list(words),
+            **SETTINGS[name].limits(),
             format_func=lambda word: words[word][0],
             help="\n".join(f"- **{title}**. {meaning}" for title, meaning in words.values()),
         )
@@ -103,7 +104,7 @@ def _choose_amount(
         section=SECTION,
         name="proportions",
         default="drawn",
-        options=list(PROPORTIONS),
+        **SETTINGS["proportions"].limits(),
         format_func=PROPORTIONS.get,
         help="For columns with missing values: random within the range of the pattern, the same "
         "for all, or as you enter it.",
@@ -120,8 +121,7 @@ def _choose_amount(
             section=SECTION,
             name="proportion",
             default=0.5,
-            min_value=0.05,
-            max_value=0.95,
+            **SETTINGS["proportion"].limits(),
             step=0.05,
             format="percent",
             help="50% removes every second value on average.",
@@ -141,8 +141,7 @@ def _choose_amount(
             section=SECTION,
             name="column_share",
             default=0.6,
-            min_value=0.1,
-            max_value=1.0,
+            **SETTINGS["column_share"].limits(),
             step=0.05,
             format="percent",
             help="The seed decides which of the columns above lose values.",
@@ -151,7 +150,7 @@ def _choose_amount(
 
 
 def _choose_by_hand(table: OpenTable, columns: list[str]) -> dict[str, float]:
-    kept = session.workspace().get(SECTION).get("by_hand", {})
+    kept = shares_by_hand(session.workspace().get(SECTION).get("by_hand"))
     # The editor starts over when its first table changes, so that one is made once.
     key = f"{SECTION}:by_hand:{table.digest}:{hash(tuple(columns))}"
     # Different shares at first: equal ones, nested, would remove whole rows.
@@ -177,8 +176,7 @@ def _choose_by_hand(table: OpenTable, columns: list[str]) -> dict[str, float]:
                 "Observed",
                 width="small",
                 help="Share of rows observed; 100% removes nothing from this column.",
-                min_value=0,
-                max_value=100,
+                **SHARE_BY_HAND.limits(),
                 format="%d%%",
                 required=True,
             ),

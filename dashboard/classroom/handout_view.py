@@ -18,11 +18,11 @@ from dashboard.components.print_button import print_button
 from dashboard.components.stage import show_stage
 from dashboard.components.stage.scene import Scene
 from dashboard.learn import Lesson
-from dashboard.learn.exercises import EXERCISES
+from dashboard.learn.exercises import EXERCISES, lesson_settings
 from dashboard.learn.exercises.exercise import Exercise, fixed_settings
 from dashboard.learn.progress import SECTION
 from dashboard.learn.view import marked_answers
-from dashboard.state.links import decoded, share_link
+from dashboard.state.links import read_shared, share_link
 from dashboard.widgets.qr_code import show_qr
 
 _STYLE = Path(__file__).with_name("handout.css")
@@ -49,10 +49,10 @@ class Handout:
             If it names none.
         """
         try:
-            _, values = decoded(shared)
+            values = _lesson_values(shared)
             lesson = lesson_named(values["lesson"])
-            seed = int(values[f"{lesson.name}_seed"])
-        except (ValueError, TypeError, KeyError) as error:
+            seed = values[f"{lesson.name}_seed"]
+        except (ValueError, KeyError) as error:
             raise ClassroomError(
                 "This address of a handout cannot be read. Open the handout on Learn again."
             ) from error
@@ -63,6 +63,11 @@ class Handout:
             if name.startswith(prefix)
         }
         return cls(lesson, seed, settings)
+
+
+def _lesson_values(shared: str) -> Mapping[str, Any]:
+    """Return the settings of an address that lessons can use."""
+    return read_shared(shared, lambda section: lesson_settings()).usable
 
 
 def show_handout() -> None:
@@ -110,8 +115,9 @@ def _show_link(shared: str) -> None:
     if desk is not None:
         show_qr(class_link(desk.classroom.code), caption="Join the class", width=_QR_WIDTH)
         return
-    _, settings = decoded(shared)
-    show_qr(share_link(SECTION, settings), caption="Open this lesson", width=_QR_WIDTH)
+    show_qr(
+        share_link(SECTION, _lesson_values(shared)), caption="Open this lesson", width=_QR_WIDTH
+    )
 
 
 def _show_solution(lesson: Lesson, exercise: Exercise) -> None:

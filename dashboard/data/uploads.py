@@ -78,7 +78,7 @@ def receive(workspace: Workspace, content: BinaryIO, name: str) -> None:
 def waiting_file(workspace: Workspace) -> str | None:
     """Return the name of the last upload, if it is still there."""
     name = workspace.get(SECTION).get("name")
-    return name if name and workspace.upload_path.exists() else None
+    return name if isinstance(name, str) and name and workspace.upload_path.exists() else None
 
 
 def open_upload(workspace: Workspace, options: ReadingOptions | None = None) -> OpenedFile:
@@ -148,7 +148,7 @@ class NumberQuestion:
 def number_question(workspace: Workspace, state: TableState) -> NumberQuestion | None:
     """Return the open question on the numbers of the open table, if it is the last upload."""
     kept = workspace.get(SECTION).get(_QUESTION)
-    if not kept or kept["table"] != state.raw or waiting_file(workspace) is None:
+    if not isinstance(kept, dict) or kept["table"] != state.raw or waiting_file(workspace) is None:
         return None
     return NumberQuestion(
         kept["column"],

@@ -36,7 +36,8 @@ def revealed_answer(lesson: Lesson) -> str | None:
     kept = session.workspace().get(SECTION)
     answer = kept.get(f"{lesson.name}_answer")
     is_revealed = kept.get(f"{lesson.name}_revealed") is True
-    return answer if is_revealed and answer in lesson.answers else None
+    is_answer = isinstance(answer, str) and answer in lesson.answers
+    return answer if is_revealed and is_answer else None
 
 
 def reveal(lesson: Lesson) -> None:

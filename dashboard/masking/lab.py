@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dashboard.state.allowed_values import AllowedValues, Choice, NumberWithin, is_number
 from pmae_core.masking import (
     MaskingFunction,
     list_masking_functions,
@@ -162,16 +163,28 @@ def slider_words(parameter: str) -> tuple[str, str]:
     return parameter, f"The parameter {parameter} of this masking function."
 
 
+def lab_settings() -> dict[str, AllowedValues]:
+    """Return the settings of the lab that links may carry, with the values that each may have."""
+    ranges = {
+        parameter: NumberWithin(*map(float, slider_range(parameter, default)[:2]))
+        for parameter, default in _default_parameters().items()
+    }
+    return {"function": Choice([function.name for function in list_masking_functions()]), **ranges}
+
+
 def parameter_values(settings: Mapping[str, Any]) -> dict[str, float]:
     """Return the parameters of all functions as remembered, within the ranges of their sliders."""
-    defaults = {
+    return {
+        parameter: _in_range(settings.get(parameter), parameter, default)
+        for parameter, default in _default_parameters().items()
+    }
+
+
+def _default_parameters() -> dict[str, float]:
+    return {
         parameter: default
         for function in list_masking_functions()
         for parameter, default in function.parameters.items()
-    }
-    return {
-        parameter: _in_range(settings.get(parameter), parameter, default)
-        for parameter, default in defaults.items()
     }
 
 
@@ -187,8 +200,7 @@ def masking_from(settings: Mapping[str, Any]) -> Masking:
 
 
 def _in_range(value: object, parameter: str, default: float) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value):
+    if not is_number(value):
         return float(default)
     low, high, _ = slider_range(parameter, default)
     return float(min(max(value, low), high))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import streamlit as st
@@ -11,6 +12,7 @@ from dashboard.runs.service import store, store_exists
 from dashboard.runs.submission import MOST_UNFINISHED, ORIGINS
 from dashboard.runs.wording import STATE_WORDS, restoration_sentence, title
 from dashboard.state import session
+from dashboard.state.allowed_values import NumberWithin
 from dashboard.state.notices import notify
 from pmae_core.jobs import JobKind, JobRecord, JobState
 from pmae_core.jobs.store import JobListing
@@ -45,7 +47,7 @@ def announce(known: Sequence[JobRecord]) -> None:
         st.toast(announcement(one), icon=words.icon, duration="short")
     until = max(one.finished_at or 0.0 for one in ended)
     st.session_state[_HEARD_KEY] = until
-    if session.workspace().get(_SECTION).get("heard_until", 0.0) < until:
+    if _kept_heard_until() < until:
         session.workspace().update(_SECTION, heard_until=until)
 
 
@@ -71,10 +73,16 @@ def unheard(known: Sequence[JobRecord]) -> list[JobRecord]:
     """Return those of some jobs whose end was not told in this tab, the earliest first."""
     ended = [one for one in known if one.state not in ACTIVE]
     if _HEARD_KEY not in st.session_state:  # from now on, what another tab hears is its own
-        st.session_state[_HEARD_KEY] = session.workspace().get(_SECTION).get("heard_until", 0.0)
+        st.session_state[_HEARD_KEY] = _kept_heard_until()
     until = st.session_state[_HEARD_KEY]
     new = [one for one in ended if (one.finished_at or 0.0) > until]
     return sorted(new, key=lambda one: one.finished_at or 0.0)
+
+
+def _kept_heard_until() -> float:
+    """Return until when this workspace heard of all runs; 0 if what it keeps is no moment."""
+    kept = session.workspace().get(_SECTION).get("heard_until")
+    return kept if NumberWithin(0.0, time.time()).allows(kept) else 0.0
 
 
 def announcement(ended: JobRecord) -> str:

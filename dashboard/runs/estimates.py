@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -28,14 +26,15 @@ from dashboard.state.recent import Recent
 from dashboard.text import plain
 from pmae_core.errors import JobError
 from pmae_core.jobs import JobSpec, Resources
+from pmae_core.jobs.environment import process_environment
 from pmae_core.words import duration, expected_duration
 
 MOST_AT_ONCE = 2
+MOST_ANSWERS = 256
 MOST_SECONDS = 90.0
 BUDGET_SECONDS = 5.0
 # From this factor on, the user is told that other work slows the machine down.
 BUSY = 1.5
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
@@ -75,13 +74,7 @@ class _EstimateRun:
         # A file, not a pipe: nobody reads while it runs.
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the object
         self._started = time.monotonic()
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(
-                filter(None, [str(_ROOT), os.environ.get("PYTHONPATH", "")])
-            ),
-            "OMP_NUM_THREADS": str(spec.resources.threads),
-        }
+        environment = process_environment(spec.resources.threads)
         if not spec.resources.gpus:
             environment["CUDA_VISIBLE_DEVICES"] = ""
         self._process = subprocess.Popen(
@@ -124,7 +117,7 @@ class _Estimator:
 
     def __init__(self) -> None:
         self._runs: dict[Question, _EstimateRun] = {}
-        self._answers: Recent[Answer] = Recent(256)
+        self._answers: Recent[Answer] = Recent(MOST_ANSWERS)
         self._lock = threading.Lock()
 
     def start(self, question: Question) -> None:
@@ -141,7 +134,7 @@ class _Estimator:
             self._collect()
             if question in self._runs:
                 return Answer(running=True)
-            return self._answers.get(question, Answer)
+            return self._answers.known(question) or Answer()
 
     def stop(self, workspace_id: str) -> None:
         with self._lock:

@@ -111,7 +111,7 @@ class Origin:
 def origin(digest: str) -> Origin:
     """Return where the table of a job came from, as far as it is known."""
     kept = session.workspace().get(ORIGINS).get(digest)
-    if kept is None:
+    if not isinstance(kept, dict):
         return Origin()
     return Origin(kept["name"], tuple(map(from_json_value, kept["sentinels"])))
 

@@ -3,20 +3,21 @@
 import base64
 import binascii
 import json
-import math
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import streamlit as st
 
+from dashboard.state.allowed_values import AllowedValues, usable
 from dashboard.state.memory import remember
 from dashboard.state.notices import notify
+from dashboard.text import code
+from pmae_core.words import count, listed
 
 SHARED_PARAMETER = "s"
 
-_SETTING_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _LONGEST_SHARED = 8_000
 
 
@@ -57,14 +58,40 @@ def encoded(section: str, settings: Mapping[str, Any]) -> str:
     return base64.urlsafe_b64encode(content.encode()).decode().rstrip("=")
 
 
-def apply_shared_settings() -> None:
-    """Apply the settings of a link, once; one that cannot be read changes nothing but says so."""
+@dataclass(frozen=True)
+class SharedSettings:
+    """What a link contains, after a check against what its section allows.
+
+    Attributes
+    ----------
+    section
+        Whose settings they are; a text that nobody checked.
+    usable
+        Values by name.
+    refused
+        Names of settings that exist, with values that they may not have.
+    n_unknown
+        How many names do not exist.
+    """
+
+    section: str
+    usable: Mapping[str, Any]
+    refused: tuple[str, ...]
+    n_unknown: int
+
+
+AllowedInSection = Callable[[str], Mapping[str, AllowedValues]]
+"""Returns what links may set in a section, by name; nothing for sections that links do not set."""
+
+
+def apply_shared_settings(allowed: AllowedInSection) -> None:
+    """Apply the settings of a link, once; say so if some or all of them cannot be used."""
     shared = st.query_params.get(SHARED_PARAMETER)
     if shared is None:
         return
     del st.query_params[SHARED_PARAMETER]
     try:
-        section, settings = decoded(shared)
+        found = read_shared(shared, allowed)
     except ValueError:
         notify(
             "warning",
@@ -72,12 +99,39 @@ def apply_shared_settings() -> None:
             "Ask for the link again: part of it may be missing.",
         )
         return
-    remember(section, **settings)
-    notify("info", "This page has the settings of the link. Your table is unchanged.")
+    if found.usable:
+        remember(found.section, **found.usable)
+        notify("info", "This page has the settings of the link. Your table is unchanged.")
+    if found.refused or found.n_unknown:
+        notify("warning", f"This link had settings we could not use: {_refused_words(found)}.")
+
+
+def _refused_words(found: SharedSettings) -> str:
+    """Return what cannot be used; unknown names are counted, as anybody may have written them."""
+    words = [code(name) for name in found.refused]
+    if found.n_unknown:
+        words.append(count(found.n_unknown, "unknown setting"))
+    return listed(words)
+
+
+def read_shared(shared: str, allowed: AllowedInSection) -> SharedSettings:
+    """Return the settings of a value in an address.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be one of ours.
+    """
+    section, settings = decoded(shared)
+    declared = allowed(section)
+    accepted = usable(settings, declared)
+    known = [name for name in settings if name in declared]
+    refused = tuple(name for name in known if name not in accepted)
+    return SharedSettings(section, accepted, refused, n_unknown=len(settings) - len(known))
 
 
 def decoded(shared: str) -> tuple[str, dict[str, Any]]:
-    """Return the section and the settings of a value in an address.
+    """Return the section and the settings of a value in an address; nothing in them is checked.
 
     Raises
     ------
@@ -91,18 +145,7 @@ def decoded(shared: str) -> tuple[str, dict[str, Any]]:
     except (binascii.Error, UnicodeDecodeError, RecursionError) as error:
         raise ValueError("not a link of ours") from error
     match content:
-        case [str(section), dict(settings)] if re.fullmatch(r"[a-z][a-z0-9_]{0,63}", section):
-            pass
+        case [str(section), dict(settings)]:
+            return section, settings
         case _:
             raise ValueError("not a link of ours")
-    if not all(_SETTING_NAME.fullmatch(name) and _is_plain(v) for name, v in settings.items()):
-        raise ValueError("not a link of ours")
-    return section, settings
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, list):
-        return all(_is_plain(part) and not isinstance(part, list) for part in value)
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return value is None or isinstance(value, str | bool | int)

@@ -3,7 +3,6 @@
 A widget starts from what is written there, after a page switch, a reload and a restart.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import streamlit as st
 
 from dashboard.errors import calm
 from dashboard.state import session
+from dashboard.state.allowed_values import Choice, is_number
 
 _TIMES_DRAWN_ANEW_KEY = "_times_drawn_anew"
 
@@ -109,11 +109,12 @@ def fitted(value: Any, default: Any, limits: Mapping[str, Any]) -> Any:
         options = list(limits["options"])
         if isinstance(default, list):
             chosen = value if isinstance(value, list | tuple) else default
-            return [option for option in chosen if option in options]
+            fitting = [option for option in chosen if option in options]
+            return list(dict.fromkeys(fitting))
         if isinstance(default, tuple):
             return tuple(value) if _is_pair_of(value, options) else default
         fallback = default if default in options or default is None else next(iter(options), None)
-        return value if value in options else fallback
+        return value if Choice(options).allows(value) else fallback
     if isinstance(default, tuple) and isinstance(value, list | tuple):
         if len(value) != len(default):
             return default
@@ -129,7 +130,7 @@ def _is_pair_of(value: Any, options: Sequence[Any]) -> bool:
 
 
 def _fitted_number(value: Any, default: Any, limits: Mapping[str, Any]) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if not is_number(value):
         return default
     number = type(default)(value)
     low, high = limits.get("min_value"), limits.get("max_value")

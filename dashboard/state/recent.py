@@ -36,6 +36,8 @@ class Recent(Generic[Value]):
     def known(self, key: Hashable) -> Value | None:
         """Return the value of a key if it is known."""
         with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
             return self._values.get(key)
 
     def put(self, key: Hashable, value: Value) -> Value:

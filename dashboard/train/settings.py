@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.masking.lab import Masking
+from dashboard.masking.lab import Masking, lab_settings, masking_from
+from dashboard.state.allowed_values import usable
 from dashboard.text import code
 from pmae_core.imputers.masked.presets import resolve_settings
 from pmae_core.jobs import JobSpec
-from pmae_core.masking import list_masking_functions
 
 METHODS = {"mixer": "pmae-mix", "transformer": "pmae-trf", "blend": "pmae"}
 
@@ -414,18 +414,13 @@ def training_masking(masking: Masking) -> TrainingMasking:
 
 def lab_masking(settings: Mapping[str, Any]) -> Masking | None:
     """Return what was chosen in the masking lab; None if nothing was, or it makes no sense."""
-    if not settings:
+    declared = lab_settings()
+    chosen = {name: value for name, value in settings.items() if name in declared}
+    if usable(chosen, declared) != chosen:
         return None
-    known = {function.name: function for function in list_masking_functions()}
-    function = known.get(settings.get("function", "logit"))
-    if function is None:
-        return None
-    given = {name: settings.get(name, default) for name, default in function.parameters.items()}
-    if not all(isinstance(value, int | float) for value in given.values()):
-        return None
-    if not {"function", *function.parameters} & set(settings):
-        return None  # the lab was visited, and nothing in it set
-    return Masking(function.name, {name: float(value) for name, value in given.items()})
+    masking = masking_from(chosen)
+    # Without one of these, the lab was visited, and nothing in it set.
+    return masking if chosen.keys() & {"function", *masking.params} else None
 
 
 # The job

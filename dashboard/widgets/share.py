@@ -11,7 +11,7 @@ from dashboard.state.links import share_link
 def share_button(page: str, settings: Mapping[str, Any], *, section: str | None = None) -> None:
     """Draw "Share this view": a link with the settings, without the data.
 
-    Parameters are those of :func:`dashboard.session.share_link`.
+    Parameters are those of :func:`dashboard.state.links.share_link`.
     """
     with st.popover("Share this view", icon=":material/share:", key=f"{page}:share"):
         st.caption(

@@ -46,9 +46,14 @@ def serve(
 def server_command(studio: Path, port: int, address: str, browser: bool) -> list[str]:
     """Return the command that starts the server."""
     options = {"headless": str(not browser).lower(), "address": address, "port": str(port)}
-    script = str(studio / "dashboard" / "app.py")
+    script = str(studio / "dashboard" / _script())
     flags = [f"--server.{name}={value}" for name, value in options.items()]
     return [sys.executable, "-m", "streamlit", "run", script, *flags]
+
+
+def _script() -> str:
+    """Return the script to serve: behind a login, the one whose server knows who is logged in."""
+    return "server.py" if os.environ.get("PMAE_LOGIN") else "app.py"
 
 
 def _studio_folder() -> Path:

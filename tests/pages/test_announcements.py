@@ -47,6 +47,22 @@ def test_what_ended_while_nobody_looked_is_told_on_return(table, open_app, add_j
     assert toasts(open_app()) == []
 
 
+@pytest.mark.parametrize("kept", ["x", 10**400, 1e300], ids=["text", "huge", "far future"])
+def test_a_moment_that_is_none_does_not_keep_a_page_from_opening(
+    workspace, table, open_app, add_job, kept
+):
+    """Links of earlier versions could write it."""
+    add_job("train", PARAMS, JobState.SUCCEEDED, name="run")
+    workspace.update("jobs", heard_until=kept)
+
+    app = open_app()
+
+    assert not app.exception
+    assert not app.error
+    assert toasts(app) == ["**run** is done. See the page Train."]
+    assert toasts(open_app()) == []
+
+
 def test_two_tabs_hear_of_it_both(table, open_app, add_job, store):
     job = add_job("train", PARAMS, JobState.RUNNING, name="run")
     first, second = open_app(), open_app()

@@ -65,7 +65,16 @@ def test_the_handout_needs_no_workspace(open_handout, tmp_path):
 
 @pytest.mark.parametrize(
     "value",
-    ["", "nonsense", encoded("learn", {}), encoded("learn", {"lesson": "cooking"}), shared("x")],
+    [
+        "",
+        "nonsense",
+        encoded("learn", {}),
+        encoded("learn", {"lesson": "cooking"}),
+        encoded("learn", {"lesson": ["slopes"], "slopes_seed": 3}),
+        shared("x"),
+        shared("slopes", 10**400),
+        shared("slopes", "3"),
+    ],
 )
 def test_an_address_that_names_no_lesson_says_so(open_handout, value):
     app = open_handout(value)

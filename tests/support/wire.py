@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from ssl import SSLContext
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -21,6 +22,15 @@ from websockets.sync.client import connect
 
 FAILURES = ("This part of the page failed", "There is not enough memory")
 _LARGEST_MESSAGE = 200_000_000
+
+
+XSRF_COOKIE = "_streamlit_xsrf"
+
+
+def cookie_header(cookies: Mapping[str, str]) -> dict[str, str]:
+    """Return the header that carries cookies, if there are any."""
+    joined = "; ".join(f"{name}={value}" for name, value in cookies.items())
+    return {"Cookie": joined} if joined else {}
 
 
 class VisitFailed(Exception):
@@ -48,16 +58,25 @@ class WireVisitor:
         Seconds to wait for an answer.
     query
         What follows the question mark of the address.
+    cookies
+        By name; with the one against forged requests (XSRF), the server also reads the login.
+    ssl
+        Which certificates to trust, if the address begins with https.
 
     Attributes
     ----------
     widgets
         By label; components by their name.
+    session
+        What the server calls this session, once a page was opened.
     """
 
     address: str
     patience: float = 120.0
     query: str = ""
+    cookies: Mapping[str, str] = field(default_factory=dict)
+    ssl: SSLContext | None = None
+    session: str = ""
     widgets: dict[str, Widget] = field(default_factory=dict)
     waits: list[float] = field(default_factory=list)
 
@@ -70,11 +89,13 @@ class WireVisitor:
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        host = urlsplit(self.address).netloc
+        token = self.cookies.get(XSRF_COOKIE)
         connection = connect(
-            f"ws://{host}/_stcore/stream",
+            f"{self.address.replace('http', 'ws', 1)}/_stcore/stream",
+            ssl=self.ssl,
             origin=self.address,  # type: ignore[arg-type]
-            subprotocols=["streamlit"],  # type: ignore[list-item]
+            additional_headers=cookie_header(self.cookies),
+            subprotocols=["streamlit", *filter(None, [token])],  # type: ignore[list-item]
             max_size=_LARGEST_MESSAGE,
             open_timeout=self.patience,
             ping_timeout=None,
@@ -162,7 +183,9 @@ class WireVisitor:
     def _take_in(self, message: ForwardMsg) -> bool:
         """Note what the page shows now; say whether the run is over."""
         kind = message.WhichOneof("type")
-        if kind == "page_info_changed":
+        if kind == "new_session":
+            self.session = message.new_session.initialize.session_id
+        elif kind == "page_info_changed":
             self.query = message.page_info_changed.query_string
         elif kind == "navigation":
             self._page_hash = message.navigation.page_script_hash

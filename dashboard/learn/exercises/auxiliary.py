@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 import numpy as np
@@ -17,8 +18,14 @@ from dashboard.learn.auxiliary import (
 from dashboard.learn.exercises.dots import SMALL, missing_then_imputed, range_of
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
+from dashboard.state.allowed_values import AllowedValues, Choice
 
 _LUCK_COLORS: dict[str, Color] = {"observed": "observed", "imputed": "imputed"}
+
+SETTINGS: Mapping[str, AllowedValues] = {
+    "rule": Choice(auxiliary.RULES),
+    "correlation": Choice(CORRELATIONS),
+}
 
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
@@ -28,8 +35,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "What decides who does not answer?",
         lesson,
         "rule",
+        SETTINGS["rule"],
         default="overtime",
-        options=list(auxiliary.RULES),
         format_func=auxiliary.RULES.get,
     )
     correlation = choose_setting(
@@ -37,8 +44,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "Correlation of overtime and stress",
         lesson,
         "correlation",
+        SETTINGS["correlation"],
         default=auxiliary.USUAL_CORRELATION,
-        options=list(CORRELATIONS),
     )
     st.caption(f":material/info: {auxiliary.RULE_WORDS[rule]}")
     made = _asked(rule, correlation, seed)

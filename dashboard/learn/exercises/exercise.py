@@ -15,6 +15,7 @@ from dashboard.components.stage.scene import Scene
 from dashboard.learn import LARGEST_SEED, Lesson
 from dashboard.learn.progress import SECTION, start_again
 from dashboard.state import memory
+from dashboard.state.allowed_values import AllowedValues
 from dashboard.text import plain
 from dashboard.widgets import choose_seed
 
@@ -67,12 +68,18 @@ def choose_lesson_seed(lesson: Lesson) -> int:
 
 
 def choose_setting(
-    widget: Callable[..., Any], label: str, lesson: Lesson, name: str, **kwargs: Any
+    widget: Callable[..., Any],
+    label: str,
+    lesson: Lesson,
+    name: str,
+    allowed: AllowedValues,
+    **kwargs: Any,
 ) -> Any:
     """Draw a control that changes the exercise and opens the question again.
 
     Within `fixed_settings` it only says what the setting is.
     """
+    kwargs = allowed.limits() | kwargs
     fixed = _FIXED_SETTINGS.get()
     if fixed is not None:
         return _show_fixed(label, fixed.get(name, kwargs["default"]), **kwargs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import numpy as np
@@ -16,6 +16,7 @@ from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.indicator import TRUE_EFFECT, IndicatorResult, Treated, TreatedPatients
 from dashboard.learn.least_squares import FloatArray
 from dashboard.learn.luck import luck_scene
+from dashboard.state.allowed_values import AllowedValues, Choice, NumberWithin
 
 _ENDS = np.array([14.0, 84.0])  # of the lines, in severity; between the first ones is the effect
 _STRIP = 5.0  # half the width of the strip of patients whose severity was set to 0
@@ -26,6 +27,11 @@ _LUCK_COLORS: dict[str, Color] = {
     "imputed": "imputed",
 }
 
+SETTINGS: Mapping[str, AllowedValues] = {
+    "who": Choice(indicator.TREATED_WORDS),
+    "missing": NumberWithin(indicator.LEAST_MISSING, indicator.MOST_MISSING),
+}
+
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
     """Ask who got the drug; the question is what the indicator does to its effect."""
@@ -34,8 +40,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "Who got the drug?",
         lesson,
         "who",
+        SETTINGS["who"],
         default="severe",
-        options=list(indicator.TREATED_WORDS),
         format_func=indicator.TREATED_WORDS.get,
     )
     missing = choose_setting(
@@ -43,9 +49,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "Severities missing",
         lesson,
         "missing",
+        SETTINGS["missing"],
         default=indicator.USUAL_MISSING,
-        min_value=indicator.LEAST_MISSING,
-        max_value=indicator.MOST_MISSING,
         step=10,
         format="%d%%",
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 
@@ -10,6 +12,11 @@ from dashboard.learn import Lesson, judge
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.judge import N_ROWS, PURPOSES, Judged
 from dashboard.learn.luck import luck_scene
+from dashboard.state.allowed_values import AllowedValues, Choice
+
+SETTINGS: Mapping[str, AllowedValues] = {
+    "purpose": Choice(PURPOSES),
+}
 
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
@@ -19,8 +26,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "What do you want to know?",
         lesson,
         "purpose",
+        SETTINGS["purpose"],
         default="spread",
-        options=list(PURPOSES),
         format_func=lambda key: PURPOSES[key].title,
     )
     judged = _judged(purpose, seed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 
@@ -10,6 +12,11 @@ from dashboard.learn import Lesson, leakage
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.leakage import WAYS, Leak
 from dashboard.learn.luck import luck_scene
+from dashboard.state.allowed_values import AllowedValues, Choice
+
+SETTINGS: Mapping[str, AllowedValues] = {
+    "way": Choice(WAYS),
+}
 
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
@@ -19,8 +26,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "How is BMI imputed?",
         lesson,
         "way",
+        SETTINGS["way"],
         default="outcome",
-        options=list(WAYS),
         format_func=lambda key: WAYS[key].title,
         help="A regression, or the mean, over all rows that have a BMI: training and test rows.",
     )

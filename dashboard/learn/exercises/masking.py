@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 
@@ -10,6 +12,7 @@ from dashboard.learn import Lesson, masking
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.masking import MASKINGS, Trained, TrainingCases
+from dashboard.state.allowed_values import AllowedValues, Choice
 from pmae_core.words import percent
 
 _COLORS: dict[str, Color] = {
@@ -24,6 +27,10 @@ _NAMES = {
 }
 _BAR_WIDTH = 0.27
 
+SETTINGS: Mapping[str, AllowedValues] = {
+    "a": Choice(masking.A_WORDS),
+}
+
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
     """Ask for a; the question is which training cases it makes."""
@@ -32,8 +39,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "a: effect of missingness on masking",
         lesson,
         "a",
+        SETTINGS["a"],
         default=masking.USUAL_A,
-        options=list(masking.A_WORDS),
         format_func=masking.A_WORDS.get,
         horizontal=True,
     )

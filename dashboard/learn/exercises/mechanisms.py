@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 
@@ -10,8 +12,13 @@ from dashboard.learn import Lesson, mechanisms
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.mechanisms import KNOWN, VALUE, MissingPressures
+from dashboard.state.allowed_values import AllowedValues, Choice
 
 _PRESSURE = "blood pressure (mmHg)"
+
+SETTINGS: Mapping[str, AllowedValues] = {
+    "mechanism": Choice(mechanisms.MECHANISM_WORDS),
+}
 
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
@@ -21,8 +28,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "How do values go missing?",
         lesson,
         "mechanism",
+        SETTINGS["mechanism"],
         default="MCAR",
-        options=list(mechanisms.MECHANISM_WORDS),
         format_func=mechanisms.MECHANISM_WORDS.get,
     )
     pressures = _removed(mechanism, seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 import numpy as np
@@ -13,6 +14,7 @@ from dashboard.learn.exercises.dots import SMALL, missing_then_imputed, range_of
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.outcome import MEAN_HOURS, MEAN_SCORE, TRUE_SLOPE, Model, OutcomeResult
+from dashboard.state.allowed_values import AllowedValues, Choice, NumberWithin
 
 _STATES: dict[Model, str] = {
     "without": "Without the score",
@@ -27,6 +29,11 @@ _LUCK_COLORS: dict[str, Color] = {
     "best guesses": "masked",
 }
 
+SETTINGS: Mapping[str, AllowedValues] = {
+    "model": Choice(outcome.MODELS),
+    "missing": NumberWithin(outcome.LEAST_MISSING, outcome.MOST_MISSING),
+}
+
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
     """Ask how to impute; the question is what that does to the slope."""
@@ -35,8 +42,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "How are missing hours imputed?",
         lesson,
         "model",
+        SETTINGS["model"],
         default="without",
-        options=list(outcome.MODELS),
         format_func=outcome.MODELS.get,
     )
     missing = choose_setting(
@@ -44,9 +51,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "Hours missing",
         lesson,
         "missing",
+        SETTINGS["missing"],
         default=outcome.USUAL_MISSING,
-        min_value=outcome.LEAST_MISSING,
-        max_value=outcome.MOST_MISSING,
         step=10,
         format="%d%%",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 import numpy as np
@@ -17,6 +18,7 @@ from dashboard.learn.luck import luck_scene
 from dashboard.learn.own import OwnRows, Rule
 from dashboard.learn.own_table import FEWEST_ROWS, OwnColumns, only_pair, own_columns, sampled
 from dashboard.state import session
+from dashboard.state.allowed_values import AllowedValues, AnyText, Choice
 from dashboard.state.table_state import OpenTable
 from dashboard.text import code, shorten
 from pmae_core.errors import PMAEError
@@ -25,6 +27,12 @@ from pmae_core.table import load_dataset
 _MOST_DOTS = 600
 _LONGEST_NAME = 24
 _KEPT = "rows that remain"
+
+SETTINGS: Mapping[str, AllowedValues] = {
+    "outcome": AnyText(),
+    "predictor": AnyText(),
+    "rule": Choice(own.RULES),
+}
 
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
@@ -37,6 +45,7 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
             "Outcome",
             lesson,
             "outcome",
+            SETTINGS["outcome"],
             default=columns.first_outcome(),
             options=columns.outcomes(),
         )
@@ -46,6 +55,7 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
             "Predictor",
             lesson,
             "predictor",
+            SETTINGS["predictor"],
             default=columns.first_predictor(outcome),
             options=columns.predictors(outcome),
         )
@@ -55,8 +65,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "Why do rows lose a value?",
         lesson,
         "rule",
+        SETTINGS["rule"],
         default="outcome",
-        options=list(own.RULES),
         format_func=names.get,
     )
     st.caption(f":material/info: {own.rule_words(rule, predictor, outcome)}")

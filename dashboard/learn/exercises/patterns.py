@@ -12,6 +12,7 @@ from dashboard.learn import Lesson, patterns
 from dashboard.learn.exercises.exercise import Exercise
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.patterns import PatternTable
+from dashboard.state.allowed_values import AllowedValues
 from pmae_core.words import count, percent
 
 _COLORS: Mapping[str, Color] = {
@@ -19,6 +20,8 @@ _COLORS: Mapping[str, Color] = {
     "quasi-monotone": "imputed",
     "general": "missing",
 }
+
+SETTINGS: Mapping[str, AllowedValues] = {}  # the seed decides everything
 
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 
 from dashboard.components.stage.scene import Axis, Bars, Cells, Mark, Panel, Scene
 from dashboard.learn import Lesson, reasons
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
+from dashboard.state.allowed_values import AllowedValues, AnyText
 from pmae_core.table.samples.clinic import Clinic, make_clinic
 from pmae_core.words import listed, percent
+
+SETTINGS: Mapping[str, AllowedValues] = {
+    "cell": AnyText(),
+}
 
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
@@ -21,6 +28,7 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "Missing cell",
         lesson,
         "cell",
+        SETTINGS["cell"],
         default=next(iter(cells)),
         options=list(cells),
         format_func=lambda key: f"{cells[key][1]} of patient {cells[key][0]}",

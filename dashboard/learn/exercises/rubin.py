@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 
@@ -10,7 +12,13 @@ from dashboard.learn import Lesson, rubin
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.rubin import N_STUDIES, TRUTH, Hundred
+from dashboard.state.allowed_values import AllowedValues, Choice
 from pmae_core.words import count, percent
+
+SETTINGS: Mapping[str, AllowedValues] = {
+    "share": Choice(rubin.SHARES_MISSING),
+    "m": Choice(rubin.NUMBERS_OF_IMPUTATIONS),
+}
 
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
@@ -20,8 +28,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "Missing blood pressures",
         lesson,
         "share",
+        SETTINGS["share"],
         default=rubin.USUAL_SHARE,
-        options=list(rubin.SHARES_MISSING),
         format_func=percent,
         horizontal=True,
     )
@@ -30,8 +38,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "Imputations for Rubin's rules (m)",
         lesson,
         "m",
+        SETTINGS["m"],
         default=rubin.USUAL_NUMBER,
-        options=list(rubin.NUMBERS_OF_IMPUTATIONS),
         horizontal=True,
         help="The solution compares one imputation with m of them, pooled by Rubin's rules.",
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 
@@ -20,7 +22,12 @@ from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.lesson import independent_numbers
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.sensitivity import N_ROWS, SPREAD, STEPS_TO_TIPPING_POINT, Tipped
+from dashboard.state.allowed_values import AllowedValues, Choice
 from pmae_core.words import percent
+
+SETTINGS: Mapping[str, AllowedValues] = {
+    "share": Choice(sensitivity.SHARES_MISSING),
+}
 
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
@@ -30,8 +37,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "Missing in the drug group",
         lesson,
         "share",
+        SETTINGS["share"],
         default=sensitivity.USUAL_SHARE,
-        options=list(sensitivity.SHARES_MISSING),
         format_func=percent,
         horizontal=True,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 
@@ -10,7 +12,13 @@ from dashboard.learn import Lesson, slopes
 from dashboard.learn.exercises.exercise import Exercise, choose_setting
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.slopes import DroppedRows, X, Y
+from dashboard.state.allowed_values import AllowedValues, Choice, NumberWithin
 from pmae_core.words import percent
+
+SETTINGS: Mapping[str, AllowedValues] = {
+    "cause": Choice(slopes.CAUSES),
+    "strength": NumberWithin(slopes.WEAKEST, slopes.STRONGEST),
+}
 
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:
@@ -20,8 +28,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
         "Why are values missing?",
         lesson,
         "cause",
+        SETTINGS["cause"],
         default="chance",
-        options=list(slopes.CAUSES),
         format_func=lambda key: slopes.CAUSES[key].title,
     )
     strength = slopes.USUAL_STRENGTH
@@ -31,9 +39,8 @@ def exercise(lesson: Lesson, seed: int) -> Exercise:
             "How strict is the rule?",
             lesson,
             "strength",
+            SETTINGS["strength"],
             default=slopes.USUAL_STRENGTH,
-            min_value=slopes.WEAKEST,
-            max_value=slopes.STRONGEST,
             step=0.5,
             help="1 is a tendency, 5 nearly a rule without exceptions.",
         )

@@ -12,10 +12,13 @@ from dashboard.learn import Lesson, worlds
 from dashboard.learn.exercises.exercise import Exercise
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.worlds import LARGEST_SHIFT, USUAL_SHIFT, VALUE, Diagnostics, World
+from dashboard.state.allowed_values import AllowedValues
 
 SHIFTS = np.arange(0, LARGEST_SHIFT + 0.25, 0.25)
 
 Pair = tuple[World, World]
+
+SETTINGS: Mapping[str, AllowedValues] = {}  # the seed decides everything
 
 
 def exercise(lesson: Lesson, seed: int) -> Exercise:

@@ -20,13 +20,13 @@ from pmae_core.errors import JobError
 from pmae_core.jobs.engines.gpus import VISIBLE, reserve_gpus, visible_gpus
 from pmae_core.jobs.engines.spare import Handover, SpareKeeper
 from pmae_core.jobs.engines.stopwatch import Stopwatch
+from pmae_core.jobs.environment import process_environment
 from pmae_core.jobs.posix import require_posix, signal_group
 from pmae_core.jobs.spec import JobSpec, JobState, Resources
 from pmae_core.jobs.store import GarbageReport, JobRecord, JobStore, ProcessId
 from pmae_core.jobs.store.part import DEFAULT_WORKSPACE
 from pmae_core.jobs.worker.context import JobContext
 from pmae_core.storage.disk import bytes_of, remove_path
-from pmae_core.threads import THREAD_VARIABLES
 from pmae_core.words import count, duration
 
 MAX_JOBS = 4
@@ -45,7 +45,6 @@ TOKEN_VARIABLE = "PMAE_JOB_TOKEN"
 LOG_FILE = "log.txt"
 _POLL_SECONDS = 0.2
 HOST = socket.gethostname()
-_PACKAGE_FOLDER = Path(__file__).parents[3]
 
 # Workers that this process started: only their parent can reap them when they are dead.
 _children: dict[int, subprocess.Popen[bytes]] = {}
@@ -332,18 +331,10 @@ class LocalEngine:
         ]
 
     def _environment(self, resources: Resources) -> dict[str, str]:
-        """Return the environment of a worker without its claim: threads, GPUs, and this package.
-
-        Nothing accumulates in it: this process may be a worker that starts the next one.
-        """
-        threads = str(resources.threads)
-        inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-        search_path = dict.fromkeys([str(_PACKAGE_FOLDER), *filter(None, inherited)])
+        """Return the environment of a worker without its claim."""
         return {
-            **os.environ,
-            **dict.fromkeys(THREAD_VARIABLES, threads),
+            **process_environment(resources.threads),
             VISIBLE: ",".join(self._gpus),
-            "PYTHONPATH": os.pathsep.join(search_path),
             "PYTHONUNBUFFERED": "1",
             "PMAE_JOBS": str(self.concurrency),
         }

@@ -33,6 +33,17 @@ def test_the_dashboard_of_a_clone(started):
     )
 
 
+def test_behind_a_login_the_server_knows_who_may_upload(started, monkeypatch):
+    monkeypatch.setenv("PMAE_LOGIN", "oidc")
+
+    assert CliRunner().invoke(app, ["serve"]).exit_code == 0
+
+    command = started[0][1]
+    script = command[command.index("run") + 1]
+    assert script.endswith("/dashboard/server.py")
+    assert os.path.isfile(script)
+
+
 def test_options(started):
     arguments = ["serve", "--port", "8080", "--address", "0.0.0.0", "--no-browser"]
     assert CliRunner().invoke(app, arguments).exit_code == 0

@@ -20,17 +20,17 @@ def test_a_fixed_setting_is_said_and_not_asked_for(tmp_path, monkeypatch):
 
         from dashboard.learn import LESSONS
         from dashboard.learn.exercises.exercise import choose_setting, fixed_settings
+        from dashboard.state.allowed_values import Choice, NumberWithin, TrueOrFalse
 
+        lesson = LESSONS[0]
         with fixed_settings({"size": 4, "kind": "*b*", "odd": "no option"}):
             values = [
+                choose_setting(st.slider, "Size", lesson, "size", NumberWithin(0, 3), default=1),
                 choose_setting(
-                    st.slider, "Size", LESSONS[0], "size", default=1, min_value=0, max_value=3
+                    st.radio, "Which?", lesson, "kind", Choice(["a", "*b*"]), default="a"
                 ),
-                choose_setting(
-                    st.radio, "Which?", LESSONS[0], "kind", default="a", options=["a", "*b*"]
-                ),
-                choose_setting(st.radio, "Odd", LESSONS[0], "odd", default="a", options=["a"]),
-                choose_setting(st.toggle, "New", LESSONS[0], "new", default=True),
+                choose_setting(st.radio, "Odd", lesson, "odd", Choice(["a"]), default="a"),
+                choose_setting(st.toggle, "New", lesson, "new", TrueOrFalse(), default=True),
             ]
         st.json(values)
 

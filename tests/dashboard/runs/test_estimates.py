@@ -1,6 +1,8 @@
 """Estimates come from a process of their own, and never break a page."""
 
+import dataclasses
 import shutil
+import subprocess
 import time
 
 import numpy as np
@@ -8,12 +10,14 @@ import pandas as pd
 import pytest
 import streamlit as st
 
+from dashboard import runs
 from dashboard.runs import estimates
 from dashboard.state import session
 from dashboard.state.workspace import Workspace
 from pmae_core.errors import JobError
 from pmae_core.jobs import Resources
 from pmae_core.jobs.engines import LocalEngine
+from pmae_core.threads import THREAD_VARIABLES
 
 
 @pytest.fixture
@@ -77,6 +81,42 @@ def test_an_estimate_without_end_is_ended(workspace, monkeypatch):
     estimates.start(question())
 
     assert "timed out" in wait_for(question()).error
+
+
+def test_the_process_uses_as_many_threads_as_a_worker(workspace, monkeypatch):
+    environments = []
+
+    class Recorded(subprocess.Popen):
+        def __init__(self, *args, env, **kwargs):
+            environments.append(env)
+            super().__init__(*args, env=env, **kwargs)
+
+    monkeypatch.setattr(estimates.subprocess, "Popen", Recorded)
+    monkeypatch.setattr(estimates.sys, "executable", shutil.which("true"))
+    asked = dataclasses.replace(question(), resources=Resources(threads=3))
+
+    estimates.start(asked)
+    wait_for(asked)
+
+    (environment,) = environments
+    worker = LocalEngine(runs.store())._environment(Resources(threads=3))
+    assert {environment[name] for name in THREAD_VARIABLES} == {"3"}
+    assert {name: environment[name] for name in (*THREAD_VARIABLES, "PYTHONPATH")} == {
+        name: worker[name] for name in (*THREAD_VARIABLES, "PYTHONPATH")
+    }
+
+
+def test_questions_that_nobody_asked_push_out_no_answers(workspace, monkeypatch):
+    monkeypatch.setattr(estimates.sys, "executable", shutil.which("true"))
+    asked = question()
+    estimates.start(asked)
+    known = wait_for(asked)
+
+    for number in range(300):
+        estimates.answer(dataclasses.replace(asked, params=str(number)))
+
+    assert known.error
+    assert estimates.answer(asked) == known
 
 
 def test_a_process_without_a_word_is_a_sentence(workspace, monkeypatch):

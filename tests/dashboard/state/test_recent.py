@@ -32,6 +32,16 @@ def test_the_least_recently_used_goes():
     assert recent.get("b", lambda: "again") == "again"
 
 
+def test_what_is_asked_for_counts_as_used():
+    recent = Recent(2)
+    recent.put("a", 1)
+    recent.put("b", 2)
+    assert (recent.known("a"), recent.known("z")) == (1, None)
+    recent.put("c", 3)
+
+    assert (recent.known("a"), recent.known("b")) == (1, None)
+
+
 def test_a_failure_is_not_kept():
     recent = Recent(2)
     with pytest.raises(AssertionError):
