@@ -34,3 +34,11 @@ def _private_home(tmp_path_factory):
 def keep_main_module(monkeypatch):
     """Put back the module that a page under test replaces: spawned processes load it anew."""
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+
+
+@pytest.fixture
+def read_inline(monkeypatch):
+    """Read uploads in this process: another one takes a second to start."""
+    from tests.support.inline_reading import InlineReading
+
+    monkeypatch.setattr("dashboard.data.uploads.ReadingProcess", InlineReading)

@@ -4,15 +4,18 @@ from typing import Any, BinaryIO
 
 import streamlit as st
 
-from dashboard.data import samples, uploads
+from dashboard.data import samples, upload_limits, uploads
 from dashboard.data.editors_view import draw_editors_anew
+from dashboard.data.readings import Reading
 from dashboard.data.storage_view import show_storage
 from dashboard.errors import sentence_of
+from dashboard.runs import POLL_SECONDS
 from dashboard.state import notices, session
 from dashboard.state.workspace import Workspace
 from dashboard.text import code, plain, shorten
-from dashboard.widgets import calm
+from dashboard.widgets import calm, shown_errors
 from pmae_core.table import list_datasets
+from pmae_core.words import duration
 
 AUTOMATIC = "automatic"
 DELIMITERS = {
@@ -37,6 +40,9 @@ ENCODINGS = {
     "Japanese (Shift JIS)": "shift_jis",
 }
 HEADERS = {AUTOMATIC: None, "column names": True, "data": False}
+
+# Most files are read within this time; then there is no progress to show.
+QUICK_SECONDS = 2.0
 
 _SAMPLE_KEY = "data:sample"
 _ROUND_KEY = "data:upload_round"
@@ -80,9 +86,9 @@ def _show_upload(own: Workspace) -> None:
     if file is not None:
         # A new round empties the widget, whose buffer would keep the file in memory.
         st.session_state[_ROUND_KEY] += 1
-        with st.spinner("Reading the file …"):
-            _receive_file(own, file)
+        _receive_file(own, file)
         st.rerun()
+    _show_reading(own)
     name = uploads.waiting_file(own)
     if name and (uploads.is_text(name) or uploads.is_workbook(name)):
         _show_reading_options(own, name)
@@ -95,8 +101,7 @@ def _show_reading_options(own: Workspace, name: str) -> None:
             options = _workbook_options() if uploads.is_workbook(name) else _text_options()
             again = st.form_submit_button("Read it again", icon=":material/refresh:")
         if again:
-            with st.spinner("Reading the file …"):
-                open_file(own, options)
+            uploads.start_reading(own, options)
             st.rerun()
 
 
@@ -122,21 +127,77 @@ def _workbook_options() -> uploads.ReadingOptions:
 @calm
 def _receive_file(own: Workspace, file: BinaryIO) -> None:
     uploads.receive(own, file, file.name)
-    open_file(own, uploads.ReadingOptions())
+    uploads.start_reading(own)
 
 
-def open_file(own: Workspace, options: uploads.ReadingOptions) -> None:
-    """Read the last upload and open it; say what was assumed, or why nothing was opened."""
-    before = own.table_state()
+# A file that is being read
+
+
+def _show_reading(own: Workspace) -> None:
+    """Open the table of the last upload when it is read; until then, show how long that takes."""
+    reading = uploads.current_reading(own)
+    if reading is None:
+        return
+    with st.spinner("Reading the file …"):
+        has_ended = uploads.wait_for_reading(own, max(0.0, QUICK_SECONDS - reading.seconds))
+    if has_ended:
+        _open_upload(own)
+        st.rerun()
+    st.fragment(_follow_reading, run_every=POLL_SECONDS)(own)
+
+
+def _follow_reading(own: Workspace) -> None:
+    with shown_errors():
+        reading = uploads.current_reading(own)
+        if reading is None or reading.has_ended:
+            st.rerun()
+        _show_progress(reading)
+        st.button(
+            "Cancel",
+            key="data:cancel_reading",
+            icon=":material/stop_circle:",
+            on_click=_cancel_reading,
+            args=(own,),
+            help="Stops reading the file. The table that is open stays open.",
+        )
+
+
+def _show_progress(reading: Reading) -> None:
+    most = upload_limits.process_limits().seconds
+    name = code(shorten(reading.name, 40))
+    if reading.is_waiting:
+        st.markdown(f"{name} is waiting until other files have been read.")
+    elif most:
+        text = f"Reading {name}: {duration(reading.seconds)} of at most {duration(most)}"
+        st.progress(min(1.0, reading.seconds / most), text=text)
+    else:
+        st.markdown(f"Reading {name}: {duration(reading.seconds)}")
+
+
+@calm
+def _cancel_reading(own: Workspace) -> None:
+    cancelled = uploads.cancel_reading(own)
+    if cancelled is not None:
+        notices.notify("info", f"Reading {plain(cancelled.name)} was cancelled.{_stays(own)}")
+
+
+def _open_upload(own: Workspace) -> None:
+    """Open what was read; say what was assumed, or why nothing was opened."""
     try:
-        opened = uploads.open_upload(own, options)
+        opened = uploads.open_upload(own)
     except Exception as error:
-        stays = f" {plain(before.name)} stays open." if before else ""
-        notices.notify("error", sentence_of(error) + stays)
+        notices.notify("error", sentence_of(error) + _stays(own))
+        return
+    if opened is None:
         return
     notices.notify("success", f"{plain(opened.state.name)} is open.")
     for remark in opened.remarks:
         notices.notify("warning", plain(remark))
+
+
+def _stays(own: Workspace) -> str:
+    state = own.table_state()
+    return f" {plain(state.name)} stays open." if state else ""
 
 
 # A sample

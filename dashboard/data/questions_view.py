@@ -3,9 +3,8 @@
 import streamlit as st
 
 from dashboard.data.editors_view import declare_missing, draw_editors_anew
-from dashboard.data.opening_view import open_file
 from dashboard.data.questions import TableQuestion, dismiss
-from dashboard.data.uploads import NumberQuestion, settle_question
+from dashboard.data.uploads import NumberQuestion, settle_question, start_reading
 from dashboard.state import session
 from dashboard.state.table_state import TableState
 from dashboard.text import code
@@ -70,7 +69,7 @@ def _keep_numbers() -> None:
 
 @calm
 def _read_otherwise(question: NumberQuestion) -> None:
-    open_file(session.workspace(), question.otherwise)
+    start_reading(session.workspace(), question.otherwise)
 
 
 def _show_question(question: TableQuestion, state: TableState) -> None:

@@ -1,20 +1,25 @@
-"""Files that users send: written to the workspace at once, then read from there."""
+"""Files that users send: written to the workspace at once, then read from there.
 
+A process of its own reads them, within limits of time and memory; see ``readings``.
+"""
+
+import functools
 import os
 import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from dashboard.data import upload_limits
+from dashboard.data.readings import READINGS, Reading, ReadingOptions
 from dashboard.runs import quotas
 from dashboard.state.table_state import TableState
 from dashboard.state.workspace import Workspace
 from pmae_core.errors import TableError
-from pmae_core.table import ReadingLimits, read_table_file
 from pmae_core.table.io.number_marks import NumberDoubt
+from pmae_core.table.io.reading_process import ReadingProcess
 from pmae_core.table.io.source import FORMAT_OF_ENDING, Remark
 
-LIMITS = ReadingLimits()
 SECTION = "upload"
 
 # The library advises people who write code; here are buttons instead of parameters.
@@ -34,21 +39,12 @@ _ADVICE = {
     "max_columns": "Keep only the columns you need.",
     "max_rows": "Take a sample of its rows.",
     "max_cells": "Take fewer rows or columns.",
+    "seconds": "Take fewer rows or columns, or save the table as .csv or .parquet, which are read "
+    "faster. The administrator of this server can raise the limit.",
+    "memory": "Take fewer rows or columns. The administrator of this server can raise the limit.",
 }
 _QUESTION = "number_question"
 _ANY_ADVICE = "Look into the file, or choose another one."
-
-
-@dataclass(frozen=True)
-class ReadingOptions:
-    """How a file is written, where the user knows better; None is inferred."""
-
-    delimiter: str | None = None
-    decimal: str | None = None
-    thousands: str | None = None  # "" says that there is none
-    encoding: str | None = None
-    header: bool | None = None
-    sheet: int | str = 0  # digits in a text count from 1
 
 
 @dataclass(frozen=True)
@@ -63,6 +59,7 @@ def receive(workspace: Workspace, content: BinaryIO, name: str) -> None:
     """Write an upload to the workspace, where it waits to be read."""
     quotas.check_upload(workspace, content.seek(0, os.SEEK_END))
     content.seek(0)
+    cancel_reading(workspace)  # or the file would change under it
     try:
         with workspace.upload_path.open("wb") as file:
             shutil.copyfileobj(content, file, 1 << 20)
@@ -81,42 +78,65 @@ def waiting_file(workspace: Workspace) -> str | None:
     return name if isinstance(name, str) and name and workspace.upload_path.exists() else None
 
 
-def open_upload(workspace: Workspace, options: ReadingOptions | None = None) -> OpenedFile:
-    """Read the last upload and open it; if that fails, the table before stays open.
+def start_reading(workspace: Workspace, options: ReadingOptions | None = None) -> None:
+    """Begin to read the last upload; a reading before it is cancelled."""
+    name = waiting_file(workspace)
+    if name is None:
+        raise TableError("There is no file to read. Upload one first.")
+    options = options or ReadingOptions()
+    start = functools.partial(
+        ReadingProcess,
+        workspace.upload_path,
+        name=name,
+        limits=upload_limits.table_limits(),
+        process_limits=upload_limits.process_limits(),
+        **asdict(options),
+    )
+    READINGS.add(workspace.id, Reading(name, options, start))
+
+
+def current_reading(workspace: Workspace) -> Reading | None:
+    """Return the reading that goes on, or whose table is not open yet."""
+    return READINGS.find(workspace.id)
+
+
+def wait_for_reading(workspace: Workspace, seconds: float | None = None) -> bool:
+    """Wait until the reading ends, at most so long; say whether it has ended."""
+    return READINGS.wait(workspace.id, seconds)
+
+
+def cancel_reading(workspace: Workspace) -> Reading | None:
+    """End the reading that goes on and return it; the file stays and can be read again."""
+    return READINGS.cancel(workspace.id)
+
+
+def open_upload(workspace: Workspace) -> OpenedFile | None:
+    """Open the table of a reading that has ended; None if there is none, or another tab opened it.
+
+    If that fails, the table before stays open.
 
     Raises
     ------
     TableError
         A sentence that says what is wrong and what to do.
     """
-    name = waiting_file(workspace)
-    if name is None:
-        raise TableError("There is no file to read. Upload one first.")
-    options = options or ReadingOptions()
+    reading = READINGS.take_ended(workspace.id)
+    if reading is None:
+        return None
     try:
-        table = read_table_file(
-            workspace.upload_path,
-            name=name,
-            sheet=options.sheet,
-            delimiter=options.delimiter,
-            encoding=options.encoding,
-            decimal=options.decimal,
-            thousands=options.thousands,
-            header=options.header,
-            limits=LIMITS,
-        )
+        table = reading.result()
     except TableError as error:
         advice = _ADVICE.get(error.code or "", error.advice) or _ANY_ADVICE
         raise type(error)(error.problem, code=error.code, advice=advice) from error
     state = workspace.save_table(
         table.frame,
-        name=name,
+        name=reading.name,
         source="your file",
         # Columns of text may become numbers later on.
         decimal=table.dialect.decimal,
         thousands=table.dialect.thousands,
     )
-    _keep_question(workspace, state, table.doubt, options)
+    _keep_question(workspace, state, table.doubt, reading.options)
     # What is asked needs no remark.
     remarks = [remark for remark in table.remarks if remark.code != "number-marks"]
     return OpenedFile(state, tuple(dict.fromkeys(map(_sentence, remarks))))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.data import uploads
+from dashboard.data import upload_limits, uploads
 from dashboard.state import session
 from dashboard.state.workspace import Workspace
 from pmae_core.errors import DatasetUnavailableError
@@ -43,6 +43,9 @@ def notices(app):
     """Return the sentences that wait for the header, which a page alone does not draw."""
     waiting = app.session_state.get("_notices", [])
     return [(kind, sentence.replace("\\", "")) for kind, sentence in waiting]
+
+
+pytestmark = pytest.mark.usefixtures("read_inline")
 
 
 def upload(app, name, content):
@@ -297,7 +300,7 @@ def test_what_is_no_table_is_refused_in_a_sentence(open_page, fill, patients, ca
 def test_what_is_too_large_is_refused_before_it_is_read(
     open_page, fill, patients, monkeypatch, limits
 ):
-    monkeypatch.setattr(uploads, "LIMITS", limits)
+    monkeypatch.setattr(upload_limits, "table_limits", lambda: limits)
     own = fill(patients, name="before.csv")
     app = open_page(PAGE)
 
@@ -366,7 +369,7 @@ def test_a_failure_that_nobody_foresaw_is_no_traceback(open_page, fill, patients
     def fail(*args, **kwargs):
         raise RuntimeError("internal detail")
 
-    monkeypatch.setattr(uploads, "read_table_file", fail)
+    monkeypatch.setattr(uploads, "ReadingProcess", fail)
     upload(app, "t.csv", b"a,b\n1,2\n")
 
     assert not app.exception

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import json
 import time
+import uuid
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from http.cookies import SimpleCookie
 from ssl import SSLContext
 from typing import Any, Self
+from urllib.request import Request, urlopen
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.sync.client import connect
@@ -123,6 +127,11 @@ class WireVisitor:
         state = WidgetState(id=widget.proto.id, trigger_value=True)
         self._run(widget.fragment, state)
 
+    @property
+    def is_refreshing(self) -> bool:
+        """Whether some part of the page refreshes itself."""
+        return bool(self._refreshing)
+
     def refresh(self) -> None:
         """Let the fragments run that refresh themselves, as a browser does every few seconds."""
         for fragment in sorted(self._refreshing):
@@ -147,6 +156,43 @@ class WireVisitor:
         state = WidgetState(id=f"$$STREAMLIT_INTERNAL_KEY_{widget.proto.id}__events")
         state.json_trigger_value = json.dumps([{"event": event, "value": value}])
         self._run(widget.fragment, state)
+
+    def upload(self, label: str, name: str, content: bytes) -> None:
+        """Send a file, as a browser does: ask where to, send it there, then tell the page."""
+        place = self._upload_place(name)
+        with urlopen(f"{self.address}/_stcore/health", timeout=self.patience) as answer:
+            token = SimpleCookie(answer.headers["Set-Cookie"])["_streamlit_xsrf"].value
+        boundary = uuid.uuid4().hex
+        head = (
+            f"--{boundary}\r\nContent-Disposition: form-data; "
+            f'name="file"; filename="{name}"\r\n\r\n'
+        )
+        request = Request(
+            self.address + place.upload_url,
+            data=head.encode() + content + f"\r\n--{boundary}--\r\n".encode(),
+            headers={
+                "Content-Type": f"multipart/form-data; boundary={boundary}",
+                "Cookie": f"_streamlit_xsrf={token}",
+                "X-Xsrftoken": token,
+            },
+            method="PUT",
+        )
+        urlopen(request, timeout=self.patience).close()
+        state = WidgetState(id=self.widgets[label].proto.id)
+        state.file_uploader_state_value.uploaded_file_info.add(
+            name=name, size=len(content), file_id=place.file_id, file_urls=place
+        )
+        self._run(pressed=state)
+
+    def _upload_place(self, name: str) -> FileURLs:
+        message = BackMsg()
+        message.file_urls_request.request_id = uuid.uuid4().hex
+        message.file_urls_request.file_names.append(name)
+        self._socket.send(message.SerializeToString())
+        deadline = time.perf_counter() + self.patience
+        while (answer := self._next(deadline)).WhichOneof("type") != "file_urls_response":
+            pass
+        return answer.file_urls_response.file_urls[0]
 
     def _run(self, fragment: str = "", pressed: WidgetState | None = None) -> None:
         """Ask for a run of the script and wait for its end; remember how long that took."""

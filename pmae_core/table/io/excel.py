@@ -1,25 +1,44 @@
-"""Excel workbooks (.xlsx, .xlsm) to a data frame."""
+"""Excel workbooks (.xlsx, .xlsm) to a data frame.
+
+A sheet is read cell by cell into columns. openpyxl's own rows are padded up to their last cell, so
+formatted cells far to the right would cost minutes. Calamine is faster, but allocates the whole
+rectangle around all cells before anyone can check its size.
+"""
 
 import itertools
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import openpyxl
 import pandas as pd
+from openpyxl.utils import get_column_letter
+
+# What openpyxl's read-only sheets use themselves; it has no public way to rows without padding.
+from openpyxl.worksheet._reader import FORMULA_TAG, WorkSheetParser
 
 from pmae_core.errors import EmptyTableError, TableError, UnreadableFileError
 from pmae_core.table.io.jsonl import remark_on_mixed
 from pmae_core.table.io.limits import ReadingLimits
+from pmae_core.table.io.merged_cells import MergedRange, spread_merged
 from pmae_core.table.io.names import clean_names
 from pmae_core.table.io.source import TableSource, parsing_foreign
 from pmae_core.table.values import MISSING_WORDS, type_cells
-from pmae_core.words import listed
+from pmae_core.words import count, listed
 
-Row = list[object]
+# The cells of columns by their position, from row 1 on. Empty columns are left out.
+Columns = dict[int, list[object]]
 
 # A sheet of Excel has no row below this one.
 _LAST_ROW = 1_048_576
+
+
+@dataclass(frozen=True)
+class _SheetContent:
+    title: str
+    columns: Columns  # all of the same length
+    merged: list[MergedRange]
 
 
 def read_excel(
@@ -31,41 +50,38 @@ def read_excel(
     """
     with parsing_foreign(source, "an Excel workbook"):
         _check_archive(source, limits)
-        rows, title = _read_rows(source, sheet, limits)
-        _remark_on_lost_formulas(source, title, rows)
-    return _table_of(source, title, rows, header), title
+        content = _read_sheet(source, sheet, limits)
+    return _table_of(source, content, header), content.title
 
 
-def _table_of(
-    source: TableSource, title: str, rows: list[Row], header: bool | None
-) -> pd.DataFrame:
-    """Return the rows of a sheet without blank ones around them, under their names."""
-    while rows and not any(cell is not None for cell in rows[-1]):
-        rows.pop()
-    leading_blank = itertools.takewhile(lambda row: all(cell is None for cell in row), rows)
-    rows = rows[sum(1 for _ in leading_blank) :]
+def _table_of(source: TableSource, content: _SheetContent, header: bool | None) -> pd.DataFrame:
+    """Return the cells of a sheet without blank rows above them, under their names."""
+    columns = content.columns
+    n_blank = min((_n_blank(column) for column in columns.values()), default=0)
+    names = [column[n_blank] for column in columns.values()]
     if header is None:
-        header = not any(isinstance(cell, float) and cell % 1 for cell in rows[0]) if rows else True
-    names: Row = rows[0] if rows and header else []
-    data = rows[1:] if header else rows
-    if not data:
+        header = not any(isinstance(name, float) and name % 1 for name in names)
+    n_above_data = n_blank + header
+    if all(len(column) == n_above_data for column in columns.values()):
         raise EmptyTableError(
-            f"The sheet {title!r} of {source.name} "
+            f"The sheet {content.title!r} of {source.name} "
             + ("has a header, but no rows below it." if names else "is empty.")
         )
-    return _frame(source, names, data)
+    spread_merged(source, columns, content.merged, first_data_row=n_above_data + 1)
+    if not header:
+        names = [f"column_{position}" for position in columns]
+    return _frame(source, names, [column[n_above_data:] for column in columns.values()])
 
 
-def _frame(source: TableSource, names: Row, data: list[Row]) -> pd.DataFrame:
-    columns = list(itertools.zip_longest(names, *data))
-    if not names:
-        columns = [(f"column_{at}", *column[1:]) for at, column in enumerate(columns, start=1)]
-    # Columns beside the table, without a name and without a value, are no part of it.
-    columns = [column for column in columns if any(cell is not None for cell in column)]
+def _n_blank(column: list[object]) -> int:
+    """Return how many cells of a column are above its first observed one."""
+    return sum(1 for _ in itertools.takewhile(lambda cell: cell is None, column))
+
+
+def _frame(source: TableSource, names: list[object], columns: list[list[object]]) -> pd.DataFrame:
     frame, mixed = {}, []
-    names_of_columns = clean_names((column[0] for column in columns), source.remark)
-    for name, column in zip(names_of_columns, columns, strict=True):
-        frame[name], is_mixed = type_cells(column[1:], missing_words=MISSING_WORDS)
+    for name, cells in zip(clean_names(names, source.remark), columns, strict=True):
+        frame[name], is_mixed = type_cells(cells, missing_words=MISSING_WORDS)
         if is_mixed:
             mixed.append(name)
     remark_on_mixed(source, mixed)
@@ -93,53 +109,85 @@ def _check_archive(source: TableSource, limits: ReadingLimits) -> None:
         )
 
 
-def _read_rows(
-    source: TableSource, sheet: int | str, limits: ReadingLimits
-) -> tuple[list[Row], str]:
-    with _OpenSheet(source, sheet, values_only=True) as opened:
-        rows: list[Row] = []
-        width = 0
-        for cell_row in opened.rows():
-            if len(rows) == _LAST_ROW:
-                raise UnreadableFileError(
-                    f"{source.name} has a row below the last one that Excel knows "
-                    f"({_LAST_ROW:,}): the file is damaged."
-                )
-            row = [None if _is_error(cell) else cell.value for cell in cell_row]
-            while row and row[-1] is None:
-                row.pop()
-            rows.append(row)
-            width = max(width, len(row))
-            if row:
-                # Empty rows at the end do not count; those above a row with cells do.
-                limits.check_shape(len(rows) - 1, width, source.name)
-        return rows, opened.title
+def _read_sheet(source: TableSource, sheet: int | str, limits: ReadingLimits) -> _SheetContent:
+    book = openpyxl.load_workbook(source.rewind(), read_only=True, data_only=True, keep_links=False)
+    try:
+        chosen = _choose_sheet(source, book, sheet)
+        with chosen._get_source() as xml:
+            parser = _SheetParser(
+                xml,
+                chosen._shared_strings,
+                data_only=True,
+                epoch=book.epoch,
+                date_formats=book._date_formats,
+                timedelta_formats=book._timedelta_formats,
+            )
+            columns = _gather_columns(source, parser, limits)
+    finally:
+        book.close()
+    _remark_on_lost(source, parser)
+    ranges = parser.merged_cells.mergeCell if parser.merged_cells else ()
+    return _SheetContent(
+        str(chosen.title), columns, [MergedRange(*merged.bounds) for merged in ranges]
+    )
 
 
-class _OpenSheet:
-    """Open one sheet row by row, with results (``values_only``) or formulas."""
+class _SheetParser(WorkSheetParser):
+    """Counts the cells that show something in Excel, but have no value."""
 
-    def __init__(self, source: TableSource, sheet: int | str, *, values_only: bool) -> None:
-        self.book = openpyxl.load_workbook(
-            source.rewind(), read_only=True, data_only=values_only, keep_links=False
+    n_formulas_without_result = 0
+    n_errors = 0
+
+    def parse_cell(self, element: Any) -> dict[str, Any]:
+        cell: dict[str, Any] = super().parse_cell(element)
+        if cell["data_type"] == "e":  # the result of a failed formula, such as #DIV/0!
+            self.n_errors += cell["value"] is not None
+            cell["value"] = None
+        elif cell["value"] is None and element.find(FORMULA_TAG) is not None:
+            self.n_formulas_without_result += 1
+        return cell
+
+    def observed_rows(self) -> Iterator[tuple[int, dict[int, object]]]:
+        """Yield the number of each row and its observed cells by column."""
+        for row, cells in self.parse():
+            observed = {cell["column"]: cell["value"] for cell in cells}
+            yield row, {at: value for at, value in observed.items() if value is not None}
+
+
+def _gather_columns(source: TableSource, parser: _SheetParser, limits: ReadingLimits) -> Columns:
+    """Return the columns that are not empty, in their order and padded to the same length."""
+    columns: Columns = {}
+    for row, cells in parser.observed_rows():
+        _check_row_number(source, row)
+        if not cells:
+            continue
+        last = max(cells)
+        where = f" (cell {get_column_letter(last)}{row} has a value)"
+        limits.check_columns(last, source.name, where)
+        # Before the cells between are made up: one cell in the last row is enough for a million.
+        limits.check_shape(row - 1, len(columns.keys() | cells.keys()), source.name)
+        for position, value in cells.items():
+            column = columns.setdefault(position, [])
+            _pad(column, row)
+            column[row - 1] = value
+    n_rows = max(map(len, columns.values()), default=0)
+    for column in columns.values():
+        _pad(column, n_rows)
+    return dict(sorted(columns.items()))
+
+
+def _check_row_number(source: TableSource, row: int) -> None:
+    if row > _LAST_ROW:
+        raise UnreadableFileError(
+            f"{source.name} has a row below the last one that Excel knows "
+            f"({_LAST_ROW:,}): the file is damaged."
         )
-        self.sheet = _choose_sheet(source, self.book, sheet)
+    if row < 1:
+        raise ValueError(f"a row has the number {row}")
 
-    @property
-    def title(self) -> str:
-        return str(self.sheet.title)
 
-    def rows(self) -> Iterator[tuple[Any, ...]]:
-        # The size that a sheet declares is often wrong; counting as rows come is always right.
-        self.sheet.reset_dimensions()
-        # Rows left out come as empty ones, so one with a huge number would never be reached.
-        return self.sheet.iter_rows(max_row=_LAST_ROW + 1)
-
-    def __enter__(self) -> "_OpenSheet":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.book.close()
+def _pad(column: list[object], length: int) -> None:
+    column.extend(itertools.repeat(None, length - len(column)))
 
 
 def _choose_sheet(source: TableSource, book: Any, sheet: int | str) -> Any:
@@ -165,43 +213,17 @@ def _place_of(sheet: int | str) -> int | None:
     return int(sheet) - 1 if sheet.isascii() and sheet.isdigit() else None
 
 
-def _is_error(cell: Any) -> bool:
-    """Say whether a cell holds the result of a failed formula, such as #DIV/0!."""
-    return getattr(cell, "data_type", None) == "e"
-
-
-def _remark_on_lost_formulas(source: TableSource, title: str, rows: list[Row]) -> None:
-    """Note how many formulas have no stored result: they read as missing."""
-    if not _has_formulas(source):
-        return
-    with _OpenSheet(source, title, values_only=False) as formulas:
-        pairs = zip(formulas.rows(), rows, strict=False)
-        n_lost = sum(_count_lost(row, values) for row, values in pairs)
-    if n_lost:
+def _remark_on_lost(source: TableSource, parser: _SheetParser) -> None:
+    """Note how many cells read as missing although Excel shows something there."""
+    if parser.n_formulas_without_result:
+        n_lost = count(parser.n_formulas_without_result, "formula")
         source.remark(
-            f"{n_lost:,} formulas in {source.name} have no stored result and count as missing.",
+            f"{n_lost} in {source.name} without a stored result "
+            f"{'counts' if parser.n_formulas_without_result == 1 else 'count'} as missing.",
             advice="Open and save the file in Excel to store the results.",
         )
-
-
-def _count_lost(cells: Iterable[Any], values: Row) -> int:
-    return sum(
-        cell.data_type == "f" and (position >= len(values) or values[position] is None)
-        for position, cell in enumerate(cells)
-        if cell.value is not None
-    )
-
-
-def _has_formulas(source: TableSource) -> bool:
-    with zipfile.ZipFile(source.rewind()) as archive:
-        for name in archive.namelist():
-            if name.startswith("xl/worksheets/"):
-                with archive.open(name) as part:
-                    overlap = b""
-                    while chunk := part.read(1 << 20):
-                        if b"<f" in (text := overlap + chunk) and (
-                            b"<f>" in text or b"<f " in text
-                        ):
-                            return True
-                        overlap = chunk[-3:]
-    return False
+    if parser.n_errors:
+        source.remark(
+            f"{count(parser.n_errors, 'cell')} of {source.name} with an error such as #DIV/0! "
+            f"{'counts' if parser.n_errors == 1 else 'count'} as missing."
+        )

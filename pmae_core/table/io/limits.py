@@ -78,11 +78,12 @@ class ReadingLimits:
                 advice="Save the table as .csv, or raise the limit max_packing.",
             )
 
-    def check_columns(self, n_columns: int, name: str) -> None:
-        """Raise if there are too many columns."""
+    def check_columns(self, n_columns: int, name: str, where: str = "") -> None:
+        """Raise if there are too many columns; ``where`` tells the reader how that was found."""
         if n_columns > self.max_columns:
             raise TableTooLargeError(
-                f"{name} has {n_columns:,} columns, more than the limit of {self.max_columns:,}.",
+                f"{name} has {n_columns:,} columns{where}, more than the limit of "
+                f"{self.max_columns:,}.",
                 code="max_columns",
                 advice="Keep only the columns you need, or raise the limit max_columns.",
             )

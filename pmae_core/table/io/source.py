@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal, cast, get_args
+from xml.etree.ElementTree import ParseError
+from xml.parsers.expat.errors import XML_ERROR_NO_MEMORY, codes
 
 from pmae_core.errors import EmptyTableError, TableError, TableTooLargeError, UnreadableFileError
 from pmae_core.table.io.limits import ReadingLimits
@@ -256,11 +258,19 @@ def parsing_foreign(source: TableSource, title: str) -> Iterator[None]:
         yield
     except TableError:
         raise
-    except MemoryError as error:
-        raise TableTooLargeError(f"{source.name} does not fit into memory.") from error
     except Exception as error:
+        if _is_out_of_memory(error):
+            raise TableTooLargeError(
+                f"{source.name} does not fit into memory.", code="memory"
+            ) from error
         detail = str(error).strip().splitlines()
         raise UnreadableFileError(
             f"{source.name} cannot be read as {title}: the file is damaged or incomplete"
             + (f" ({detail[0][:200]})." if detail else ".")
         ) from error
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    if isinstance(error, ParseError):
+        return error.code == codes[XML_ERROR_NO_MEMORY]
+    return isinstance(error, MemoryError)

@@ -116,3 +116,15 @@ def test_summary():
         "p95_seconds": 95.05,
         "longest_seconds": 100.0,
     }
+
+
+@pytest.mark.slow
+def test_a_file_is_sent_as_a_browser_sends_it(server):
+    with WireVisitor(server.url) as visitor:
+        visitor.open("")
+        visitor.upload("Open your file", "small.csv", b"a,b\n1,2\n3,4\n")
+        while visitor.is_refreshing:
+            visitor.refresh()
+        visitor.open("")
+        assert any("small" in label for label in visitor.labels("button"))
+    assert server.failures() == []

@@ -4,7 +4,7 @@ import sys
 import pandas as pd
 import pytest
 
-from dashboard.data import uploads
+from dashboard.data import upload_limits, uploads
 from dashboard.data.uploads import ReadingOptions
 from dashboard.state.workspace import Workspace
 from pmae_core.errors import TableError
@@ -14,13 +14,18 @@ FRAME = pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]})
 
 
 @pytest.fixture
-def own(tmp_path):
+def own(tmp_path, read_inline):
     return Workspace.create(tmp_path)
 
 
 def send(own, content, name, **options):
     uploads.receive(own, io.BytesIO(content), name)
-    return uploads.open_upload(own, ReadingOptions(**options))
+    return read_again(own, ReadingOptions(**options))
+
+
+def read_again(own, options=None):
+    uploads.start_reading(own, options)
+    return uploads.open_upload(own)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +58,7 @@ def test_what_cannot_be_read_leaves_the_table_open_and_the_file_to_read_again(ow
 
     assert own.table_state().name == "good.csv"
     assert uploads.waiting_file(own) == "bad.csv"
-    assert uploads.open_upload(own, ReadingOptions(delimiter=";")).state.name == "bad.csv"
+    assert read_again(own, ReadingOptions(delimiter=";")).state.name == "bad.csv"
 
 
 def test_how_numbers_are_written_is_remembered_for_sentinels(own):
@@ -99,7 +104,7 @@ def test_remarks_speak_of_buttons_not_of_parameters(own):
 
 
 def test_limits_are_said_without_parameters(own, monkeypatch):
-    monkeypatch.setattr(uploads, "LIMITS", ReadingLimits(max_rows=2))
+    monkeypatch.setattr(upload_limits, "table_limits", lambda: ReadingLimits(max_rows=2))
 
     with pytest.raises(TableError, match="more than the limit of 2") as error:
         send(own, b"a,b\n1,2\n3,4\n5,6\n", "long.csv")
@@ -116,12 +121,12 @@ def test_a_sheet_by_name_or_number(own):
 
     send(own, buffer.getvalue(), "book.xlsx", sheet="second")
     assert own.table().frame.shape == (3, 3)
-    uploads.open_upload(own, ReadingOptions(sheet=0))
+    read_again(own, ReadingOptions(sheet=0))
     assert own.table().frame.shape == (3, 2)
-    uploads.open_upload(own, ReadingOptions(sheet="2"))
+    read_again(own, ReadingOptions(sheet="2"))
     assert own.table().frame.shape == (3, 3)
     with pytest.raises(TableError, match=r"no sheet '²'.*or a number, under"):
-        uploads.open_upload(own, ReadingOptions(sheet="²"))
+        read_again(own, ReadingOptions(sheet="²"))
 
 
 def test_only_the_name_of_a_file_is_kept_never_its_folder(own):
@@ -134,7 +139,7 @@ def test_only_the_name_of_a_file_is_kept_never_its_folder(own):
 def test_without_a_file_there_is_nothing_to_read(own):
     assert uploads.waiting_file(own) is None
     with pytest.raises(TableError, match="Upload one first"):
-        uploads.open_upload(own)
+        uploads.start_reading(own)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +168,7 @@ def test_numbers_that_nothing_decides_are_asked_about(own):
     assert (question.column, question.text, question.values) == ("price", "1,234", (1.234, 1234.0))
     assert not any("1,234" in remark for remark in opened.remarks)  # asked once, not also told
 
-    again = uploads.open_upload(own, question.otherwise)
+    again = read_again(own, question.otherwise)
     assert own.table().frame["price"].tolist() == [1234, 2345]
     assert uploads.number_question(own, again.state) is None
 

@@ -16,7 +16,7 @@ from pmae_core.storage.codecs import CODECS
 
 
 @pytest.fixture
-def own(tmp_path, monkeypatch):
+def own(tmp_path, monkeypatch, read_inline):
     monkeypatch.setenv("PMAE_HOME", str(tmp_path))
     monkeypatch.delenv("PMAE_ENGINE", raising=False)
     monkeypatch.setattr(LocalEngine, "supervise", lambda engine: None)
@@ -47,6 +47,7 @@ def work(monkeypatch):
 
 def upload(own):
     uploads.receive(own, io.BytesIO(b"x\n1.5\n-9\n\n4.5\n"), "small.csv")
+    uploads.start_reading(own)
     return uploads.open_upload(own)
 
 

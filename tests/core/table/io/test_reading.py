@@ -530,7 +530,7 @@ class TestExcel:
         assert frame.isna().to_numpy().tolist() == [[False, True], [True, True], [False, False]]
 
     def test_formulas_without_a_stored_result_are_counted(self):
-        with pytest.warns(TableWarning, match="1 formulas"):
+        with pytest.warns(TableWarning, match="1 formula "):
             frame = read_table(workbook([["a", "b"], [1, "=A2+1"], [2, 3]]))
         assert frame["b"].isna().tolist() == [True, False]
 
