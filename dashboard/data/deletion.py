@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard import runs
 from dashboard.classroom.desk import delete_classes
+from dashboard.data.uploads import cancel_reading
 from dashboard.runs import estimates
 from dashboard.runs.service import store_exists
 from dashboard.state.one_time_codes import revoke_codes
@@ -66,6 +67,7 @@ def delete_everything(workspace: Workspace) -> Deletion:
     """
     n_runs = len(runs.engine().remove_workspace(workspace.id).jobs) if store_exists() else 0
     estimates.stop(workspace.id)
+    cancel_reading(workspace)
     revoke_codes(workspace)
     n_classes = delete_classes(workspace)
     n_tables = len(workspace.recent_tables())

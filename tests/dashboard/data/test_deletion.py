@@ -207,3 +207,13 @@ def test_two_clicks_at_once_delete_once(home, visitor):
 
     assert sorted(results) == [0, 3]
     assert files_with(home, MARKER) == []
+
+
+def test_an_upload_that_is_being_read_is_forgotten(visitor):
+    own = visitor(MARKER, states=())
+    uploads.start_reading(own)
+    assert uploads.current_reading(own) is not None
+
+    deletion.delete_everything(own)
+
+    assert uploads.current_reading(own) is None
