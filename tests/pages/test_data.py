@@ -774,8 +774,8 @@ def test_the_storage_is_measured_when_somebody_asks(open_page, fill, patients, m
 
     app = open_storage(app)
 
-    assert "of at most 100 MB on this server. You have 0 runs of at most 500." in words(app)
-    assert "when you have not opened them for 30 days" in words(app)
+    assert "MB on this server (limit: 100 MB). You have 0 runs (limit: 500)." in words(app)
+    assert "when you have not opened the studio for 30 days" in words(app)
 
 
 def test_without_limits_none_is_named(open_page, fill, patients, monkeypatch):
@@ -785,7 +785,7 @@ def test_without_limits_none_is_named(open_page, fill, patients, monkeypatch):
 
     said = words(open_storage(open_page(PAGE)))
 
-    assert "at most" not in said
+    assert "limit:" not in said
     assert "have not opened" not in said
 
 
