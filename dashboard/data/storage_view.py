@@ -26,8 +26,9 @@ def show_storage(own: Workspace) -> None:
 
 
 def _show_usage(taken: quotas.Usage) -> None:
+    megabytes = math.ceil(10 * taken.megabytes) / 10  # a small table does not take 0.0 MB
     sentence = (
-        f"Your tables, settings and runs take {taken.megabytes:,.1f} MB on this server"
+        f"Your tables, settings and runs take {megabytes:,.1f} MB on this server"
         f"{_limit(quotas.WORKSPACE_MEGABYTES, ' MB')}. "
         f"You have {count(taken.n_runs, 'run')}{_limit(quotas.WORKSPACE_RUNS)}."
     )

@@ -774,7 +774,7 @@ def test_the_storage_is_measured_when_somebody_asks(open_page, fill, patients, m
 
     app = open_storage(app)
 
-    assert "MB on this server (limit: 100 MB). You have 0 runs (limit: 500)." in words(app)
+    assert "take 0.1 MB on this server (limit: 100 MB). You have 0 runs (limit: 500)." in words(app)
     assert "when you have not opened the studio for 30 days" in words(app)
 
 
