@@ -26,19 +26,20 @@ def show_storage(own: Workspace) -> None:
 
 
 def _show_usage(taken: quotas.Usage) -> None:
+    megabytes = math.ceil(10 * taken.megabytes) / 10  # a small table does not take 0.0 MB
     sentence = (
-        f"Your tables, settings and runs take {taken.megabytes:,.1f} MB"
-        f"{_of_limit(quotas.WORKSPACE_MEGABYTES, ' MB')} on this server. "
-        f"You have {count(taken.n_runs, 'run')}{_of_limit(quotas.WORKSPACE_RUNS)}."
+        f"Your tables, settings and runs take {megabytes:,.1f} MB on this server"
+        f"{_limit(quotas.WORKSPACE_MEGABYTES, ' MB')}. "
+        f"You have {count(taken.n_runs, 'run')}{_limit(quotas.WORKSPACE_RUNS)}."
     )
     if days := workspace_days():
-        sentence += f" They are deleted when you have not opened them for {days:,g} days."
+        sentence += f" They are deleted when you have not opened the studio for {days:,g} days."
     st.caption(sentence)
 
 
-def _of_limit(quota: quotas.Quota, unit: str = "") -> str:
+def _limit(quota: quotas.Quota, unit: str = "") -> str:
     limit = quota.limit()
-    return "" if math.isinf(limit) else f" of at most {limit:,.0f}{unit}"
+    return "" if math.isinf(limit) else f" (limit: {limit:,.0f}{unit})"
 
 
 def _show_deletions() -> None:
@@ -53,9 +54,9 @@ def _show_deletions() -> None:
         )
     with st.popover("Delete everything of mine", icon=":material/delete_forever:", type="tertiary"):
         st.markdown(
-            "This cancels your runs and deletes your tables, settings, runs, results and the "
-            "classes that you started from this server. Other browsers that opened your "
-            "workspace lose it, too. You cannot undo this."
+            "This cancels your runs and deletes everything that you have on this server: tables, "
+            "settings, runs, results, and classes that you started. Other browsers that opened "
+            "your workspace lose it, too. You cannot undo this."
         )
         st.button(
             "Delete everything now",

@@ -777,8 +777,8 @@ def test_the_storage_is_measured_when_somebody_asks(open_page, fill, patients, m
 
     app = open_storage(app)
 
-    assert "of at most 100 MB on this server. You have 0 runs of at most 500." in words(app)
-    assert "when you have not opened them for 30 days" in words(app)
+    assert "take 0.1 MB on this server (limit: 100 MB). You have 0 runs (limit: 500)." in words(app)
+    assert "when you have not opened the studio for 30 days" in words(app)
 
 
 def test_without_limits_none_is_named(open_page, fill, patients, monkeypatch):
@@ -788,7 +788,7 @@ def test_without_limits_none_is_named(open_page, fill, patients, monkeypatch):
 
     said = words(open_storage(open_page(PAGE)))
 
-    assert "at most" not in said
+    assert "limit:" not in said
     assert "have not opened" not in said
 
 
@@ -810,7 +810,7 @@ def test_everything_of_mine_is_deleted_and_a_new_workspace_begins(
     token = app.session_state[session.TOKEN_KEY]
     assert token != own.token
     assert Workspace.open(token).table_state().name == session.FIRST_SAMPLE
-    assert app.info == [], "it was deleted on purpose"
+    assert "no longer exists" not in words(app), "it was deleted on purpose"
     assert b"Xq7patients" not in b"".join(
         path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
     )
