@@ -368,7 +368,7 @@ def test_results_of_each_method_appear_as_they_come(fill, table, open_page, add_
 
     (job.folder / "consequences").mkdir()
     rows = [row for row in CONSEQUENCES["conclusions"] if row["status"] == "done"]
-    (job.folder / "consequences" / "conclusions-em.json").write_text(json.dumps(rows))
+    (job.folder / "consequences" / "conclusions-em.json").write_text(json.dumps({"rows": rows}))
     app.run()
 
     assert QUESTION in questions(calm(app))
