@@ -12,6 +12,7 @@ from pmae_core.errors import JobError
 from pmae_core.evaluation import Comparison, compare
 from pmae_core.jobs import JobProgress, JobState, JobStore
 from pmae_core.jobs.engines import LocalEngine
+from pmae_core.storage.files import write_sealed
 from tests.support.seen import buttons, calm, press, questions, shown, text, words
 
 PAGE = "compare.py"
@@ -368,7 +369,7 @@ def test_results_of_each_method_appear_as_they_come(fill, table, open_page, add_
 
     (job.folder / "consequences").mkdir()
     rows = [row for row in CONSEQUENCES["conclusions"] if row["status"] == "done"]
-    (job.folder / "consequences" / "conclusions-em.json").write_text(json.dumps({"rows": rows}))
+    write_sealed(job.folder / "consequences" / "conclusions-em.json", {"rows": rows})
     app.run()
 
     assert QUESTION in questions(calm(app))
