@@ -1,6 +1,6 @@
 """Keys of visitors, which must not get where others may read them: logs, and sentences on pages.
 
-Whoever knows the token of a workspace may enter it, and the name of its folder is that token, so
+Anyone who knows the token of a workspace may enter it. The name of its folder is that token, so
 every error about one of its files quotes it.
 """
 
