@@ -6,23 +6,23 @@ A limit refuses what would be added. Nothing that is there already is removed fo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from dashboard.classroom.store import classes_folder
 from dashboard.runs.service import store, store_exists
 from dashboard.state.environment import environment_number
 from dashboard.state.workspace import Workspace
 from pmae_core.errors import PMAEError
+from pmae_core.jobs import JobPaths
 from pmae_core.storage.disk import bytes_of
 from pmae_core.storage.home import pmae_home
+from pmae_core.storage.workspaces import workspaces_folder
 from pmae_core.words import count
 
 MEGABYTE = 1_000_000
 HOME_MEASURED_SECONDS = 60
-# What the server keeps for its users; samples that were downloaded are its own.
-KEPT_FOR_USERS = ("workspaces", "jobs", "tables", "classes", "backups", "jobs.sqlite")
 
 _OWN = 'Remove runs that you no longer need under "Your storage" on the Data page'
 _SERVER = "ask those who run this server for more room"
@@ -143,7 +143,14 @@ def _check_room(taken: Usage, more: float, to_do: str) -> None:
 @st.cache_data(ttl=HOME_MEASURED_SECONDS, max_entries=4, show_spinner=False)
 def _megabytes_in_all(home: str) -> float:
     """Measure what the server keeps for all users; a large home takes a second, so not always."""
-    return sum(bytes_of(Path(home) / name) for name in KEPT_FOR_USERS) / MEGABYTE
+    paths = JobPaths(home)
+    # Samples that were downloaded are the server's own.
+    kept_for_users = (
+        workspaces_folder(paths.home),
+        classes_folder(paths.home),
+        *(paths.jobs, paths.tables, paths.database),
+    )
+    return sum(map(bytes_of, kept_for_users)) / MEGABYTE
 
 
 def _megabytes_held() -> float:

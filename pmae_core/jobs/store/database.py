@@ -65,7 +65,7 @@ class Database:
             yield connection
 
     def compact(self) -> None:
-        """Write the file anew: nothing of deleted rows is left, neither in it nor in its log."""
+        """Write the file anew, so that neither it nor its log has any trace of deleted rows."""
         with self._errors_as_sentences():
             connection = self._connection()
             connection.execute("VACUUM")
