@@ -54,7 +54,10 @@ def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
     It holds between threads, too. A shared one keeps out only those that want it alone.
     """
     fcntl = require_posix()
-    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        descriptor = os.open(path, os.O_RDONLY)  # works on a disk that is read-only
+    except FileNotFoundError:
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
         yield

@@ -172,8 +172,10 @@ def test_each_look_at_the_runs_asks_the_store_once(workspace, monkeypatch):
     )
     monkeypatch.setattr(header.session, "workspace", lambda: workspace)
     header.show_runs()
-    jobs = JobStore.jobs
-    monkeypatch.setattr(JobStore, "jobs", lambda *args, **kw: asked.append(kw) or jobs(*args, **kw))
+    listing = JobStore.listing
+    monkeypatch.setattr(
+        JobStore, "listing", lambda *args, **kw: asked.append(kw) or listing(*args, **kw)
+    )
 
     (poll,) = fragments
     poll()
