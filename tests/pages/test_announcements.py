@@ -47,7 +47,7 @@ def test_what_ended_while_nobody_looked_is_told_on_return(table, open_app, add_j
     assert toasts(open_app()) == []
 
 
-@pytest.mark.parametrize("kept", ["x", 10**400, 1e300], ids=["text", "huge", "far future"])
+@pytest.mark.parametrize("kept", ["x", 1e300])
 def test_a_moment_that_is_none_does_not_keep_a_page_from_opening(
     workspace, table, open_app, add_job, kept
 ):
