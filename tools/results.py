@@ -58,6 +58,22 @@ def _year_of_use(result: dict[str, Any]) -> str:
     )
 
 
+def _hostile_upload(result: dict[str, Any]) -> str:
+    uploads = {
+        "without": "nothing",
+        "far cells": "a workbook with cells in column ZZZ, again and again",
+        "full time limit": f"a workbook that needs more than {result['limit_seconds']} s to read",
+    }
+    ratios = {"without": 1.0, **result["p95_ratio_to_without"]}
+    return _table(
+        ["Another visitor uploads", "95th percentile of an interaction", "Ratio"],
+        (
+            (what, f"{1000 * result['p95_seconds'][name]:,.0f} ms", f"{ratios[name]:.2f}")
+            for name, what in uploads.items()
+        ),
+    )
+
+
 def _time_to_accuracy(result: dict[str, Any]) -> str:
     return _table(
         ["Table", "Setting or method", "Imputation accuracy × 100", "Processor seconds"],
@@ -322,6 +338,7 @@ def _table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
 TELLERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "classroom_load": _classroom,
     "year_of_use": _year_of_use,
+    "hostile_upload": _hostile_upload,
     "time_to_accuracy": _time_to_accuracy,
     "training_step": _training_step,
     "threads": _threads,
