@@ -5,16 +5,21 @@ import io
 import itertools
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from pmae_core.errors import TableError
+from pmae_core.table.io.aligned import aligned_column_starts, split_at
 from pmae_core.table.io.number_marks import marks_of
-from pmae_core.table.values import MISSING_WORDS, number_pattern
+from pmae_core.table.values import MINUS, MISSING_WORDS, number_pattern
 
 DELIMITERS = (",", ";", "\t", "|", "^", "~", "\x1f", " ")
+LONGEST_CELL = 1 << 24
 _SAMPLE_RECORDS = 500
+# A known last line shows whether text ends inside quotes: then it is part of that cell.
+END = "\0"
 
-_ANY_NUMBER = re.compile(r"[+-]?[0-9][0-9.,' \u00a0\u202f]*(?:[eE][+-]?[0-9]+)?")
+_ANY_NUMBER = re.compile(rf"[+{MINUS}-]?[0-9][0-9.,'’\u00a0\u2009\u202f]*(?:[eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
@@ -35,7 +40,12 @@ class TextDialect:
     has_header : bool
         Whether the first record holds the names of the columns.
     skip_initial_space : bool
-        Whether a space after each delimiter belongs to the delimiter.
+        Whether spaces after each delimiter belong to the delimiter.
+    column_starts : tuple of int
+        Where the columns begin, if the text is aligned with spaces instead of delimited.
+    is_sure_of_marks : bool
+        Whether some number that was sniffed can be read with these marks only. If not, another
+        number of the file may decide.
     """
 
     delimiter: str = ","
@@ -44,6 +54,8 @@ class TextDialect:
     quotechar: str = '"'
     has_header: bool = True
     skip_initial_space: bool = False
+    column_starts: tuple[int, ...] = ()
+    is_sure_of_marks: bool = True
 
     def __post_init__(self) -> None:
         """Refuse combinations with which no file can be read."""
@@ -62,14 +74,56 @@ class TextDialect:
                 f"Decimal mark and thousands separator cannot both be {self.decimal!r}."
             )
 
-    def records(self, lines: Iterable[str]) -> Iterator[list[str]]:
+    @property
+    def has_collapsed_spaces(self) -> bool:
+        """Whether any number of spaces is one delimiter."""
+        return self.delimiter == " " and self.skip_initial_space
+
+    def records(self, lines: Iterable[str]) -> "Records":
         """Split lines into records of cells; the iterator counts lines in ``line_num``."""
+        if self.column_starts:
+            return _AlignedRecords(lines, self.column_starts)
+        if self.has_collapsed_spaces:
+            lines = (line.strip(" \r\n") + "\n" for line in lines)
+        # The limit holds for the whole process, so it is only ever raised.
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
         return csv.reader(
             lines,
             delimiter=self.delimiter,
             quotechar=self.quotechar,
             skipinitialspace=self.skip_initial_space,
         )
+
+
+class Records(Protocol):
+    """Records of cells, and the number of lines that were read for them."""
+
+    @property
+    def line_num(self) -> int:
+        """Number of lines that were read."""
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Return itself."""
+
+    def __next__(self) -> list[str]:
+        """Return the next record."""
+
+
+class _AlignedRecords:
+    """The records of aligned text: one per line."""
+
+    def __init__(self, lines: Iterable[str], column_starts: tuple[int, ...]) -> None:
+        self.line_num = 0
+        self._lines = iter(lines)
+        self._column_starts = column_starts
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        line = next(self._lines)
+        self.line_num += 1
+        return split_at(line, self._column_starts)
 
 
 def sniff_dialect(
@@ -99,20 +153,30 @@ def sniff_dialect(
     ','
     """
     sample = _complete_lines(sample_text)
-    delimiter = delimiter or _sniff_delimiter(sample)
-    records = _sample_records(sample, TextDialect(delimiter))
-    spaced = delimiter not in " \t" and _always_followed_by_space(records)
-    quotechar = "'" if '"' not in sample and _single_quoted(records[1:]) else '"'
-    dialect = TextDialect(delimiter, quotechar=quotechar, skip_initial_space=spaced)
+    dialect = TextDialect(delimiter) if delimiter else _sniff_separation(sample)
+    if dialect.delimiter not in " \t":
+        dialect = _with_spaces_and_quotes(dialect, sample)
     records = _sample_records(sample, dialect)
     columns = itertools.zip_longest(*records[1:], fillvalue="")
-    marks = marks_of(columns, delimiter, decimal=decimal, thousands=thousands)
+    marks = marks_of(columns, dialect.delimiter, decimal=decimal, thousands=thousands)
     if has_header is None:
         number = re.compile(number_pattern(marks.decimal, marks.thousands))
         has_header = not (records and _looks_like_data(records[0], records[1:], number))
-    return TextDialect(
-        delimiter, decimal or marks.decimal, marks.thousands, quotechar, has_header, spaced
+    return replace(
+        dialect,
+        decimal=decimal or marks.decimal,
+        thousands=marks.thousands,
+        has_header=has_header,
+        is_sure_of_marks=marks.is_decided,
     )
+
+
+def _with_spaces_and_quotes(dialect: TextDialect, sample: str) -> TextDialect:
+    """Return the dialect with what stands around cells: spaces, and single quotes."""
+    records = _sample_records(sample, dialect)
+    spaced = _always_followed_by_space(records)
+    quotechar = "'" if '"' not in sample and _single_quoted(records[1:]) else '"'
+    return replace(dialect, quotechar=quotechar, skip_initial_space=spaced)
 
 
 def _complete_lines(sample: str) -> str:
@@ -122,52 +186,92 @@ def _complete_lines(sample: str) -> str:
 
 
 def _sample_records(sample: str, dialect: TextDialect) -> list[list[str]]:
-    """Return the first records that are not blank, or none if the sample does not parse."""
-    records = dialect.records(io.StringIO(sample, newline=""))
+    """Return the first records that are not blank, without one that the sample's end cuts."""
+    lines = itertools.chain(io.StringIO(sample, newline=""), [END])
+    complete = itertools.pairwise(dialect.records(lines))
     try:
-        nonblank = (record for record in records if any(cell.strip() for cell in record))
+        nonblank = (record for record, _ in complete if any(cell.strip() for cell in record))
         return list(itertools.islice(nonblank, _SAMPLE_RECORDS))
     except csv.Error:
         return []
 
 
-def _sniff_delimiter(sample: str) -> str:
-    """Choose the delimiter that splits the most records as it splits the header."""
-    best = too_narrow = disagreeing = single_column = ""
+def _sniff_separation(sample: str) -> TextDialect:
+    """Choose the delimiter that splits the most records as it splits the header, or spaces."""
+    best = too_narrow = disagreeing = ""
     best_score = (0.0, 0)
-    for delimiter in DELIMITERS:
+    for delimiter in DELIMITERS[:-1]:
         records = _sample_records(sample, TextDialect(delimiter))
         if not records:
             continue
         header, data = records[0], records[1:]
         widths = {len(record) for record in data}
         if len(header) == 1:
-            if widths <= {1}:
-                single_column = single_column or delimiter
-            elif len(widths) == 1 and len(data) > 1 and _splits_for_sure(delimiter, widths):
+            if len(widths) == 1 and len(data) > 1 and _splits_for_sure(delimiter, data):
                 too_narrow = too_narrow or delimiter
-        elif delimiter != " " or _all_numbers(data):
+        else:
             agreeing = sum(len(record) == len(header) for record in data)
             score = (agreeing / len(data) if data else 1.0, len(header))
             if score[0] > 0:
                 best, best_score = max((best, best_score), (delimiter, score), key=lambda x: x[1])
             elif widths != {1}:
                 disagreeing = disagreeing or delimiter
+    if not best and (spaced := _sniff_spaces(sample)):
+        return spaced
     # A header that is too narrow (a title?) or disagrees is reported by the reader, with the line.
-    return best or too_narrow or disagreeing or single_column or ","
+    return TextDialect(best or too_narrow or disagreeing or _absent_delimiter(sample))
 
 
-def _splits_for_sure(delimiter: str, widths: set[int]) -> bool:
+def _splits_for_sure(delimiter: str, records: list[list[str]]) -> bool:
     """Distinguish a delimiter below a title from the comma in ``1,5`` or ``Smith, John``."""
-    return delimiter != " " and (delimiter != "," or min(widths) > 2)
+    if delimiter != "," or len(records[0]) != 2:
+        return len(records[0]) > 1
+    is_spaced = any(second.startswith(" ") for _, second in records)
+    return not is_spaced and not _all_numbers(records)
+
+
+def _absent_delimiter(sample: str) -> str:
+    """Return a delimiter that leaves a single column whole."""
+    return next((delimiter for delimiter in DELIMITERS if delimiter not in sample), ",")
+
+
+def _sniff_spaces(sample: str) -> TextDialect | None:
+    """Return how spaces separate columns, or None if they do not for sure."""
+    single = TextDialect(" ")
+    records = _sample_records(sample, single)
+    if _all_as_wide(records) and (_all_numbers(records[1:]) or _some_column_of_numbers(records)):
+        return single
+    if "  " not in sample:
+        return None
+    if starts := aligned_column_starts(io.StringIO(sample, newline="")):
+        return TextDialect(" ", column_starts=starts)
+    # Beside text, nobody knows whether two words are one cell and another cell is missing.
+    collapsed = TextDialect(" ", skip_initial_space=True)
+    records = _sample_records(sample, collapsed)
+    return collapsed if _all_as_wide(records) and _all_numbers(records[1:]) else None
+
+
+def _all_as_wide(records: list[list[str]]) -> bool:
+    """Say whether there are several names, none of them blank, and as many cells in each record."""
+    width = len(records[0]) if records else 0
+    return width > 1 and all(records[0]) and all(len(record) == width for record in records)
 
 
 def _all_numbers(records: list[list[str]]) -> bool:
-    """Say whether all cells are numbers; only then may a space be a delimiter."""
     cells = [cell for record in records for cell in record]
-    return bool(cells) and all(
-        _ANY_NUMBER.fullmatch(cell) or cell in MISSING_WORDS for cell in cells
+    return bool(cells) and all(map(_is_number_or_missing, cells))
+
+
+def _some_column_of_numbers(records: list[list[str]]) -> bool:
+    """Say whether there is a column of numbers below a name that is not a number."""
+    return any(
+        not _ANY_NUMBER.fullmatch(name) and all(map(_is_number_or_missing, cells)) and any(cells)
+        for name, *cells in zip(*records, strict=True)
     )
+
+
+def _is_number_or_missing(cell: str) -> bool:
+    return _ANY_NUMBER.fullmatch(cell) is not None or cell in MISSING_WORDS
 
 
 def _always_followed_by_space(records: list[list[str]]) -> bool:
@@ -192,13 +296,13 @@ def _looks_like_data(first: list[str], others: list[list[str]], number: re.Patte
 
     Whole numbers such as years do occur as names, numbers such as 5.1 hardly ever.
     """
-    first = [cell.strip() for cell in first]
+    first = [cell.strip().replace(MINUS, "-") for cell in first]
     if not any(number.match(cell) and not _INTEGER.fullmatch(cell) for cell in first):
         return False
     columns = itertools.zip_longest(*others, fillvalue="")
     for name, column in zip(first, columns, strict=False):
         observed = [cell.strip() for cell in column if cell.strip() not in MISSING_WORDS]
-        numeric = observed and all(number.match(cell) for cell in observed)
+        numeric = observed and all(number.match(cell.replace(MINUS, "-")) for cell in observed)
         if numeric and not number.match(name):
             return False
     return True

@@ -15,32 +15,55 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pmae_core.table.values import MISSING_WORDS
+from pmae_core.table.values import MINUS, MISSING_WORDS, THOUSANDS_SPACES, number_pattern
 
 Mark = Literal[".", ","]
 
-_SPACES = " \u00a0\u2009\u202f"
-_ANY_NUMBER = re.compile(rf"[+-]?[0-9][0-9.,'’{_SPACES}]*(?:[eE][+-]?[0-9]+)?")
+_SIGN = f"[+{MINUS}-]?"
+_ANY_NUMBER = re.compile(rf"{_SIGN}[0-9][0-9.,'’{THOUSANDS_SPACES}]*(?:[eE][+-]?[0-9]+)?")
 # A mark does not group thousands if not three digits follow, or a zero or many digits precede.
 _DECIMAL_ONLY = {
     mark: re.compile(
-        rf"[+-]?(?:[0-9]*{re.escape(mark)}(?:[0-9]{{1,2}}|[0-9]{{4,}})"
+        rf"{_SIGN}(?:[0-9]*{re.escape(mark)}(?:[0-9]{{1,2}}|[0-9]{{4,}})"
         rf"|(?:0|[0-9]{{4,}}){re.escape(mark)}[0-9]+)(?:[eE][+-]?[0-9]+)?"
     )
     for mark in (".", ",")
 }
-_GROUPED_ONCE = {mark: rf"[+-]?[1-9][0-9]{{0,2}}{re.escape(mark)}[0-9]{{3}}" for mark in (".", ",")}
+_GROUPED_ONCE = {
+    mark: rf"{_SIGN}[1-9][0-9]{{0,2}}{re.escape(mark)}[0-9]{{3}}" for mark in (".", ",")
+}
 _GROUPED_OFTEN = re.compile(
-    rf"[+-]?[1-9][0-9]{{0,2}}(?P<thousands>[.,'’{_SPACES}])[0-9]{{3}}"
+    rf"{_SIGN}[1-9][0-9]{{0,2}}(?P<thousands>[.,'’{THOUSANDS_SPACES}])[0-9]{{3}}"
     r"(?:(?P=thousands)[0-9]{3})+"
 )
 _GROUPED_WITH_DECIMALS = re.compile(
-    rf"[+-]?[1-9][0-9]{{0,2}}(?P<thousands>[.,'’{_SPACES}])[0-9]{{3}}"
+    rf"{_SIGN}[1-9][0-9]{{0,2}}(?P<thousands>[.,'’{THOUSANDS_SPACES}])[0-9]{{3}}"
     r"(?:(?P=thousands)[0-9]{3})*(?P<decimal>[.,])[0-9]+"
 )
+# As in India: 12,34,567. Nobody writes so with other marks.
+_GROUPED_IN_LAKHS = re.compile(rf"{_SIGN}[1-9][0-9]?(?:,[0-9]{{2}})+,[0-9]{{3}}(?:\.[0-9]+)?")
 _GROUPED_OTHERWISE = re.compile(
-    rf"[+-]?[1-9][0-9]{{0,2}}(?P<thousands>['’{_SPACES}])[0-9]{{3}}(?:(?P=thousands)[0-9]{{3}})*"
+    rf"{_SIGN}[1-9][0-9]{{0,2}}(?P<thousands>['’{THOUSANDS_SPACES}])[0-9]{{3}}(?:(?P=thousands)[0-9]{{3}})*"
 )
+_FIRST_CELLS = 1000
+_CODE = "^[+-]?[0-9]+$"
+
+
+def _written_somehow() -> str:
+    """Return a regular expression for numbers with any marks, and with signs around them."""
+    marks = [(".", ","), (",", ".")]
+    marks += [(point, group) for point in ".," for group in f"'’_{THOUSANDS_SPACES}"]
+    patterns = [number_pattern(*pair) for pair in marks]
+    patterns.append(number_pattern(".", ",", in_lakhs=True))
+    number = "|".join(pattern.removeprefix("^").removesuffix("$") for pattern in patterns)
+    foreign = r"[^\P{Nd}0-9][^\p{L}]*"
+    space = f"[{THOUSANDS_SPACES}]?"
+    unit = rf"(?:%|‰|\p{{Sc}}|(?:[A-Z]{{2,3}})?\p{{Sc}}|{_CURRENCIES})"
+    return rf"^\(?{_SIGN}(?:{unit}{space})?{_SIGN}(?:{number}|{foreign}){space}(?:{unit})?[)-]?$"
+
+
+_CURRENCIES = "|".join(("USD", "EUR", "GBP", "CHF", "JPY", "CNY", "INR", "AUD", "CAD", "kr", "zł"))
+_WRITTEN_SOMEHOW = _written_somehow()
 _MARKS: tuple[Mark, ...] = (".", ",")
 _OTHER: dict[str, Mark] = {".": ",", ",": "."}
 
@@ -120,6 +143,9 @@ class _Evidence:
             decimal = _OTHER[often["thousands"]]
             self.decimals[decimal] += 1
             self.thousands[often["thousands"], decimal] += 1
+        elif _GROUPED_IN_LAKHS.fullmatch(cell):
+            self.decimals["."] += 1
+            self.thousands[",", "."] += 1
 
     def add_spaces(self, numbers: Sequence[str], *, is_whole: bool) -> None:
         """Take spaces and apostrophes for thousands if all cells of the column are numbers then."""
@@ -203,7 +229,7 @@ def _thousands_mark(evidence: _Evidence, decimal: Mark) -> str | None:
 # The whole file
 
 
-def marks_of_table(cells: pa.Table, delimiter: str) -> NumberMarks:
+def marks_of_table(cells: pa.Table, delimiter: str, *, decimal: str | None = None) -> NumberMarks:
     """Weigh the numbers of a whole table of text; only those that may decide leave Arrow."""
     evidence = _Evidence()
     for column in cells.columns:
@@ -212,7 +238,7 @@ def marks_of_table(cells: pa.Table, delimiter: str) -> NumberMarks:
         }
         evidence.add(_deciding_cells(column))
         evidence.add_spaces(_numbers_grouped_otherwise(column), is_whole=True)
-    return _weigh(evidence, delimiter, None, None)
+    return _weigh(evidence, delimiter, decimal, None)
 
 
 def _deciding_cells(column: pa.ChunkedArray) -> list[str]:
@@ -220,7 +246,7 @@ def _deciding_cells(column: pa.ChunkedArray) -> list[str]:
     if not any(_contains(column, mark) for mark in _MARKS):
         return []
     trimmed = pc.utf8_trim_whitespace(column)
-    marked = pc.match_substring_regex(trimmed, r"^[+-]?[0-9]*[.,][0-9.,eE+-]*$")
+    marked = pc.match_substring_regex(trimmed, rf"^{_SIGN}[0-9]*[.,][0-9.,eE+-]*$")
     once = pc.match_substring_regex(trimmed, "^(?:" + "|".join(_GROUPED_ONCE.values()) + ")$")
     deciding = trimmed.filter(pc.and_(marked, pc.invert(once)))
     found: list[str] = pc.unique(deciding).to_pylist()
@@ -229,13 +255,13 @@ def _deciding_cells(column: pa.ChunkedArray) -> list[str]:
 
 def _numbers_grouped_otherwise(column: pa.ChunkedArray) -> list[str]:
     """Return a number with spaces or apostrophes, if all cells of the column are numbers then."""
-    for mark in f"'’{_SPACES}":
+    for mark in f"'’{THOUSANDS_SPACES}":
         if not _contains(column, mark):
             continue
         trimmed = pc.utf8_trim_whitespace(column)
         observed = trimmed.filter(pc.invert(pc.is_in(trimmed, pa.array(MISSING_WORDS))))
-        number = rf"^[+-]?(?:[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|[0-9]+)(?:[.,][0-9]+)?$"
-        is_grouped = rf"^[+-]?[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+$"
+        number = rf"^{_SIGN}(?:[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|[0-9]+)(?:[.,][0-9]+)?$"
+        is_grouped = rf"^{_SIGN}[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+$"
         grouped = pc.match_substring_regex(observed, is_grouped)
         if pc.all(pc.match_substring_regex(observed, number)).as_py() and pc.any(grouped).as_py():
             return [str(observed[pc.index(grouped, True).as_py()].as_py())]
@@ -271,7 +297,38 @@ def _first_grouped(column: pa.ChunkedArray, mark: str) -> str | None:
 
 
 def _doubt(column: str, text: str, mark: Mark, taken: NumberMarks) -> NumberDoubt:
-    whole = NumberReading(_OTHER[mark], mark, float(text.replace(mark, "")))
-    parted = NumberReading(mark, None, float(text.replace(mark, ".")))
+    plain = text.replace(MINUS, "-")
+    whole = NumberReading(_OTHER[mark], mark, float(plain.replace(mark, "")))
+    parted = NumberReading(mark, None, float(plain.replace(mark, ".")))
     first, second = (parted, whole) if taken.decimal == mark else (whole, parted)
     return NumberDoubt(column, text, (first, second))
+
+
+# Numbers that stay text
+
+
+def number_left_as_text(column: pa.ChunkedArray, decimal: str, thousands: str | None) -> str | None:
+    """Return a cell of a column of text whose cells are all numbers, written in some other way.
+
+    Such are amounts of money, percentages, negative numbers in parentheses or with a minus at the
+    end, and numbers with different marks. Whole numbers without any mark are codes.
+
+    Examples
+    --------
+    >>> number_left_as_text(pa.chunked_array([["5", "12%"]]), ".", None)
+    '12%'
+    >>> number_left_as_text(pa.chunked_array([["5", "12 mg"]]), ".", None)
+    """
+    cells = pc.utf8_trim_whitespace(column)
+    is_missing = pc.is_in(cells, value_set=pa.array(MISSING_WORDS, cells.type))
+    cells = cells.filter(pc.invert(is_missing))
+    # The first cells decide most cases cheaply.
+    for part in (cells.slice(0, _FIRST_CELLS), cells):
+        if not pc.all(pc.match_substring_regex(part, _WRITTEN_SOMEHOW)).as_py():
+            return None
+    if pc.all(pc.match_substring_regex(cells, _CODE)).as_py():
+        return None
+    usual = pc.match_substring_regex(cells, number_pattern(decimal, thousands))
+    unusual = cells.filter(pc.invert(usual))
+    # Else some number is too long.
+    return str(unusual[0]) if len(unusual) else max(pc.unique(cells).to_pylist(), key=len)
