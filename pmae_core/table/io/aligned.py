@@ -4,11 +4,10 @@ Splitting such text at spaces would move values into wrong columns as soon as a 
 holds two words. The positions of the characters say what belongs together.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -40,17 +39,12 @@ def aligned_column_starts(lines: Iterable[str]) -> tuple[int, ...]:
     >>> aligned_column_starts(["name", "Anna Maria", "Bert"])
     ()
     """
-    text = (line.rstrip() for line in lines)
-    header = next(filter(None, text), "")
-    data = _Occupied.of(text)
-    if data is None or len(header) > _LONGEST_LINE:
+    header, *data = [line.rstrip(" \r\n") for line in lines if line.strip()] or [""]
+    if not data or any("\t" in line or len(line) > _LONGEST_LINE for line in (header, *data)):
         return ()
-    named = _nonblank([header], max(len(header), data.width))[0]
-    data.widen(len(named))
-    spans = _joined(_spans(named | data.filled), named, data)
-    if len(spans) < 2 or not _all_named(spans, named, data):
-        return ()
-    if any(_are_two_columns(header, span, data) for span in spans):
+    text = _AlignedText.of(header, data)
+    spans = text.columns()
+    if len(spans) < 2 or not text.all_named(spans) or any(map(text.has_two_names, spans)):
         return ()
     return (0, *(start for start, _ in spans[1:]))
 
@@ -68,105 +62,115 @@ def split_at(line: str, starts: tuple[int, ...]) -> list[str]:
     return [line[start:stop].strip() for start, stop in zip(starts, stops, strict=True)]
 
 
-class _Occupied:
-    """Which positions of lines are in use.
+@dataclass(frozen=True)
+class _Gap:
+    """What lines show about two runs of characters with a single blank between them.
 
     Attributes
     ----------
-    filled
-        Some line has a character there.
-    letters
-        Some line has a character there that does not belong to a number.
-    between_words
-        Every line has a single blank there, between two characters.
+    is_wider_somewhere
+        Some line has both, with more than one blank between them.
+    left_alone, right_alone
+        Some line has only this one.
     """
 
-    def __init__(self, lines: list[str]) -> None:
-        self.width = max(map(len, lines))
-        codes = _codes(lines, self.width)
-        nonblank = codes != _BLANK
-        self.filled = nonblank.any(axis=0)
-        self.letters = (nonblank & ~np.isin(codes, _NUMBER_CODES)).any(axis=0)
-        self.between_words = np.zeros(self.width, bool)
-        inside = nonblank[:, :-2] & ~nonblank[:, 1:-1] & nonblank[:, 2:]
-        self.between_words[1:-1] = inside.all(axis=0)
+    is_wider_somewhere: bool
+    left_alone: bool
+    right_alone: bool
+
+
+@dataclass(frozen=True)
+class _AlignedText:
+    """Lines, and which positions are in use: by the header, by data, by what is not a number."""
+
+    header: str
+    data: Sequence[str]
+    named: np.ndarray
+    filled: np.ndarray
+    letters: np.ndarray
 
     @classmethod
-    def of(cls, lines: Iterator[str]) -> _Occupied | None:
-        """Gather lines block by block; None if there are none, or if they cannot be aligned."""
-        found: _Occupied | None = None
-        nonempty = filter(None, lines)
-        while block := list(itertools.islice(nonempty, _BLOCK_LINES)):
-            if any("\t" in line or len(line) > _LONGEST_LINE for line in block):
-                return None
-            more = cls(block)
-            found = more if found is None else found.together_with(more)
-        return found
+    def of(cls, header: str, data: Sequence[str]) -> "_AlignedText":
+        width = max(map(len, (header, *data)))
+        named = next(_blocks([header], width))[0] != _BLANK
+        filled, letters = np.zeros(width, bool), np.zeros(width, bool)
+        for codes in _blocks(data, width):
+            filled |= (codes != _BLANK).any(axis=0)
+            letters |= ((codes != _BLANK) & ~np.isin(codes, _NUMBER_CODES)).any(axis=0)
+        return cls(header, data, named, filled, letters)
 
-    def together_with(self, other: _Occupied) -> _Occupied:
-        self.widen(other.width)
-        other.widen(self.width)
-        self.filled |= other.filled
-        self.letters |= other.letters
-        self.between_words &= other.between_words
-        return self
+    def columns(self) -> list[Span]:
+        """Return the runs of positions in use, joined where they are words of one column.
 
-    def widen(self, width: int) -> None:
-        more = max(width - self.width, 0)
-        self.filled, self.letters, self.between_words = (
-            np.pad(part, (0, more)) for part in (self.filled, self.letters, self.between_words)
-        )
-        self.width += more
+        There are none if a word may belong to two columns.
+        """
+        edges = np.flatnonzero(np.diff(np.r_[0, (self.named | self.filled).astype(np.int8), 0]))
+        spans = [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
+        joined: list[Span] = []
+        for span, following in itertools.zip_longest(spans, spans[1:]):
+            fits_left = bool(joined) and self._are_words(joined[-1], span)
+            if fits_left and following and self._may_be_word_of(span, following):
+                # A word between two columns, which may belong to either.
+                return []
+            if fits_left:
+                joined[-1] = (joined[-1][0], span[1])
+            else:
+                joined.append(span)
+        return joined
 
-    def is_number_like(self, span: Span) -> bool:
+    def _may_be_word_of(self, word: Span, column: Span) -> bool:
+        is_word_before_name = not self._is_named(word) and self._is_named(column)
+        return is_word_before_name and self._are_words(word, column)
+
+    def _are_words(self, left: Span, right: Span) -> bool:
+        """Say whether two runs are words of one column: there is always one blank between them."""
+        if right[0] - left[1] > 1:
+            return False
+        gap = self._gap(left, right)
+        if gap.is_wider_somewhere:
+            return False
+        left_is_number, right_is_number = map(self._is_number_like, (left, right))
+        if not self._is_named(right):
+            return not gap.right_alone and left_is_number <= right_is_number
+        if not self._is_named(left):
+            # Names of rows, which stand in every line, are no words of the next column.
+            return gap.right_alone and not gap.left_alone and right_is_number <= left_is_number
+        has_two_words = bool(self.named[left[1] - 1] and self.named[right[0]])
+        has_number = left_is_number or right_is_number
+        return has_two_words and not has_number and not (gap.left_alone and gap.right_alone)
+
+    def _gap(self, left: Span, right: Span) -> _Gap:
+        found = np.zeros(3, bool)
+        for codes in _blocks(self.data, len(self.filled)):
+            nonblank = codes != _BLANK
+            in_left = nonblank[:, slice(*left)].any(axis=1)
+            in_right = nonblank[:, slice(*right)].any(axis=1)
+            is_narrow = nonblank[:, left[1] - 1] & nonblank[:, right[0]]
+            cases = (in_left & in_right & ~is_narrow, in_left & ~in_right, in_right & ~in_left)
+            found |= [case.any() for case in cases]
+        return _Gap(*map(bool, found))
+
+    def all_named(self, spans: Sequence[Span]) -> bool:
+        """Say whether each column has a name; the first needs none if all others have values."""
+        has_name = [self._is_named(span) for span in spans]
+        has_values = [bool(self.filled[slice(*span)].any()) for span in spans]
+        return all(has_name[1:]) and (has_name[0] or all(has_values))
+
+    def has_two_names(self, span: Span) -> bool:
+        """Say whether a name may be two names, over numbers that are not aligned."""
+        name = self.header[slice(*span)].strip()
+        return "  " in name or (" " in name and self._is_number_like(span))
+
+    def _is_named(self, span: Span) -> bool:
+        return bool(self.named[slice(*span)].any())
+
+    def _is_number_like(self, span: Span) -> bool:
         return not self.letters[slice(*span)].any()
 
 
-def _codes(lines: list[str], width: int) -> np.ndarray:
-    """Return the characters of lines as a matrix of numbers, blank where lines are shorter."""
-    codes = np.array(lines, dtype=f"U{max(width, 1)}").view(np.uint32).reshape(len(lines), -1)
-    return np.where(codes == 0, _BLANK, codes)
-
-
-def _nonblank(lines: list[str], width: int) -> np.ndarray:
-    return _codes(lines, width) != _BLANK
-
-
-def _spans(filled: np.ndarray) -> list[Span]:
-    """Return the runs of positions in use."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], filled.astype(np.int8), [0]])))
-    return [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
-
-
-def _joined(spans: list[Span], named: np.ndarray, data: _Occupied) -> list[Span]:
-    """Join spans that are words of one column: in every line, one space stands between them."""
-    joined = spans[:1]
-    for span in spans[1:]:
-        if _are_words(joined[-1], span, named, data):
-            joined[-1] = (joined[-1][0], span[1])
-        else:
-            joined.append(span)
-    return joined
-
-
-def _are_words(left: Span, right: Span, named: np.ndarray, data: _Occupied) -> bool:
-    gap = left[1]
-    if right[0] - gap > 1 or not data.between_words[gap]:
-        return False
-    if not named[slice(*right)].any():
-        return True
-    has_number = data.is_number_like(left) or data.is_number_like(right)
-    return not has_number and bool(named[gap - 1] and named[gap + 1])
-
-
-def _all_named(spans: list[Span], named: np.ndarray, data: _Occupied) -> bool:
-    """Say whether each column has a name; the first needs none if all others have values."""
-    has_name = [bool(named[slice(*span)].any()) for span in spans]
-    has_value = [bool(data.filled[slice(*span)].any()) for span in spans]
-    return all(has_name[1:]) and (has_name[0] or all(has_value))
-
-
-def _are_two_columns(header: str, span: Span, data: _Occupied) -> bool:
-    """Say whether a name may be two names over numbers that are not aligned."""
-    name = header[slice(*span)].strip()
-    return "  " in name or (" " in name and data.is_number_like(span))
+def _blocks(lines: Sequence[str], width: int) -> Iterator[np.ndarray]:
+    """Yield the characters of lines as matrices of numbers, blank where lines are shorter."""
+    for first in range(0, len(lines), _BLOCK_LINES):
+        block = np.array(lines[first : first + _BLOCK_LINES], dtype=f"U{width}")
+        codes = block.view(np.uint32).reshape(len(block), width)
+        yield np.where(codes == 0, _BLANK, codes)

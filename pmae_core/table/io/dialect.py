@@ -123,7 +123,7 @@ class _AlignedRecords:
     def __next__(self) -> list[str]:
         line = next(self._lines)
         self.line_num += 1
-        return split_at(line, self._column_starts)
+        return split_at(line, self._column_starts) if line.strip() else []
 
 
 def sniff_dialect(
@@ -198,8 +198,8 @@ def _sample_records(sample: str, dialect: TextDialect) -> list[list[str]]:
 
 def _sniff_separation(sample: str) -> TextDialect:
     """Choose the delimiter that splits the most records as it splits the header, or spaces."""
-    best = too_narrow = disagreeing = ""
-    best_score = (0.0, 0)
+    too_narrow = disagreeing = ""
+    scores = {}
     for delimiter in DELIMITERS[:-1]:
         records = _sample_records(sample, TextDialect(delimiter))
         if not records:
@@ -211,15 +211,24 @@ def _sniff_separation(sample: str) -> TextDialect:
                 too_narrow = too_narrow or delimiter
         else:
             agreeing = sum(len(record) == len(header) for record in data)
-            score = (agreeing / len(data) if data else 1.0, len(header))
-            if score[0] > 0:
-                best, best_score = max((best, best_score), (delimiter, score), key=lambda x: x[1])
+            share = agreeing / len(data) if data else 1.0
+            if share > 0:
+                are_decimals = delimiter != "," and share == 1 and _commas_are_decimals(records)
+                scores[delimiter] = (share, are_decimals, len(header))
             elif widths != {1}:
                 disagreeing = disagreeing or delimiter
-    if not best and (spaced := _sniff_spaces(sample)):
-        return spaced
+    if scores:
+        return TextDialect(max(scores, key=lambda delimiter: scores[delimiter]))
     # A header that is too narrow (a title?) or disagrees is reported by the reader, with the line.
-    return TextDialect(best or too_narrow or disagreeing or _absent_delimiter(sample))
+    return _sniff_spaces(sample) or TextDialect(
+        too_narrow or disagreeing or _absent_delimiter(sample)
+    )
+
+
+def _commas_are_decimals(records: list[list[str]]) -> bool:
+    """Say whether all commas stand in numbers: they do not separate cells then."""
+    cells = [cell.strip() for record in records for cell in record if "," in cell]
+    return bool(cells) and all(map(_is_number_or_missing, cells))
 
 
 def _splits_for_sure(delimiter: str, records: list[list[str]]) -> bool:

@@ -64,6 +64,11 @@ _FOREIGN_MAGIC = {
     b"\x7fELF": "a program",
     b"FEA1": "a Feather file of the old version 1",
     b"<stata_dta>": "a Stata file",
+    # Older versions begin with their number and the order of bytes.
+    **dict.fromkeys(
+        (bytes([version, order, 1]) for version in range(113, 116) for order in (1, 2)),
+        "a Stata file",
+    ),
     b"$FL2": "an SPSS file",
     b"$FL3": "an SPSS file",
     b"HEADER RECORD*******": "a SAS transport file",
