@@ -5,7 +5,6 @@ holds two words. The positions of the characters say what belongs together.
 """
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +13,6 @@ import numpy as np
 _BLOCK_LINES = 5_000
 _LONGEST_LINE = 100_000
 _BLANK = ord(" ")
-_SEVERAL_SPACES = re.compile("  +")
 # Of numbers, dates and times.
 _NUMBER_CODES = np.array([ord(sign) for sign in "0123456789.,+-%:/"], np.uint32)
 
@@ -49,9 +47,9 @@ def aligned_column_starts(lines: Iterable[str]) -> tuple[int, ...]:
     return (0, *(start for start, _ in spans[1:]))
 
 
-def looks_aligned(lines: Iterable[str]) -> bool:
-    """Say whether the first line and half of the others have several spaces between words."""
-    first, *others = [_SEVERAL_SPACES.search(line.strip()) is not None for line in lines]
+def most_lines_have(spaces: str, lines: Iterable[str]) -> bool:
+    """Say whether the first line and half of the others have these spaces between words."""
+    first, *others = [spaces in line.strip() for line in lines]
     return first and sum(others) >= len(others) / 2
 
 
@@ -102,15 +100,15 @@ class _AlignedText:
     def columns(self) -> list[Span]:
         """Return the runs of positions in use, joined where they are words of one column.
 
-        There are none if a word may belong to two columns.
+        There are none if some word may belong to two columns.
         """
         edges = np.flatnonzero(np.diff(np.r_[0, (self.named | self.filled).astype(np.int8), 0]))
         spans = [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
         joined: list[Span] = []
         for span, following in itertools.zip_longest(spans, spans[1:]):
-            fits_left = bool(joined) and self._are_words(joined[-1], span)
-            if fits_left and following and self._may_be_word_of(span, following):
-                # A word between two columns, which may belong to either.
+            fits_left = joined and self._are_words(joined[-1], span)
+            is_word = not self._is_named(span) and following and self._is_named(following)
+            if fits_left is None or (fits_left and is_word and self._are_words(span, following)):
                 return []
             if fits_left:
                 joined[-1] = (joined[-1][0], span[1])
@@ -118,12 +116,11 @@ class _AlignedText:
                 joined.append(span)
         return joined
 
-    def _may_be_word_of(self, word: Span, column: Span) -> bool:
-        is_word_before_name = not self._is_named(word) and self._is_named(column)
-        return is_word_before_name and self._are_words(word, column)
+    def _are_words(self, left: Span, right: Span) -> bool | None:
+        """Say whether two runs are words of one column: there is always one blank between them.
 
-    def _are_words(self, left: Span, right: Span) -> bool:
-        """Say whether two runs are words of one column: there is always one blank between them."""
+        Without a line that shows more, two words may as well be two cells: None.
+        """
         if right[0] - left[1] > 1:
             return False
         gap = self._gap(left, right)
@@ -132,12 +129,13 @@ class _AlignedText:
         left_is_number, right_is_number = map(self._is_number_like, (left, right))
         if not self._is_named(right):
             return not gap.right_alone and left_is_number <= right_is_number
+        if left_is_number or right_is_number or (gap.left_alone and gap.right_alone):
+            return False
         if not self._is_named(left):
-            # Names of rows, which stand in every line, are no words of the next column.
-            return gap.right_alone and not gap.left_alone and right_is_number <= left_is_number
-        has_two_words = bool(self.named[left[1] - 1] and self.named[right[0]])
-        has_number = left_is_number or right_is_number
-        return has_two_words and not has_number and not (gap.left_alone and gap.right_alone)
+            # Names of rows stand in every line.
+            return True if gap.right_alone else None
+        header_has_one_blank = self.named[left[1] - 1] and self.named[right[0]]
+        return None if header_has_one_blank else False
 
     def _gap(self, left: Span, right: Span) -> _Gap:
         found = np.zeros(3, bool)
@@ -165,7 +163,7 @@ class _AlignedText:
         return bool(self.named[slice(*span)].any())
 
     def _is_number_like(self, span: Span) -> bool:
-        return not self.letters[slice(*span)].any()
+        return bool(self.filled[slice(*span)].any() and not self.letters[slice(*span)].any())
 
 
 def _blocks(lines: Sequence[str], width: int) -> Iterator[np.ndarray]:

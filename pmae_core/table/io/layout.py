@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 
 from pmae_core.errors import EmptyTableError, TableTooLargeError, UnreadableFileError
-from pmae_core.table.io.aligned import aligned_column_starts, looks_aligned
+from pmae_core.table.io.aligned import aligned_column_starts, most_lines_have
 from pmae_core.table.io.charset import TextScan
 from pmae_core.table.io.dialect import TextDialect, sniff_dialect
 from pmae_core.table.io.limits import ReadingLimits
@@ -66,7 +66,7 @@ def find_layout(
     first_record = _first_record(source, start.lines, dialect)
     limits.check_columns(len(first_record), source.name)
     if len(first_record) == 1 and known.delimiter is None:
-        _refuse_undecided_spaces(source, start.lines[:_SAMPLE_CHARACTERS])
+        _check_single_column(source, start.lines[:_SAMPLE_CHARACTERS])
     return Layout(dialect, start.n_skipped, first_record)
 
 
@@ -169,10 +169,18 @@ def _column_starts(source: TableSource, scan: TextScan, n_skipped_lines: int) ->
     return starts
 
 
-def _refuse_undecided_spaces(source: TableSource, sample: str) -> None:
-    lines = (line for line in io.StringIO(sample, newline="") if line.strip())
-    if looks_aligned(itertools.islice(lines, _LINES_FOR_A_LOOK)):
+def _check_single_column(source: TableSource, sample: str) -> None:
+    """Refuse text that is aligned in some other way, and remark on what may be several columns."""
+    nonblank = (line for line in io.StringIO(sample, newline="") if line.strip())
+    lines = list(itertools.islice(nonblank, _LINES_FOR_A_LOOK))
+    if most_lines_have("  ", lines):
         raise _undecided_spaces(source)
+    if most_lines_have(" ", lines):
+        source.remark(
+            f"{source.name} was read as one column of text with spaces.",
+            advice="Pass delimiter=' ' if each space separates two cells.",
+            code="one-column",
+        )
 
 
 def _undecided_spaces(source: TableSource) -> UnreadableFileError:

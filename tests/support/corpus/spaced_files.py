@@ -107,8 +107,8 @@ def _aligned() -> Iterator[CorpusFile]:
     )
     yield _file(
         "a name of two words",
-        "full name    age\nAnna Lee      41\nHans Muller    7\n",
-        {"full name": ["Anna Lee", "Hans Muller"], "age": [41, 7]},
+        "full name    age\nAnna Lee      41\nEmilia Bo      7\n",
+        {"full name": ["Anna Lee", "Emilia Bo"], "age": [41, 7]},
         ALIGNED,
     )
     rows = [f"{at:<5}{at * 2:>6}" for at in range(2000)]
@@ -188,6 +188,7 @@ def _separated() -> Iterator[CorpusFile]:
         "one column of two words each",
         "full name\nAnna Maria\nJo Li\n",
         {"full name": ["Anna Maria", "Jo Li"]},
+        "one column of text with spaces",
     )
     yield _file(
         "one column with double spaces",
@@ -205,6 +206,16 @@ def _undecided() -> Iterator[CorpusFile]:
     yield _refused(
         "names that are not above their columns",
         "x         y\n       1         2\n      10        20\nz        \n",
+        UNDECIDED,
+    )
+    yield _refused(
+        "two words or two columns",
+        "full name    age\nAnna Lee      41\nHans Muller    7\n",
+        UNDECIDED,
+    )
+    yield _refused(
+        "a word between two columns",
+        "id name     town\n1  Anna New York\n2  Anna      Ulm\n3  Bert New York\n",
         UNDECIDED,
     )
     yield _refused(
