@@ -48,9 +48,10 @@ def aligned_column_starts(lines: Iterable[str]) -> tuple[int, ...]:
 
 
 def most_lines_have(spaces: str, lines: Iterable[str]) -> bool:
-    """Say whether the first line and half of the others have these spaces between words."""
-    first, *others = [spaces in line.strip() for line in lines]
-    return first and sum(others) >= len(others) / 2
+    """Say whether the first line and half of the others have these spaces before some word."""
+    first, *others = [line.rstrip() for line in lines]
+    n_having = sum(spaces in line for line in others)
+    return spaces in first.lstrip() and n_having >= len(others) / 2
 
 
 def split_at(line: str, starts: tuple[int, ...]) -> list[str]:
