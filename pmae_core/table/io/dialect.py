@@ -213,8 +213,10 @@ def _sniff_separation(sample: str) -> TextDialect:
             agreeing = sum(len(record) == len(header) for record in data)
             share = agreeing / len(data) if data else 1.0
             if share > 0:
-                are_decimals = delimiter != "," and share == 1 and _commas_are_decimals(records)
-                scores[delimiter] = (share, are_decimals, len(header))
+                # Commas occur in names, texts and decimals, other delimiters hardly ever.
+                is_other = delimiter != ","
+                are_decimals = is_other and share == 1 and _commas_are_decimals(data)
+                scores[delimiter] = (share, are_decimals, len(header), is_other)
             elif widths != {1}:
                 disagreeing = disagreeing or delimiter
     if scores:

@@ -171,6 +171,8 @@ def _column_starts(source: TableSource, scan: TextScan, n_skipped_lines: int) ->
 
 def _check_single_column(source: TableSource, sample: str) -> None:
     """Refuse text that is aligned in some other way, and remark on what may be several columns."""
+    if sample.startswith('"'):
+        return
     nonblank = (line for line in io.StringIO(sample, newline="") if line.strip())
     lines = list(itertools.islice(nonblank, _LINES_FOR_A_LOOK))
     if most_lines_have("  ", lines):

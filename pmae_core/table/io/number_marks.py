@@ -46,6 +46,7 @@ _GROUPED_OTHERWISE = re.compile(
     rf"{_SIGN}[1-9][0-9]{{0,2}}(?P<thousands>['’{THOUSANDS_SPACES}])[0-9]{{3}}(?:(?P=thousands)[0-9]{{3}})*"
 )
 _FIRST_CELLS = 1000
+_MOST_DECIDING = 10_000
 _CODE = "^[+-]?[0-9]+$"
 
 
@@ -105,7 +106,7 @@ class NumberMarks:
     decimal, thousands
         As :class:`TextDialect` has them.
     is_decided : bool
-        Whether some number can be read in this way only.
+        Whether some number can be read in this way only, and no column in the other way only.
     """
 
     decimal: Mark
@@ -120,12 +121,17 @@ class _Evidence:
     decimals: Counter[str] = field(default_factory=Counter)
     thousands: Counter[tuple[str, str]] = field(default_factory=Counter)  # with the decimal mark
     grouped_once: set[str] = field(default_factory=set)
+    columns: Counter[str] = field(default_factory=Counter)  # that have one decimal mark for sure
 
     def add(self, column: Iterable[str]) -> None:
         observed = [cell for cell in map(str.strip, column) if cell not in MISSING_WORDS]
         numbers = [cell for cell in observed if _ANY_NUMBER.fullmatch(cell)]
+        before = self.decimals.copy()
         for cell in numbers:
             self._add_number(cell)
+        found = self.decimals - before
+        if len(found) == 1:
+            self.columns.update(found.keys())
         self.add_spaces(numbers, is_whole=len(numbers) == len(observed))
 
     def _add_number(self, cell: str) -> None:
@@ -199,7 +205,8 @@ def _weigh(
         found = _decimal_mark(evidence, delimiter, thousands)
     if thousands is None:
         thousands = _thousands_mark(evidence, found)
-    return NumberMarks(found, thousands or None, is_told or bool(evidence.decimals))
+    is_decided = bool(evidence.decimals) and not evidence.columns[_OTHER[found]]
+    return NumberMarks(found, thousands or None, is_told or is_decided)
 
 
 def _decimal_mark(evidence: _Evidence, delimiter: str, thousands: str | None) -> Mark:
@@ -249,7 +256,7 @@ def _deciding_cells(column: pa.ChunkedArray) -> list[str]:
     marked = pc.match_substring_regex(trimmed, rf"^{_SIGN}[0-9]*[.,][0-9.,eE+-]*$")
     once = pc.match_substring_regex(trimmed, "^(?:" + "|".join(_GROUPED_ONCE.values()) + ")$")
     deciding = trimmed.filter(pc.and_(marked, pc.invert(once)))
-    found: list[str] = pc.unique(deciding).to_pylist()
+    found: list[str] = pc.unique(deciding).slice(0, _MOST_DECIDING).to_pylist()
     return found
 
 
@@ -283,7 +290,7 @@ def doubt_of_table(
     for mark in doubtful:
         for name, column in zip(names, cells.columns, strict=True):
             text = _first_grouped(column, mark)
-            if text is not None:
+            if text is not None and not _deciding_cells(column):
                 return _doubt(name, text, mark, marks)
     return None
 

@@ -61,6 +61,20 @@ def _separated() -> Iterator[CorpusFile]:
         b'a, b, c\n1, x, "p, q"\n2, y, r\n',
         pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "c": ["p, q", "r"]}),
     )
+    for delimiter in ";\t|":
+        name = DELIMITERS[delimiter]
+        yield CorpusFile(
+            f"commas in names between {name}s",
+            "t.csv",
+            f"time{delimiter}temp, C\n1{delimiter}2,5\n2{delimiter}3,5\n".encode(),
+            pd.DataFrame({"time": [1, 2], "temp, C": [2.5, 3.5]}),
+        )
+        yield CorpusFile(
+            f"commas in all cells between {name}s",
+            "t.csv",
+            f"last, first{delimiter}n\nLee, Bo{delimiter}1\nLi, Wei{delimiter}2\n".encode(),
+            pd.DataFrame({"last, first": ["Lee, Bo", "Li, Wei"], "n": [1, 2]}),
+        )
     yield CorpusFile(
         "single quotes",
         "t.csv",
@@ -288,7 +302,7 @@ def _with_headers() -> Iterator[CorpusFile]:
     )
     yield CorpusFile("only a header", "t.csv", b"a,b,c\n", refusal="no rows below it")
     yield CorpusFile("only a header, one column", "t.csv", b"a\n\n\n", refusal="no rows below it")
-    yield CorpusFile("only comments", "t.csv", b"# a\n# b\n", pd.DataFrame({"# a": ["# b"]}))
+    yield CorpusFile("only comments", "t.csv", b"#a\n#b\n", pd.DataFrame({"#a": ["#b"]}))
 
 
 def _with_odd_rows() -> Iterator[CorpusFile]:
@@ -394,6 +408,9 @@ def _of_odd_shape() -> Iterator[CorpusFile]:
     yield CorpusFile("a byte order mark only", "t.csv", b"\xef\xbb\xbf", refusal="is empty")
     column = pd.DataFrame({"name": ["Anna Maria", "Bert", "Li, Wei", "a;b"]})
     yield CorpusFile("one column of texts", "t.csv", delimited(column), column)
+    quoted = pd.DataFrame({"full  name": ["Anna  Maria", "Jo  Li"]})
+    content = delimited(quoted, quoting=csv.QUOTE_ALL)
+    yield CorpusFile("one column of quoted texts", "t.csv", content, quoted)
     yield CorpusFile(
         "one column with blank lines",
         "t.csv",

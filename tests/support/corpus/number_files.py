@@ -108,6 +108,21 @@ def _in_doubt() -> Iterator[CorpusFile]:
         title = f"{cells[0]} and {cells[1]} between {DELIMITERS[delimiter]}"
         yield _column(title, cells, values, delimiter, "it could also be", doubt=doubt)
 
+    yield CorpusFile(
+        "columns that disagree, and one that may be either",
+        "t.csv",
+        b"a;b;c\n0,5;0.5;1,234\n1,5;1.5;2,345\n",
+        pd.DataFrame({"a": [0.5, 1.5], "b": [0.5, 1.5], "c": [1.234, 2.345]}),
+        ("it could also be 1234",),
+        doubt=(1.234, 1234),
+    )
+    yield CorpusFile(
+        "columns that disagree, each for sure",
+        "t.csv",
+        b"a;b\n0,5;0.5\n1,234;1.234\n",
+        pd.DataFrame({"a": [0.5, 1.234], "b": [0.5, 1.234]}),
+    )
+
 
 def _decided_far_below() -> Iterator[CorpusFile]:
     many = 700
