@@ -107,7 +107,7 @@ class _AlignedText:
         spans = [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
         joined: list[Span] = []
         for span, following in itertools.zip_longest(spans, spans[1:]):
-            fits_left = joined and self._are_words(joined[-1], span)
+            fits_left = self._are_words(joined[-1], span) if joined else False
             is_word = not self._is_named(span) and following and self._is_named(following)
             if fits_left is None or (fits_left and is_word and self._are_words(span, following)):
                 return []

@@ -76,7 +76,7 @@ class _Start:
 
     n_skipped: int
     lines: str
-    comments: tuple[str, ...] = ()  # of those skipped, the last ones that begin with #
+    comments: tuple[str, ...] = ()  # the last of the skipped lines, from the first one with # on
     named_delimiter: str | None = None
 
     @property
@@ -95,8 +95,8 @@ def _read_start(source: TableSource, scan: TextScan) -> _Start:
             named_delimiter = separator[1]
             n_more, first_line = _skip_to_header(text, source)
             n_skipped += n_more + 1
-        comments = []
-        while first_line.startswith("#") and len(comments) < _MOST_COMMENTS:
+        comments: list[str] = []
+        while _is_comment(first_line, comments):
             comments.append(first_line)
             first_line = text.readline(_LONGEST_HEADER)
         lines = first_line + text.read(_SAMPLE_CHARACTERS)
@@ -105,21 +105,25 @@ def _read_start(source: TableSource, scan: TextScan) -> _Start:
     return _Start(n_skipped + len(comments), lines, tuple(comments), named_delimiter)
 
 
+def _is_comment(line: str, comments: list[str]) -> bool:
+    is_blank_below = bool(comments) and line.isspace()
+    return (line.startswith("#") or is_blank_below) and len(comments) < _MOST_COMMENTS
+
+
 def _without_comments(source: TableSource, start: _Start, options: TextOptions) -> _Start:
     """Decide whether the last line that begins with # holds the names, as in ``#id,age``."""
-    whole = replace(start, n_skipped=start.n_skipped - len(start.comments), comments=())
-    whole = replace(whole, lines="".join(start.comments) + start.lines)
-    if not start.lines.strip():
+    n_skipped, last = start.n_skipped - len(start.comments), start.comments[-1]
+    whole = _Start(n_skipped, "".join(start.comments) + start.lines)
+    if not start.lines:
         return whole
     dialect = _sniff(start, options)
     width = len(_first_record(source, start.lines, dialect))
     if width == 1:
         return whole
-    n_comments = len(start.comments)
-    if len(_first_record(source, start.comments[-1], dialect)) == width:
+    n_comments = sum(line.startswith("#") for line in start.comments)
+    if last.startswith("#") and len(_first_record(source, last, dialect)) == width:
         n_comments -= 1
-        lines = start.comments[-1] + start.lines
-        start = replace(start, n_skipped=start.n_skipped - 1, lines=lines)
+        start = _Start(start.n_skipped - 1, last + start.lines)
     if n_comments:
         source.remark(
             f"{source.name} begins with {count(n_comments, 'line')} of comments (#), which "

@@ -280,6 +280,18 @@ def _with_headers() -> Iterator[CorpusFile]:
         "2 lines of comments",
     )
     yield with_header(
+        "comments and blank lines above the header",
+        '\n# "made" by a program\n\n# in 2024\n\nid,age\n1,2\n3,4\n',
+        {"id": [1, 3], "age": [2, 4]},
+        "2 lines of comments",
+    )
+    yield with_header(
+        "comments above tabs without quotes",
+        "# it's 5\" long\r\nid\tage\r\n1\t2\r\n",
+        {"id": [1], "age": [2]},
+        "1 line of comments",
+    )
+    yield with_header(
         "comments above names with #",
         "##fileformat=x\n#id\tage\n1\t2\n",
         {"#id": [1], "age": [2]},

@@ -46,6 +46,8 @@ def test_a_comma_in_a_single_column_is_no_delimiter(cells):
         (["1'234.5", "2.5"], ";", ".", "'"),
         (["12 345", "x"], ";", ".", None),
         (["x", "y"], ",", ".", None),
+        (["12,34,567", "5"], "\t", ".", ","),
+        (["−1.234,5", "5"], ";", ",", "."),
     ],
 )
 def test_number_marks(cells, delimiter, decimal, thousands):
@@ -107,3 +109,24 @@ def test_impossible_dialects(parts, sentence):
         TextDialect(**parts)
     with pytest.raises(TableError, match=sentence):
         read_table(b"a,b\n1,2\n", **parts)
+
+
+def test_a_long_cell_does_not_hide_the_delimiter():
+    assert sniff_dialect(f"a;b\n1;{'x, ' * 70_000}\n2;y\n").delimiter == ";"
+
+
+def test_a_cell_that_the_sample_cuts_does_not_count():
+    assert sniff_dialect('a;b\n1;"x, y\nz, w\n').delimiter == ";"
+    assert sniff_dialect('a;b\n1;2\n3;"x, y, \nz').delimiter == ";"
+
+
+@pytest.mark.parametrize(
+    ("sample", "column_starts"),
+    [
+        ("name   age\nAnna    41\nBert\n", (0, 7)),
+        ("a b\n1 2\n", ()),
+        ("name\nAnna  Maria\n", ()),
+    ],
+)
+def test_aligned_text(sample, column_starts):
+    assert sniff_dialect(sample).column_starts == column_starts
