@@ -13,12 +13,8 @@ from pmae_core.table.io.dialect import TextDialect
 from pmae_core.table.io.layout import Layout, TextOptions, find_layout
 from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.names import clean_names
-from pmae_core.table.io.number_marks import (
-    NumberDoubt,
-    doubt_of_table,
-    marks_of_table,
-    number_left_as_text,
-)
+from pmae_core.table.io.number_marks import NumberDoubt, doubt_of_table, marks_of_table
+from pmae_core.table.io.numbers_as_text import number_left_as_text
 from pmae_core.table.io.source import TableSource
 from pmae_core.table.io.text_cells import read_cells
 from pmae_core.table.values import type_text
@@ -57,15 +53,22 @@ def read_delimited(
         cells = _without_initial_spaces(cells)
     frame = _typed(cells, names, dialect)
     as_text = _numbers_as_text(frame, cells, dialect)
-    if as_text and dialect.thousands is None and options.thousands is None:
-        # The first rows may have decided on the decimal mark without any thousands.
-        doubtful = pa.table({name: cells.column(names.index(name)) for name in as_text})
-        marks = marks_of_table(doubtful, dialect.delimiter, decimal=dialect.decimal)
-        dialect = replace(dialect, thousands=marks.thousands)
-        frame = _typed(cells, names, dialect) if marks.thousands else frame
-        as_text = _numbers_as_text(frame, cells, dialect)
+    if as_text and options.thousands is None:
+        late = _late_thousands(cells, [names.index(name) for name in as_text], dialect)
+        if late is not None:
+            dialect = replace(dialect, thousands=late)
+            frame = _typed(cells, names, dialect)
+            as_text = _numbers_as_text(frame, cells, dialect)
     _remark_on_numbers_as_text(source, as_text)
     return DelimitedText(frame, dialect, scan.encoding, doubt)
+
+
+def _late_thousands(cells: pa.Table, positions: list[int], dialect: TextDialect) -> str | None:
+    """Return a thousands mark of numbers that stay text, if the first rows had not any."""
+    if dialect.thousands is not None:
+        return None
+    marks = marks_of_table(cells.select(positions), dialect.delimiter, decimal=dialect.decimal)
+    return marks.thousands
 
 
 def _without_initial_spaces(cells: pa.Table) -> pa.Table:
@@ -105,10 +108,7 @@ def _remark_on_numbers_as_text(source: TableSource, examples: Mapping[str, str])
 
 
 def _number_marks(
-    source: TableSource,
-    cells: pa.Table,
-    names: Sequence[str],
-    dialect: TextDialect,
+    source: TableSource, cells: pa.Table, names: Sequence[str], dialect: TextDialect
 ) -> tuple[TextDialect, NumberDoubt | None]:
     """Return the dialect with the marks of numbers that the whole file shows, and what is open."""
     if dialect.is_sure_of_marks:

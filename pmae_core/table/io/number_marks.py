@@ -15,7 +15,7 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pmae_core.table.values import MINUS, MISSING_WORDS, THOUSANDS_SPACES, number_pattern
+from pmae_core.table.values import MINUS, MISSING_WORDS, THOUSANDS_SPACES
 
 Mark = Literal[".", ","]
 
@@ -45,26 +45,7 @@ _GROUPED_IN_LAKHS = re.compile(rf"{_SIGN}[1-9][0-9]?(?:,[0-9]{{2}})+,[0-9]{{3}}(
 _GROUPED_OTHERWISE = re.compile(
     rf"{_SIGN}[1-9][0-9]{{0,2}}(?P<thousands>['’{THOUSANDS_SPACES}])[0-9]{{3}}(?:(?P=thousands)[0-9]{{3}})*"
 )
-_FIRST_CELLS = 1000
 _MOST_DECIDING = 10_000
-_CODE = "^[+-]?[0-9]+$"
-
-
-def _written_somehow() -> str:
-    """Return a regular expression for numbers with any marks, and with signs around them."""
-    marks = [(".", ","), (",", ".")]
-    marks += [(point, group) for point in ".," for group in f"'’_{THOUSANDS_SPACES}"]
-    patterns = [number_pattern(*pair) for pair in marks]
-    patterns.append(number_pattern(".", ",", in_lakhs=True))
-    number = "|".join(pattern.removeprefix("^").removesuffix("$") for pattern in patterns)
-    foreign = r"[^\P{Nd}0-9][^\p{L}]*"
-    space = f"[{THOUSANDS_SPACES}]?"
-    unit = rf"(?:%|‰|\p{{Sc}}|(?:[A-Z]{{2,3}})?\p{{Sc}}|{_CURRENCIES})"
-    return rf"^\(?{_SIGN}(?:{unit}{space})?{_SIGN}(?:{number}|{foreign}){space}(?:{unit})?[)-]?$"
-
-
-_CURRENCIES = "|".join(("USD", "EUR", "GBP", "CHF", "JPY", "CNY", "INR", "AUD", "CAD", "kr", "zł"))
-_WRITTEN_SOMEHOW = _written_somehow()
 _MARKS: tuple[Mark, ...] = (".", ",")
 _OTHER: dict[str, Mark] = {".": ",", ",": "."}
 
@@ -309,33 +290,3 @@ def _doubt(column: str, text: str, mark: Mark, taken: NumberMarks) -> NumberDoub
     parted = NumberReading(mark, None, float(plain.replace(mark, ".")))
     first, second = (parted, whole) if taken.decimal == mark else (whole, parted)
     return NumberDoubt(column, text, (first, second))
-
-
-# Numbers that stay text
-
-
-def number_left_as_text(column: pa.ChunkedArray, decimal: str, thousands: str | None) -> str | None:
-    """Return a cell of a column of text whose cells are all numbers, written in some other way.
-
-    Such are amounts of money, percentages, negative numbers in parentheses or with a minus at the
-    end, and numbers with different marks. Whole numbers without any mark are codes.
-
-    Examples
-    --------
-    >>> number_left_as_text(pa.chunked_array([["5", "12%"]]), ".", None)
-    '12%'
-    >>> number_left_as_text(pa.chunked_array([["5", "12 mg"]]), ".", None)
-    """
-    cells = pc.utf8_trim_whitespace(column)
-    is_missing = pc.is_in(cells, value_set=pa.array(MISSING_WORDS, cells.type))
-    cells = cells.filter(pc.invert(is_missing))
-    # The first cells decide most cases cheaply.
-    for part in (cells.slice(0, _FIRST_CELLS), cells):
-        if not pc.all(pc.match_substring_regex(part, _WRITTEN_SOMEHOW)).as_py():
-            return None
-    if pc.all(pc.match_substring_regex(cells, _CODE)).as_py():
-        return None
-    usual = pc.match_substring_regex(cells, number_pattern(decimal, thousands))
-    unusual = cells.filter(pc.invert(usual))
-    # Else some number is too long.
-    return str(unusual[0]) if len(unusual) else max(pc.unique(cells).to_pylist(), key=len)
