@@ -25,6 +25,7 @@ _WITH_FOREIGN_DIGITS = (
     rf"^[+{MINUS}-]?[\p{{Nd}}{_ARABIC_DECIMAL}{_ARABIC_THOUSANDS}.,'’{THOUSANDS_SPACES}]+"
     rf"(?:[eE][+{MINUS}-]?[0-9]+)?$"
 )
+_FIRST_INEXACT_INTEGER = 2.0**53
 _LONG_INTEGER = r"^[+-]?[0-9]{16,}$"
 _ISO_DATE = (
     r"^[0-9]{4}(?:-[0-9]{2}-[0-9]{2}|/[0-9]{2}/[0-9]{2})"
@@ -192,13 +193,14 @@ def _with_ascii_digits(values: pa.ChunkedArray) -> pa.ChunkedArray:
 def _floats_without_loss(plain: pa.ChunkedArray) -> pd.Series | None:
     """Return floats, or None if a number is too large for one or an integer would lose digits."""
     floats = plain.cast(pa.float64())
+    if pc.max(pc.abs(floats)).as_py() < _FIRST_INEXACT_INTEGER:
+        return to_series(floats)
     infinite = plain.filter(pc.is_inf(floats))
-    if not _all_match(infinite, f"^{_INFINITY}$"):
-        return None
     integers = plain.filter(pc.match_substring_regex(plain, _LONG_INTEGER)).to_pylist()
-    if any(int(text) != int(float(text)) for text in integers):
-        return None
-    return to_series(floats)
+    is_exact = _all_match(infinite, f"^{_INFINITY}$") and all(
+        int(text) == int(float(text)) for text in integers
+    )
+    return to_series(floats) if is_exact else None
 
 
 def _dates(values: pa.ChunkedArray) -> pd.Series | None:
