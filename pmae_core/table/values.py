@@ -25,7 +25,7 @@ _WITH_FOREIGN_DIGITS = (
     rf"^[+{MINUS}-]?[\p{{Nd}}{_ARABIC_DECIMAL}{_ARABIC_THOUSANDS}.,'’{THOUSANDS_SPACES}]+"
     rf"(?:[eE][+{MINUS}-]?[0-9]+)?$"
 )
-_FIRST_INEXACT_INTEGER = 2.0**53
+_INTEGERS_ARE_EXACT_BELOW = 2.0**53
 _LONG_INTEGER = r"^[+-]?[0-9]{16,}$"
 _ISO_DATE = (
     r"^[0-9]{4}(?:-[0-9]{2}-[0-9]{2}|/[0-9]{2}/[0-9]{2})"
@@ -193,7 +193,7 @@ def _with_ascii_digits(values: pa.ChunkedArray) -> pa.ChunkedArray:
 def _floats_without_loss(plain: pa.ChunkedArray) -> pd.Series | None:
     """Return floats, or None if a number is too large for one or an integer would lose digits."""
     floats = plain.cast(pa.float64())
-    if pc.max(pc.abs(floats)).as_py() < _FIRST_INEXACT_INTEGER:
+    if pc.max(pc.abs(floats)).as_py() < _INTEGERS_ARE_EXACT_BELOW:
         return to_series(floats)
     infinite = plain.filter(pc.is_inf(floats))
     integers = plain.filter(pc.match_substring_regex(plain, _LONG_INTEGER)).to_pylist()

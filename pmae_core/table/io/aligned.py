@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_BLOCK_LINES = 5_000
-_LONGEST_LINE = 100_000
+_BLOCK_CHARACTERS = 1 << 22
+_LONGEST_LINE = 10_000
 _BLANK = ord(" ")
 # Of numbers, dates and times.
 _NUMBER_CODES = np.array([ord(sign) for sign in "0123456789.,+-%:/"], np.uint32)
-
-Span = tuple[int, int]
 
 
 def aligned_column_starts(lines: Iterable[str]) -> tuple[int, ...]:
@@ -40,11 +38,12 @@ def aligned_column_starts(lines: Iterable[str]) -> tuple[int, ...]:
     header, *data = [line.rstrip(" \r\n") for line in lines if line.strip()] or [""]
     if not data or any("\t" in line or len(line) > _LONGEST_LINE for line in (header, *data)):
         return ()
-    text = _AlignedText.of(header, data)
-    spans = text.columns()
-    if len(spans) < 2 or not text.all_named(spans) or any(map(text.has_two_names, spans)):
+    columns = _joined(_runs(header, data))
+    if len(columns) < 2 or not _all_named(columns):
         return ()
-    return (0, *(start for start, _ in spans[1:]))
+    if any(_has_two_names(header[column.start : column.stop], column) for column in columns):
+        return ()
+    return (0, *(column.start for column in columns[1:]))
 
 
 def most_lines_have(spaces: str, lines: Iterable[str]) -> bool:
@@ -62,114 +61,129 @@ def split_at(line: str, starts: tuple[int, ...]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Gap:
-    """What lines show about two runs of characters with a single blank between them.
+class _Run:
+    """Positions between two that are blank in every line.
 
     Attributes
     ----------
-    is_wider_somewhere
-        Some line has both, with more than one blank between them.
-    left_alone, right_alone
-        Some line has only this one.
+    start, stop
+        The first position, and the one after the last.
+    is_number
+        Whether lines below the header have characters there, and only those of numbers.
+    lines
+        Which lines have characters there; the first is the header.
+    follows
+        In which of them a character, one blank and the run's first character come in a row.
     """
 
-    is_wider_somewhere: bool
-    left_alone: bool
-    right_alone: bool
+    start: int
+    stop: int
+    is_number: bool
+    lines: np.ndarray
+    follows: np.ndarray
+
+    @property
+    def is_named(self) -> bool:
+        return bool(self.lines[0])
+
+    @property
+    def has_values(self) -> bool:
+        return bool(self.lines[1:].any())
+
+    def with_next(self, other: "_Run") -> "_Run":
+        """Return both runs as one."""
+        return _Run(
+            self.start,
+            other.stop,
+            self.is_number and other.is_number,
+            self.lines | other.lines,
+            self.follows,
+        )
 
 
-@dataclass(frozen=True)
-class _AlignedText:
-    """Lines, and which positions are in use: by the header, by data, by what is not a number."""
-
-    header: str
-    data: Sequence[str]
-    named: np.ndarray
-    filled: np.ndarray
-    letters: np.ndarray
-
-    @classmethod
-    def of(cls, header: str, data: Sequence[str]) -> "_AlignedText":
-        width = max(map(len, (header, *data)))
-        named = next(_blocks([header], width))[0] != _BLANK
-        filled, letters = np.zeros(width, bool), np.zeros(width, bool)
-        for codes in _blocks(data, width):
-            filled |= (codes != _BLANK).any(axis=0)
-            letters |= ((codes != _BLANK) & ~np.isin(codes, _NUMBER_CODES)).any(axis=0)
-        return cls(header, data, named, filled, letters)
-
-    def columns(self) -> list[Span]:
-        """Return the runs of positions in use, joined where they are words of one column.
-
-        There are none if some word may belong to two columns.
-        """
-        edges = np.flatnonzero(np.diff(np.r_[0, (self.named | self.filled).astype(np.int8), 0]))
-        spans = [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
-        joined: list[Span] = []
-        for span, following in itertools.zip_longest(spans, spans[1:]):
-            fits_left = self._are_words(joined[-1], span) if joined else False
-            is_word = not self._is_named(span) and following and self._is_named(following)
-            if fits_left is None or (fits_left and is_word and self._are_words(span, following)):
-                return []
-            if fits_left:
-                joined[-1] = (joined[-1][0], span[1])
-            else:
-                joined.append(span)
-        return joined
-
-    def _are_words(self, left: Span, right: Span) -> bool | None:
-        """Say whether two runs are words of one column: there is always one blank between them.
-
-        Without a line that shows more, two words may as well be two cells: None.
-        """
-        if right[0] - left[1] > 1:
-            return False
-        gap = self._gap(left, right)
-        if gap.is_wider_somewhere:
-            return False
-        left_is_number, right_is_number = map(self._is_number_like, (left, right))
-        if not self._is_named(right):
-            return not gap.right_alone and left_is_number <= right_is_number
-        if left_is_number or right_is_number or (gap.left_alone and gap.right_alone):
-            return False
-        if not self._is_named(left):
-            # Names of rows stand in every line.
-            return True if gap.right_alone else None
-        header_has_one_blank = self.named[left[1] - 1] and self.named[right[0]]
-        return None if header_has_one_blank else False
-
-    def _gap(self, left: Span, right: Span) -> _Gap:
-        found = np.zeros(3, bool)
-        for codes in _blocks(self.data, len(self.filled)):
-            nonblank = codes != _BLANK
-            in_left = nonblank[:, slice(*left)].any(axis=1)
-            in_right = nonblank[:, slice(*right)].any(axis=1)
-            is_narrow = nonblank[:, left[1] - 1] & nonblank[:, right[0]]
-            cases = (in_left & in_right & ~is_narrow, in_left & ~in_right, in_right & ~in_left)
-            found |= [case.any() for case in cases]
-        return _Gap(*map(bool, found))
-
-    def all_named(self, spans: Sequence[Span]) -> bool:
-        """Say whether each column has a name; the first needs none if all others have values."""
-        has_name = [self._is_named(span) for span in spans]
-        has_values = [bool(self.filled[slice(*span)].any()) for span in spans]
-        return all(has_name[1:]) and (has_name[0] or all(has_values))
-
-    def has_two_names(self, span: Span) -> bool:
-        """Say whether a name may be two names, over numbers that are not aligned."""
-        name = self.header[slice(*span)].strip()
-        return "  " in name or (" " in name and self._is_number_like(span))
-
-    def _is_named(self, span: Span) -> bool:
-        return bool(self.named[slice(*span)].any())
-
-    def _is_number_like(self, span: Span) -> bool:
-        return bool(self.filled[slice(*span)].any() and not self.letters[slice(*span)].any())
+def _runs(header: str, data: Sequence[str]) -> list[_Run]:
+    # A blank position at the end closes the last run.
+    width = max(map(len, (header, *data))) + 1
+    filled = next(_blocks([header], width))[0] != _BLANK
+    digits, letters = np.zeros(width, bool), np.zeros(width, bool)
+    for codes in _blocks(data, width):
+        is_of_number = np.isin(codes, _NUMBER_CODES)
+        digits |= is_of_number.any(axis=0)
+        letters |= ((codes != _BLANK) & ~is_of_number).any(axis=0)
+    edges = np.flatnonzero(np.diff(np.r_[0, (filled | digits | letters).astype(np.int8)]))
+    starts, stops = edges[::2], edges[1::2]
+    lines, follows = [], []
+    for codes in _blocks([header, *data], width):
+        nonblank = codes != _BLANK
+        lines.append(np.logical_or.reduceat(nonblank, edges, axis=1)[:, ::2])
+        follows.append(nonblank[:, starts] & nonblank[:, starts - 2] & (starts > 1))
+    return [
+        _Run(
+            int(start),
+            int(stop),
+            is_number=bool(digits[start:stop].any() and not letters[start:stop].any()),
+            lines=in_lines,
+            follows=after_one_blank,
+        )
+        for start, stop, in_lines, after_one_blank in zip(
+            starts, stops, np.vstack(lines).T, np.vstack(follows).T, strict=True
+        )
+    ]
 
 
 def _blocks(lines: Sequence[str], width: int) -> Iterator[np.ndarray]:
     """Yield the characters of lines as matrices of numbers, blank where lines are shorter."""
-    for first in range(0, len(lines), _BLOCK_LINES):
-        block = np.array(lines[first : first + _BLOCK_LINES], dtype=f"U{width}")
+    n_lines = max(_BLOCK_CHARACTERS // width, 1)
+    for first in range(0, len(lines), n_lines):
+        block = np.array(lines[first : first + n_lines], dtype=f"U{width}")
         codes = block.view(np.uint32).reshape(len(block), width)
         yield np.where(codes == 0, _BLANK, codes)
+
+
+def _joined(runs: Sequence[_Run]) -> list[_Run]:
+    """Join runs that are words of one column; return none if a word may belong to two columns."""
+    columns: list[_Run] = []
+    for run, following in itertools.zip_longest(runs, runs[1:]):
+        fits_left = _are_words(columns[-1], run) if columns else False
+        is_word_before_name = not run.is_named and following is not None and following.is_named
+        fits_right = is_word_before_name and _are_words(run, following)
+        if fits_left is None or (fits_left and fits_right):
+            return []
+        if fits_left:
+            columns[-1] = columns[-1].with_next(run)
+        else:
+            columns.append(run)
+    return columns
+
+
+def _are_words(left: _Run, right: _Run) -> bool | None:
+    """Say whether two runs are words of one column: there is always one blank between them.
+
+    Without a line that shows more, two words may as well be two cells: None.
+    """
+    is_wider = bool((left.lines & right.lines & ~right.follows).any())
+    if right.start - left.stop > 1 or is_wider:
+        return False
+    left_is_alone = bool((left.lines & ~right.lines)[1:].any())
+    right_is_alone = bool((right.lines & ~left.lines)[1:].any())
+    if not right.is_named:
+        return not right_is_alone and left.is_number <= right.is_number
+    if left.is_number or right.is_number or (left_is_alone and right_is_alone):
+        return False
+    if not left.is_named and right_is_alone:
+        # Names of rows would stand in every line.
+        return True
+    return None
+
+
+def _all_named(columns: Sequence[_Run]) -> bool:
+    """Say whether each column has a name; the first needs none if all others have values."""
+    first, *others = columns
+    has_row_names = not first.is_named and all(column.has_values for column in columns)
+    return all(column.is_named for column in others) and (first.is_named or has_row_names)
+
+
+def _has_two_names(header: str, column: _Run) -> bool:
+    """Say whether a name may be two names, over numbers that are not aligned."""
+    name = header.strip()
+    return "  " in name or (" " in name and column.is_number)
