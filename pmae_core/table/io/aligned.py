@@ -46,13 +46,6 @@ def aligned_column_starts(lines: Iterable[str]) -> tuple[int, ...]:
     return (0, *(column.start for column in columns[1:]))
 
 
-def most_lines_have(spaces: str, lines: Iterable[str]) -> bool:
-    """Say whether the first line and half of the others have these spaces before some word."""
-    first, *others = [line.rstrip() for line in lines]
-    n_having = sum(spaces in line for line in others)
-    return spaces in first.lstrip() and n_having >= len(others) / 2
-
-
 def split_at(line: str, starts: tuple[int, ...]) -> list[str]:
     """Return the cells of one line of aligned text."""
     line = line.rstrip("\r\n")
@@ -146,8 +139,8 @@ def _joined(runs: Sequence[_Run]) -> list[_Run]:
     for run, following in itertools.zip_longest(runs, runs[1:]):
         fits_left = _are_words(columns[-1], run) if columns else False
         is_word_before_name = not run.is_named and following is not None and following.is_named
-        fits_right = is_word_before_name and _are_words(run, following)
-        if fits_left is None or (fits_left and fits_right):
+        fits_right = _are_words(run, following) if is_word_before_name else False
+        if fits_left is None or (fits_left and fits_right is not False):
             return []
         if fits_left:
             columns[-1] = columns[-1].with_next(run)

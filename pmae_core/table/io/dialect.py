@@ -198,7 +198,7 @@ def _sample_records(sample: str, dialect: TextDialect) -> list[list[str]]:
 
 def _sniff_separation(sample: str) -> TextDialect:
     """Choose the delimiter that splits the most records as it splits the header, or spaces."""
-    too_narrow = disagreeing = ""
+    too_narrow = disagreeing = single_column = ""
     scores = {}
     for delimiter in DELIMITERS[:-1]:
         records = _sample_records(sample, TextDialect(delimiter))
@@ -207,7 +207,9 @@ def _sniff_separation(sample: str) -> TextDialect:
         header, data = records[0], records[1:]
         widths = {len(record) for record in data}
         if len(header) == 1:
-            if len(widths) == 1 and len(data) > 1 and _splits_for_sure(delimiter, data):
+            if widths <= {1}:
+                single_column = single_column or delimiter
+            elif len(widths) == 1 and len(data) > 1 and _splits_for_sure(delimiter, data):
                 too_narrow = too_narrow or delimiter
         else:
             agreeing = sum(len(record) == len(header) for record in data)
@@ -222,9 +224,7 @@ def _sniff_separation(sample: str) -> TextDialect:
     if scores:
         return TextDialect(max(scores, key=lambda delimiter: scores[delimiter]))
     # A header that is too narrow (a title?) or disagrees is reported by the reader, with the line.
-    return _sniff_spaces(sample) or TextDialect(
-        too_narrow or disagreeing or _absent_delimiter(sample)
-    )
+    return _sniff_spaces(sample) or TextDialect(too_narrow or disagreeing or single_column or ",")
 
 
 def _commas_are_decimals(records: list[list[str]]) -> bool:
@@ -239,11 +239,6 @@ def _splits_for_sure(delimiter: str, records: list[list[str]]) -> bool:
         return len(records[0]) > 1
     is_spaced = any(second.startswith(" ") for _, second in records)
     return not is_spaced and not _all_numbers(records)
-
-
-def _absent_delimiter(sample: str) -> str:
-    """Return a delimiter that leaves a single column whole."""
-    return next((delimiter for delimiter in DELIMITERS if delimiter not in sample), ",")
 
 
 def _sniff_spaces(sample: str) -> TextDialect | None:

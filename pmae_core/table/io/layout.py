@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 
 from pmae_core.errors import EmptyTableError, TableTooLargeError, UnreadableFileError
-from pmae_core.table.io.aligned import aligned_column_starts, most_lines_have
+from pmae_core.table.io.aligned import aligned_column_starts
 from pmae_core.table.io.charset import TextScan
 from pmae_core.table.io.dialect import TextDialect, sniff_dialect
 from pmae_core.table.io.limits import ReadingLimits
@@ -177,16 +177,18 @@ def _check_single_column(source: TableSource, sample: str) -> None:
     """Refuse text that is aligned in some other way, and remark on what may be several columns."""
     if sample.startswith('"'):
         return
-    nonblank = (line for line in io.StringIO(sample, newline="") if line.strip())
-    lines = list(itertools.islice(nonblank, _LINES_FOR_A_LOOK))
-    if most_lines_have("  ", lines):
+    nonblank = (line.rstrip() for line in io.StringIO(sample, newline="") if line.strip())
+    header, *data = itertools.islice(nonblank, _LINES_FOR_A_LOOK)
+    n_spaced = sum(" " in line for line in data)
+    if " " not in header.lstrip() or n_spaced < len(data) / 2:
+        return
+    if "  " in header.lstrip():
         raise _undecided_spaces(source)
-    if most_lines_have(" ", lines):
-        source.remark(
-            f"{source.name} was read as one column of text with spaces.",
-            advice="Pass delimiter=' ' if each space separates two cells.",
-            code="one-column",
-        )
+    source.remark(
+        f"{source.name} was read as one column of text with spaces.",
+        advice="Pass delimiter=' ' if each space separates two cells.",
+        code="one-column",
+    )
 
 
 def _undecided_spaces(source: TableSource) -> UnreadableFileError:

@@ -67,7 +67,7 @@ def _aligned() -> Iterator[CorpusFile]:
         ALIGNED,
     )
     yield _file(
-        "a column without values",
+        "an aligned column without values",
         "a    b    c\n1         3\n4         6\n",
         {"a": [1, 4], "b": [np.nan, np.nan], "c": [3, 6]},
         ALIGNED,
@@ -216,6 +216,11 @@ def _undecided() -> Iterator[CorpusFile]:
     yield _refused(
         "a word between two columns",
         "id name     town\n1  Anna New York\n2  Anna      Ulm\n3  Bert New York\n",
+        UNDECIDED,
+    )
+    yield _refused(
+        "a word between two columns in a single line",
+        "a         aa\nUlm New York\n",
         UNDECIDED,
     )
     yield _refused(

@@ -29,7 +29,7 @@ def case(file: CorpusFile):
     return pytest.param(file, id=file.title, marks=marks)
 
 
-@pytest.mark.parametrize("file", map(case, FILES))
+@pytest.mark.parametrize("file", [case(file) for file in FILES])
 def test_every_file_is_read_right_asked_about_or_refused(file):
     if file.refusal is not None:
         with pytest.raises(TableError, match=re.escape(file.refusal)) as caught:
