@@ -97,13 +97,13 @@ class _Run:
 def _runs(header: str, data: Sequence[str]) -> list[_Run]:
     # A blank position at the end closes the last run.
     width = max(map(len, (header, *data))) + 1
-    filled = next(_blocks([header], width))[0] != _BLANK
+    used = next(_blocks([header], width))[0] != _BLANK
     digits, letters = np.zeros(width, bool), np.zeros(width, bool)
     for codes in _blocks(data, width):
         is_of_number = np.isin(codes, _NUMBER_CODES)
         digits |= is_of_number.any(axis=0)
         letters |= ((codes != _BLANK) & ~is_of_number).any(axis=0)
-    edges = np.flatnonzero(np.diff(np.r_[0, (filled | digits | letters).astype(np.int8)]))
+    edges = np.flatnonzero(np.diff(np.r_[0, (used | digits | letters).astype(np.int8)]))
     starts, stops = edges[::2], edges[1::2]
     lines, follows = [], []
     for codes in _blocks([header, *data], width):

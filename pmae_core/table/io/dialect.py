@@ -202,6 +202,9 @@ def _sniff_separation(sample: str) -> TextDialect:
     scores = {}
     for delimiter in DELIMITERS[:-1]:
         records = _sample_records(sample, TextDialect(delimiter))
+        if not records and delimiter in sample:
+            # Nothing but blank cells.
+            return TextDialect(delimiter)
         if not records:
             continue
         header, data = records[0], records[1:]
