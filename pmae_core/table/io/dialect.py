@@ -198,50 +198,71 @@ def _sample_records(sample: str, dialect: TextDialect) -> list[list[str]]:
 
 def _sniff_separation(sample: str) -> TextDialect:
     """Choose the delimiter that splits the most records as it splits the header, or spaces."""
-    too_narrow = disagreeing = single_column = ""
-    scores = {}
+    splits = []
     for delimiter in DELIMITERS[:-1]:
         records = _sample_records(sample, TextDialect(delimiter))
-        if not records and delimiter in sample:
+        if records:
+            splits.append(_Split(delimiter, records[0], records[1:]))
+        elif delimiter in sample:
             # Nothing but blank cells.
             return TextDialect(delimiter)
-        if not records:
-            continue
-        header, data = records[0], records[1:]
-        widths = {len(record) for record in data}
-        if len(header) == 1:
-            if widths <= {1}:
-                single_column = single_column or delimiter
-            elif len(widths) == 1 and len(data) > 1 and _splits_for_sure(delimiter, data):
-                too_narrow = too_narrow or delimiter
-        else:
-            agreeing = sum(len(record) == len(header) for record in data)
-            share = agreeing / len(data) if data else 1.0
-            if share > 0:
-                # Commas occur in names, texts and decimals, other delimiters hardly ever.
-                is_other = delimiter != ","
-                are_decimals = is_other and share == 1 and _commas_are_decimals(data)
-                scores[delimiter] = (share, are_decimals, len(header), is_other)
-            elif widths != {1}:
-                disagreeing = disagreeing or delimiter
-    if scores:
-        return TextDialect(max(scores, key=lambda delimiter: scores[delimiter]))
+    if any(split.share for split in splits):
+        return TextDialect(max(splits, key=lambda split: split.score).delimiter)
+    if spaced := _sniff_spaces(sample):
+        return spaced
     # A header that is too narrow (a title?) or disagrees is reported by the reader, with the line.
-    return _sniff_spaces(sample) or TextDialect(too_narrow or disagreeing or single_column or ",")
+    for fits in (_Split.is_below_title, _Split.disagrees, _Split.is_single_column):
+        for split in splits:
+            if fits(split):
+                return TextDialect(split.delimiter)
+    return TextDialect(",")
 
 
-def _commas_are_decimals(records: list[list[str]]) -> bool:
-    """Say whether all commas stand in numbers: they do not separate cells then."""
-    cells = [cell.strip() for record in records for cell in record if "," in cell]
-    return bool(cells) and all(map(_is_number_or_missing, cells))
+@dataclass(frozen=True)
+class _Split:
+    """What a delimiter makes of a sample."""
 
+    delimiter: str
+    header: list[str]
+    data: list[list[str]]
 
-def _splits_for_sure(delimiter: str, records: list[list[str]]) -> bool:
-    """Distinguish a delimiter below a title from the comma in ``1,5`` or ``Smith, John``."""
-    if delimiter != "," or len(records[0]) != 2:
-        return len(records[0]) > 1
-    is_spaced = any(second.startswith(" ") for _, second in records)
-    return not is_spaced and not _all_numbers(records)
+    @property
+    def share(self) -> float:
+        """Share of the records that have as many cells as the header, if that has several."""
+        if len(self.header) == 1:
+            return 0.0
+        agreeing = sum(len(record) == len(self.header) for record in self.data)
+        return agreeing / len(self.data) if self.data else 1.0
+
+    @property
+    def score(self) -> tuple[float, bool, int, bool]:
+        """How likely it is; commas occur in names, texts and decimals, others hardly ever."""
+        is_other = self.delimiter != ","
+        has_decimal_commas = is_other and self.share == 1 and self._commas_are_decimals()
+        return self.share, has_decimal_commas, len(self.header), is_other
+
+    def _commas_are_decimals(self) -> bool:
+        cells = [cell.strip() for record in self.data for cell in record if "," in cell]
+        return bool(cells) and all(map(_is_number_or_missing, cells))
+
+    def is_below_title(self) -> bool:
+        """Whether it splits all records but the first, unlike the comma in 1,5 or Smith, John."""
+        widths = {len(record) for record in self.data}
+        if len(self.header) > 1 or len(widths) != 1 or len(self.data) < 2:
+            return False
+        (width,) = widths
+        if self.delimiter != "," or width != 2:
+            return width > 1
+        is_spaced = any(second.startswith(" ") for _, second in self.data)
+        return not is_spaced and not _all_numbers(self.data)
+
+    def disagrees(self) -> bool:
+        """Whether it splits the header and some records, but otherwise."""
+        return len(self.header) > 1 and any(len(record) > 1 for record in self.data)
+
+    def is_single_column(self) -> bool:
+        """Whether it splits nothing."""
+        return all(len(record) == 1 for record in [self.header, *self.data])
 
 
 def _sniff_spaces(sample: str) -> TextDialect | None:
