@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from pmae_core.errors import EmptyTableError, TableTooLargeError, UnreadableFileError
 from pmae_core.table.io.aligned import aligned_column_starts
 from pmae_core.table.io.charset import TextScan
-from pmae_core.table.io.dialect import TextDialect, sniff_dialect
+from pmae_core.table.io.dialect import TextDialect
 from pmae_core.table.io.limits import ReadingLimits
+from pmae_core.table.io.sniffing import sniff_dialect
 from pmae_core.table.io.source import TableSource
 from pmae_core.words import count
 

@@ -4,7 +4,7 @@ import pytest
 
 from pmae_core.errors import TableWarning
 from pmae_core.table import read_table, read_table_file, sniff_dialect
-from pmae_core.table.io import delimited, dialect
+from pmae_core.table.io import delimited, sniffing
 from pmae_core.table.io.number_marks import marks_of
 
 
@@ -95,7 +95,7 @@ def test_sniffing_says_whether_it_is_sure(cells, is_sure):
 def test_numbers_are_weighed_again_only_without_a_decision(monkeypatch, cells, weighed):
     calls = []
     for module, name, what in (
-        (dialect, "marks_of", "sample"),
+        (sniffing, "marks_of", "sample"),
         (delimited, "marks_of_table", "all"),
     ):
         weigh = getattr(module, name)
