@@ -147,7 +147,7 @@ def _sniff(start: _Start, options: TextOptions) -> TextDialect:
     promised = options.promised_delimiter
     if options.delimiter or promised is None:
         return sniff(options.delimiter)
-    if promised in start.lines:
+    if promised in start.first_line:
         return sniff(promised)
     found = sniff(None)
     return found if found.delimiter in start.first_line else sniff(promised)
