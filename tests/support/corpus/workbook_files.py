@@ -136,7 +136,7 @@ def _with_odd_cells() -> Iterator[CorpusFile]:
         "formulas without results",
         _saved([["a", "b"], [1, "=A2+1"], [2, 3]]),
         {"a": [1, 2], "b": [None, 3]},
-        "no stored result",
+        "stored result",
     )
     yield _file(
         "errors",
