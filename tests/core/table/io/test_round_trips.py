@@ -82,6 +82,32 @@ def test_delimited_text_is_never_silently_different(columns, delimiter, quoting,
     assert not is_silently_different(found, columns)
 
 
+MARKS = [(".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", "'"), (",", "\u202f")]
+
+
+def number_text(number, places, marks):
+    decimal, thousands = marks
+    text = f"{number / 10**places:,.{places}f}"
+    return text.translate({ord(","): thousands, ord("."): decimal})
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data(), marks=st.sampled_from(MARKS), n_rows=st.integers(1, 6))
+def test_numbers_of_all_countries_are_never_silently_different(data, marks, n_rows):
+    # Between commas, nobody writes decimal commas.
+    delimiter = data.draw(st.sampled_from(";\t|" if marks[0] == "," else ",;\t|"))
+    columns, truth = {}, {}
+    for name in "ab":
+        places = data.draw(st.integers(0, 4))
+        numbers = st.lists(st.integers(-(10**8), 10**8), min_size=n_rows, max_size=n_rows)
+        truth[name] = data.draw(numbers)
+        columns[name] = [number_text(number, places, marks) for number in truth[name]]
+        truth[name] = [number / 10**places for number in truth[name]]
+    found = read_table_file(written(columns, delimiter, "\n", csv.QUOTE_MINIMAL, "utf-8"))
+    if found.doubt is None and not found.remarks:
+        assert found.frame.astype(float).to_dict("list") == truth
+
+
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     columns=cell_tables(st.sampled_from([NUMBERS, WORDS]), st.text("abc", min_size=1, max_size=9)),
