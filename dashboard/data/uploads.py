@@ -30,6 +30,9 @@ _ADVICE = {
     "format": "If it is a table, give it the right ending.",
     "delimiter": "Put cells that contain the delimiter in quotes, remove title lines above the "
     f"header, or choose another separator {_READING}.",
+    "spaces": "Save the table with commas or tabs between the cells.",
+    "read-by-spaces": f"If this is wrong, choose another separator {_READING}.",
+    "one-column": f"If each space separates two cells, choose the space as separator {_READING}.",
     "header": f"If this is wrong, choose what the first line holds {_READING}.",
     "decimal-comma": f"If there are two columns, choose the comma as separator {_READING}.",
     "sheet": f"Choose one of these names, or a number, {_READING}: the first sheet is 1.",

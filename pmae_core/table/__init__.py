@@ -8,9 +8,10 @@ from pmae_core.table.encoded_table import (
     values_from_scalars,
 )
 from pmae_core.table.encoding import TableEncoder
-from pmae_core.table.io.dialect import TextDialect, sniff_dialect
+from pmae_core.table.io.dialect import TextDialect
 from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.reading import TableFile, read_table, read_table_file
+from pmae_core.table.io.sniffing import sniff_dialect
 from pmae_core.table.io.writing import write_table
 from pmae_core.table.learned import NotLearned
 from pmae_core.table.role_suggestions import RoleSuggestion, suggest_roles

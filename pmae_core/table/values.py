@@ -2,6 +2,7 @@
 
 import datetime
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -16,6 +17,16 @@ _INTEGER = r"^(?:\+?0|[+-]?[1-9][0-9]*)$"
 # "007" is a code: as a number it would lose its zeros.
 _PADDED_INTEGER = r"^[+-]?0[0-9]+$"
 _INFINITY = r"[+-]?(?i:inf|infinity)"
+MINUS = "\N{MINUS SIGN}"
+_ARABIC_DECIMAL = "\N{ARABIC DECIMAL SEPARATOR}"
+_ARABIC_THOUSANDS = "\N{ARABIC THOUSANDS SEPARATOR}"
+THOUSANDS_SPACES = " \u00a0\u2009\u202f"
+_WITH_FOREIGN_DIGITS = (
+    rf"^[+{MINUS}-]?[\p{{Nd}}{_ARABIC_DECIMAL}{_ARABIC_THOUSANDS}.,'’{THOUSANDS_SPACES}]+"
+    rf"(?:[eE][+{MINUS}-]?[0-9]+)?$"
+)
+_INTEGERS_ARE_EXACT_BELOW = 2.0**53
+_LONG_INTEGER = r"^[+-]?[0-9]{16,}$"
 _ISO_DATE = (
     r"^[0-9]{4}(?:-[0-9]{2}-[0-9]{2}|/[0-9]{2}/[0-9]{2})"
     r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
@@ -50,8 +61,17 @@ def is_text_column(column: pd.Series) -> bool:
     return pd.api.types.is_string_dtype(dtype) or dtype.kind == "O"
 
 
-def number_pattern(decimal: str = ".", thousands: str | None = None) -> str:
+def number_pattern(
+    decimal: str = ".", thousands: str | None = None, *, in_lakhs: bool = False
+) -> str:
     """Return a regular expression that only complete numbers match.
+
+    Parameters
+    ----------
+    decimal, thousands : str
+        The marks of numbers.
+    in_lakhs : bool
+        Whether digits are grouped as in India: ``12,34,567``.
 
     Examples
     --------
@@ -62,7 +82,10 @@ def number_pattern(decimal: str = ".", thousands: str | None = None) -> str:
     """
     whole = "[0-9]+"
     if thousands:
-        whole = f"(?:[0-9]{{1,3}}(?:{re.escape(thousands)}[0-9]{{3}})+|[0-9]+)"
+        mark = re.escape(thousands)
+        higher = f"[0-9]{{1,2}}(?:{mark}[0-9]{{2}})*" if in_lakhs else "[0-9]{1,3}"
+        groups = f"{mark}[0-9]{{3}}" if in_lakhs else f"(?:{mark}[0-9]{{3}})+"
+        whole = f"(?:{higher}{groups}|[0-9]+)"
     point = re.escape(decimal)
     finite = rf"[+-]?(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
     return f"^(?:{finite}|{_INFINITY})$"
@@ -121,25 +144,63 @@ def _booleans(values: pa.ChunkedArray) -> pd.Series | None:
 
 
 def _numbers(values: pa.ChunkedArray, decimal: str, thousands: str | None) -> pd.Series | None:
-    if _all_match(values, number_pattern(decimal, thousands)):
-        if thousands:
-            values = pc.replace_substring(values, pattern=thousands, replacement="")
-        plain = pc.replace_substring(values, pattern=decimal, replacement=".")
-    elif _all_match(values, number_pattern()):
-        plain = values
-    else:
-        return None
-    if pc.any(pc.match_substring_regex(plain, _PADDED_INTEGER)).as_py():
+    plain = _plain_numbers(values, decimal, thousands)
+    if plain is None or pc.any(pc.match_substring_regex(plain, _PADDED_INTEGER)).as_py():
         return None
     plain = pc.utf8_ltrim(plain, characters="+")
-    number_types = (pa.int64(), pa.uint64()) if _all_match(plain, _INTEGER) else (pa.float64(),)
-    for number_type in number_types:
+    if not _all_match(plain, _INTEGER):
+        return _floats_without_loss(plain)
+    for number_type in (pa.int64(), pa.uint64()):
         try:
             return to_series(plain.cast(number_type))
         except pa.ArrowInvalid:
             continue
     # Integers of more than 64 bits stay text, because a float would lose their last digits.
     return None
+
+
+def _plain_numbers(
+    values: pa.ChunkedArray, decimal: str, thousands: str | None
+) -> pa.ChunkedArray | None:
+    """Return numbers as Python writes them, or None if some cell is not a number."""
+    values = _with_ascii_digits(values)
+    marks = [(decimal, thousands), (".", None), (_ARABIC_DECIMAL, _ARABIC_THOUSANDS)]
+    for point, group in marks:
+        is_grouped_in_lakhs = (False, True) if group == "," else (False,)
+        for in_lakhs in is_grouped_in_lakhs:
+            if _all_match(values, number_pattern(point, group, in_lakhs=in_lakhs)):
+                if group:
+                    values = pc.replace_substring(values, pattern=group, replacement="")
+                return pc.replace_substring(values, pattern=point, replacement=".")
+    return None
+
+
+def _with_ascii_digits(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return numbers in Arabic, full-width and other digits, or with a typographic minus, in ASCII.
+
+    Cells that are no numbers stay as they are.
+    """
+    is_ascii = pc.all(pc.string_is_ascii(values), min_count=0).as_py()
+    if is_ascii or not _all_match(values, _WITH_FOREIGN_DIGITS):
+        return values
+    cells = values.to_pylist()
+    digits = {sign for cell in cells if cell for sign in cell if sign.isdecimal()}
+    in_ascii = {ord(sign): str(unicodedata.decimal(sign)) for sign in digits}
+    in_ascii[ord(MINUS)] = "-"
+    return _chunked([cell and cell.translate(in_ascii) for cell in cells], values.type)
+
+
+def _floats_without_loss(plain: pa.ChunkedArray) -> pd.Series | None:
+    """Return floats, or None if a number is too large for one or an integer would lose digits."""
+    floats = plain.cast(pa.float64())
+    if pc.max(pc.abs(floats)).as_py() < _INTEGERS_ARE_EXACT_BELOW:
+        return to_series(floats)
+    infinite = plain.filter(pc.is_inf(floats))
+    integers = plain.filter(pc.match_substring_regex(plain, _LONG_INTEGER)).to_pylist()
+    is_exact = _all_match(infinite, f"^{_INFINITY}$") and all(
+        int(text) == int(float(text)) for text in integers
+    )
+    return to_series(floats) if is_exact else None
 
 
 def _dates(values: pa.ChunkedArray) -> pd.Series | None:

@@ -1,6 +1,6 @@
 """Delimited text (CSV, TSV and their relatives) to a data frame."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -13,13 +13,12 @@ from pmae_core.table.io.dialect import TextDialect
 from pmae_core.table.io.layout import Layout, TextOptions, find_layout
 from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.names import clean_names
-from pmae_core.table.io.number_marks import NumberDoubt, doubt_of_table, marks_of, marks_of_table
+from pmae_core.table.io.number_marks import NumberDoubt, doubt_of_table, marks_of_table
+from pmae_core.table.io.numbers_as_text import number_left_as_text
 from pmae_core.table.io.source import TableSource
 from pmae_core.table.io.text_cells import read_cells
 from pmae_core.table.values import type_text
-from pmae_core.words import count
-
-_SAMPLE_ROWS = 500
+from pmae_core.words import count, listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,30 +48,72 @@ def read_delimited(
             "but no rows below it."
         )
     names = _names(source, layout)
-    dialect, doubt = _number_marks(source, cells, names, layout.dialect, options)
-    columns = {}
-    for position, name in enumerate(names):
-        column = cells.column(position)
-        if dialect.skip_initial_space:
-            column = pc.utf8_ltrim(column, characters=" ")
-        columns[name] = type_text(column, dialect.decimal, dialect.thousands)
-    return DelimitedText(pd.DataFrame(columns), dialect, scan.encoding, doubt)
+    dialect, doubt = _number_marks(source, cells, names, layout.dialect)
+    if layout.dialect.skip_initial_space:
+        cells = _without_initial_spaces(cells)
+    frame = _typed(cells, names, dialect)
+    as_text = _numbers_as_text(frame, cells, dialect)
+    if as_text and options.thousands is None:
+        late = _late_thousands(cells, [names.index(name) for name in as_text], dialect)
+        if late is not None:
+            dialect = replace(dialect, thousands=late)
+            frame = _typed(cells, names, dialect)
+            as_text = _numbers_as_text(frame, cells, dialect)
+    _remark_on_numbers_as_text(source, as_text)
+    return DelimitedText(frame, dialect, scan.encoding, doubt)
+
+
+def _late_thousands(cells: pa.Table, positions: list[int], dialect: TextDialect) -> str | None:
+    """Return a thousands mark of numbers that stay text, if the first rows had not any."""
+    if dialect.thousands is not None:
+        return None
+    marks = marks_of_table(cells.select(positions), dialect.delimiter, decimal=dialect.decimal)
+    return marks.thousands
+
+
+def _without_initial_spaces(cells: pa.Table) -> pa.Table:
+    columns = [pc.utf8_ltrim(column, characters=" ") for column in cells.columns]
+    return pa.Table.from_arrays(columns, cells.column_names)
+
+
+def _typed(cells: pa.Table, names: Sequence[str], dialect: TextDialect) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            name: type_text(column, dialect.decimal, dialect.thousands)
+            for name, column in zip(names, cells.columns, strict=True)
+        }
+    )
+
+
+def _numbers_as_text(frame: pd.DataFrame, cells: pa.Table, dialect: TextDialect) -> dict[str, str]:
+    """Return the text columns that hold numbers, with a cell that is written in another way."""
+    found = {}
+    for (name, column), texts in zip(frame.items(), cells.columns, strict=True):
+        if column.dtype == "str":
+            example = number_left_as_text(texts, dialect.decimal, dialect.thousands)
+            if example is not None:
+                found[str(name)] = example
+    return found
+
+
+def _remark_on_numbers_as_text(source: TableSource, examples: Mapping[str, str]) -> None:
+    if examples:
+        listing = listed((f"{name!r} (such as {text!r})" for name, text in examples.items()), 10)
+        source.remark(
+            f"{source.name} has numbers that stay text, because reading them could change them: "
+            f"{listing}.",
+            advice="Write them as plain numbers, such as -1234.5, to use them as numbers.",
+            code="numbers-as-text",
+        )
 
 
 def _number_marks(
-    source: TableSource,
-    cells: pa.Table,
-    names: Sequence[str],
-    dialect: TextDialect,
-    options: TextOptions,
+    source: TableSource, cells: pa.Table, names: Sequence[str], dialect: TextDialect
 ) -> tuple[TextDialect, NumberDoubt | None]:
     """Return the dialect with the marks of numbers that the whole file shows, and what is open."""
-    if options.decimal is not None or options.thousands is not None:
+    if dialect.is_sure_of_marks:
         return dialect, None
-    first = cells.slice(0, _SAMPLE_ROWS)
-    marks = marks_of((column.to_pylist() for column in first.columns), dialect.delimiter)
-    if not marks.is_decided:
-        marks = marks_of_table(cells, dialect.delimiter)
+    marks = marks_of_table(cells, dialect.delimiter)
     doubt = doubt_of_table(cells, names, marks, dialect.delimiter)
     if doubt is not None:
         taken, other = doubt.readings
@@ -107,6 +148,13 @@ def _remark_on_guesses(source: TableSource, layout: Layout, options: TextOptions
             "Columns are named column_1, column_2 and so on.",
             advice="Pass header=True if this is wrong.",
             code="header",
+        )
+    if options.delimiter is None and layout.dialect.delimiter == " ":
+        how = "aligned with spaces" if layout.dialect.column_starts else "separated by spaces"
+        source.remark(
+            f"{source.name} was read as {layout.width:,} columns {how}.",
+            advice="Pass another delimiter if this is wrong.",
+            code="read-by-spaces",
         )
     if options.decimal is None and layout.width == 1 and layout.dialect.decimal == ",":
         source.remark(

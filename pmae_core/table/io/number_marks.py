@@ -15,32 +15,37 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pmae_core.table.values import MISSING_WORDS
+from pmae_core.table.values import MINUS, MISSING_WORDS, THOUSANDS_SPACES
 
 Mark = Literal[".", ","]
 
-_SPACES = " \u00a0\u2009\u202f"
-_ANY_NUMBER = re.compile(rf"[+-]?[0-9][0-9.,'’{_SPACES}]*(?:[eE][+-]?[0-9]+)?")
+_SIGN = f"[+{MINUS}-]?"
+_ANY_NUMBER = re.compile(rf"{_SIGN}[0-9][0-9.,'’{THOUSANDS_SPACES}]*(?:[eE][+-]?[0-9]+)?")
 # A mark does not group thousands if not three digits follow, or a zero or many digits precede.
 _DECIMAL_ONLY = {
     mark: re.compile(
-        rf"[+-]?(?:[0-9]*{re.escape(mark)}(?:[0-9]{{1,2}}|[0-9]{{4,}})"
+        rf"{_SIGN}(?:[0-9]*{re.escape(mark)}(?:[0-9]{{1,2}}|[0-9]{{4,}})"
         rf"|(?:0|[0-9]{{4,}}){re.escape(mark)}[0-9]+)(?:[eE][+-]?[0-9]+)?"
     )
     for mark in (".", ",")
 }
-_GROUPED_ONCE = {mark: rf"[+-]?[1-9][0-9]{{0,2}}{re.escape(mark)}[0-9]{{3}}" for mark in (".", ",")}
+_GROUPED_ONCE = {
+    mark: rf"{_SIGN}[1-9][0-9]{{0,2}}{re.escape(mark)}[0-9]{{3}}" for mark in (".", ",")
+}
 _GROUPED_OFTEN = re.compile(
-    rf"[+-]?[1-9][0-9]{{0,2}}(?P<thousands>[.,'’{_SPACES}])[0-9]{{3}}"
+    rf"{_SIGN}[1-9][0-9]{{0,2}}(?P<thousands>[.,'’{THOUSANDS_SPACES}])[0-9]{{3}}"
     r"(?:(?P=thousands)[0-9]{3})+"
 )
 _GROUPED_WITH_DECIMALS = re.compile(
-    rf"[+-]?[1-9][0-9]{{0,2}}(?P<thousands>[.,'’{_SPACES}])[0-9]{{3}}"
+    rf"{_SIGN}[1-9][0-9]{{0,2}}(?P<thousands>[.,'’{THOUSANDS_SPACES}])[0-9]{{3}}"
     r"(?:(?P=thousands)[0-9]{3})*(?P<decimal>[.,])[0-9]+"
 )
+# As in India: 12,34,567. Nobody writes so with other marks.
+_GROUPED_IN_LAKHS = re.compile(rf"{_SIGN}[1-9][0-9]?(?:,[0-9]{{2}})+,[0-9]{{3}}(?:\.[0-9]+)?")
 _GROUPED_OTHERWISE = re.compile(
-    rf"[+-]?[1-9][0-9]{{0,2}}(?P<thousands>['’{_SPACES}])[0-9]{{3}}(?:(?P=thousands)[0-9]{{3}})*"
+    rf"{_SIGN}[1-9][0-9]{{0,2}}(?P<thousands>['’{THOUSANDS_SPACES}])[0-9]{{3}}(?:(?P=thousands)[0-9]{{3}})*"
 )
+_MOST_DECIDING = 10_000
 _MARKS: tuple[Mark, ...] = (".", ",")
 _OTHER: dict[str, Mark] = {".": ",", ",": "."}
 
@@ -82,7 +87,7 @@ class NumberMarks:
     decimal, thousands
         As :class:`TextDialect` has them.
     is_decided : bool
-        Whether some number can be read in this way only.
+        Whether some number can be read in this way only, and no column in the other way only.
     """
 
     decimal: Mark
@@ -97,12 +102,17 @@ class _Evidence:
     decimals: Counter[str] = field(default_factory=Counter)
     thousands: Counter[tuple[str, str]] = field(default_factory=Counter)  # with the decimal mark
     grouped_once: set[str] = field(default_factory=set)
+    columns: Counter[str] = field(default_factory=Counter)  # that have one decimal mark for sure
 
     def add(self, column: Iterable[str]) -> None:
         observed = [cell for cell in map(str.strip, column) if cell not in MISSING_WORDS]
         numbers = [cell for cell in observed if _ANY_NUMBER.fullmatch(cell)]
+        before = self.decimals.copy()
         for cell in numbers:
             self._add_number(cell)
+        found = self.decimals - before
+        if len(found) == 1:
+            self.columns.update(found.keys())
         self.add_spaces(numbers, is_whole=len(numbers) == len(observed))
 
     def _add_number(self, cell: str) -> None:
@@ -120,6 +130,9 @@ class _Evidence:
             decimal = _OTHER[often["thousands"]]
             self.decimals[decimal] += 1
             self.thousands[often["thousands"], decimal] += 1
+        elif _GROUPED_IN_LAKHS.fullmatch(cell):
+            self.decimals["."] += 1
+            self.thousands[",", "."] += 1
 
     def add_spaces(self, numbers: Sequence[str], *, is_whole: bool) -> None:
         """Take spaces and apostrophes for thousands if all cells of the column are numbers then."""
@@ -173,7 +186,8 @@ def _weigh(
         found = _decimal_mark(evidence, delimiter, thousands)
     if thousands is None:
         thousands = _thousands_mark(evidence, found)
-    return NumberMarks(found, thousands or None, is_told or bool(evidence.decimals))
+    is_decided = bool(evidence.decimals) and not evidence.columns[_OTHER[found]]
+    return NumberMarks(found, thousands or None, is_told or is_decided)
 
 
 def _decimal_mark(evidence: _Evidence, delimiter: str, thousands: str | None) -> Mark:
@@ -203,7 +217,7 @@ def _thousands_mark(evidence: _Evidence, decimal: Mark) -> str | None:
 # The whole file
 
 
-def marks_of_table(cells: pa.Table, delimiter: str) -> NumberMarks:
+def marks_of_table(cells: pa.Table, delimiter: str, *, decimal: str | None = None) -> NumberMarks:
     """Weigh the numbers of a whole table of text; only those that may decide leave Arrow."""
     evidence = _Evidence()
     for column in cells.columns:
@@ -212,7 +226,7 @@ def marks_of_table(cells: pa.Table, delimiter: str) -> NumberMarks:
         }
         evidence.add(_deciding_cells(column))
         evidence.add_spaces(_numbers_grouped_otherwise(column), is_whole=True)
-    return _weigh(evidence, delimiter, None, None)
+    return _weigh(evidence, delimiter, decimal, None)
 
 
 def _deciding_cells(column: pa.ChunkedArray) -> list[str]:
@@ -220,22 +234,22 @@ def _deciding_cells(column: pa.ChunkedArray) -> list[str]:
     if not any(_contains(column, mark) for mark in _MARKS):
         return []
     trimmed = pc.utf8_trim_whitespace(column)
-    marked = pc.match_substring_regex(trimmed, r"^[+-]?[0-9]*[.,][0-9.,eE+-]*$")
+    marked = pc.match_substring_regex(trimmed, rf"^{_SIGN}[0-9]*[.,][0-9.,eE+-]*$")
     once = pc.match_substring_regex(trimmed, "^(?:" + "|".join(_GROUPED_ONCE.values()) + ")$")
     deciding = trimmed.filter(pc.and_(marked, pc.invert(once)))
-    found: list[str] = pc.unique(deciding).to_pylist()
+    found: list[str] = pc.unique(deciding).slice(0, _MOST_DECIDING).to_pylist()
     return found
 
 
 def _numbers_grouped_otherwise(column: pa.ChunkedArray) -> list[str]:
     """Return a number with spaces or apostrophes, if all cells of the column are numbers then."""
-    for mark in f"'’{_SPACES}":
+    for mark in f"'’{THOUSANDS_SPACES}":
         if not _contains(column, mark):
             continue
         trimmed = pc.utf8_trim_whitespace(column)
         observed = trimmed.filter(pc.invert(pc.is_in(trimmed, pa.array(MISSING_WORDS))))
-        number = rf"^[+-]?(?:[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|[0-9]+)(?:[.,][0-9]+)?$"
-        is_grouped = rf"^[+-]?[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+$"
+        number = rf"^{_SIGN}(?:[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|[0-9]+)(?:[.,][0-9]+)?$"
+        is_grouped = rf"^{_SIGN}[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+$"
         grouped = pc.match_substring_regex(observed, is_grouped)
         if pc.all(pc.match_substring_regex(observed, number)).as_py() and pc.any(grouped).as_py():
             return [str(observed[pc.index(grouped, True).as_py()].as_py())]
@@ -257,7 +271,7 @@ def doubt_of_table(
     for mark in doubtful:
         for name, column in zip(names, cells.columns, strict=True):
             text = _first_grouped(column, mark)
-            if text is not None:
+            if text is not None and not _deciding_cells(column):
                 return _doubt(name, text, mark, marks)
     return None
 
@@ -271,7 +285,8 @@ def _first_grouped(column: pa.ChunkedArray, mark: str) -> str | None:
 
 
 def _doubt(column: str, text: str, mark: Mark, taken: NumberMarks) -> NumberDoubt:
-    whole = NumberReading(_OTHER[mark], mark, float(text.replace(mark, "")))
-    parted = NumberReading(mark, None, float(text.replace(mark, ".")))
+    plain = text.replace(MINUS, "-")
+    whole = NumberReading(_OTHER[mark], mark, float(plain.replace(mark, "")))
+    parted = NumberReading(mark, None, float(plain.replace(mark, ".")))
     first, second = (parted, whole) if taken.decimal == mark else (whole, parted)
     return NumberDoubt(column, text, (first, second))

@@ -118,7 +118,7 @@ def _read(
     match table_format:
         case "csv" | "tsv":
             if table_format == "tsv":
-                options = replace(options, delimiter=options.delimiter or "\t")
+                options = replace(options, promised_delimiter="\t")
             text = read_delimited(source, options, limits)
             frame, dialect = text.frame, text.dialect
             encoding, doubt = text.encoding, text.doubt

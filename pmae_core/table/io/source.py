@@ -65,6 +65,18 @@ _FOREIGN_MAGIC = {
     b"\x93NUMPY": "a NumPy array",
     b"\x7fELF": "a program",
     b"FEA1": "a Feather file of the old version 1",
+    b"<stata_dta>": "a Stata file",
+    # Older versions begin with their number and the order of bytes.
+    **dict.fromkeys(
+        (bytes([version, order, 1]) for version in range(113, 116) for order in (1, 2)),
+        "a Stata file",
+    ),
+    b"$FL2": "an SPSS file",
+    b"$FL3": "an SPSS file",
+    b"HEADER RECORD*******": "a SAS transport file",
+    bytes(12) + b"\xc2\xea\x81\x60": "a SAS file",
+    b"RDX2": "an R data file",
+    b"RDX3": "an R data file",
 }
 
 
@@ -212,7 +224,9 @@ def _format_of_content(head: bytes, source: TableSource) -> TableFormat | None:
         if head.startswith(magic):
             is_archive = "archive" in title
             advice = "Unpack it first." if is_archive else "Save the table in another format."
-            raise UnreadableFileError(f"{source.name} is {title}, not a table.", advice=advice)
+            raise UnreadableFileError(
+                f"{source.name} is {title}, which cannot be read.", advice=advice
+            )
     if head.lstrip().lower().startswith((b"<!doctype html", b"<html")):
         raise UnreadableFileError(
             f"{source.name} is a web page, not a table.",

@@ -10,6 +10,7 @@ from pyarrow import csv as arrow_csv
 
 from pmae_core.errors import UnreadableFileError
 from pmae_core.table.io.charset import TextScan
+from pmae_core.table.io.dialect import END, LONGEST_CELL
 from pmae_core.table.io.layout import Layout
 from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.source import TableSource
@@ -17,8 +18,6 @@ from pmae_core.words import count
 
 _BLOCK_BYTES = 1 << 24
 _BLOCK_ROWS = 50_000
-# A known last line shows whether the file ends inside quotes: then it is part of that cell.
-_END = "\0"
 
 
 def read_cells(
@@ -28,7 +27,8 @@ def read_cells(
     dialect = layout.dialect
     regular_quotes = dialect.quotechar == '"' and scan.n_quotes % 2 == 0
     quoted_after_space = dialect.skip_initial_space and scan.n_quotes > 0
-    if regular_quotes and not quoted_after_space:
+    by_spaces = dialect.has_collapsed_spaces or dialect.column_starts
+    if regular_quotes and not quoted_after_space and not by_spaces:
         try:
             return _collect(_fast_batches(source, scan, layout), layout, limits, source.name)
         except pa.ArrowInvalid:
@@ -102,6 +102,10 @@ def _padded_records(
             continue
         if len(record) > layout.width:
             raise _too_many_cells(source, layout, line, len(record))
+        if len(record) < layout.width and layout.dialect.delimiter == " ":
+            raise _too_few_cells(source, layout, line, len(record))
+        if layout.dialect.column_starts and any("  " in cell for cell in record):
+            raise _two_values_in_a_cell(source, line)
         n_short += len(record) < layout.width
         yield record + [""] * (layout.width - len(record))
     if n_short and layout.width > 1:
@@ -118,23 +122,53 @@ def _numbered_records(
     """Yield each record with the number of its first line; a cut-off file is an error."""
     for _ in range(layout.n_skipped_lines):
         text.readline()
-    reader = layout.dialect.records(itertools.chain(text, [_END]))
+    reader = layout.dialect.records(itertools.chain(text, [END]))
     first_line = last_line = layout.n_skipped_lines
     try:
         for record in reader:
             first_line = last_line + 1
-            last_line = layout.n_skipped_lines + reader.line_num  # type: ignore[attr-defined]
-            if record == [_END]:
+            last_line = layout.n_skipped_lines + reader.line_num
+            if record[:1] == [END]:
                 return
             yield first_line, record
     except csv.Error as error:
-        raise UnreadableFileError(
-            f"{source.name} cannot be split into cells near line {last_line + 1}: {error}.",
-            advice="Check whether a closing quote is missing there.",
-        ) from error
+        raise _unsplittable(source, last_line + 1, error) from error
     raise UnreadableFileError(
         f"{source.name} ends inside a quoted cell that begins in line {first_line}: "
         "a closing quote is missing."
+    )
+
+
+def _unsplittable(source: TableSource, line: int, error: csv.Error) -> UnreadableFileError:
+    if "field limit" in str(error):
+        return UnreadableFileError(
+            f"{source.name} has a cell of more than {LONGEST_CELL:,} characters that begins in or "
+            f"after line {line:,}.",
+            advice="Check whether a closing quote is missing there, or shorten the text.",
+        )
+    return UnreadableFileError(
+        f"{source.name} cannot be split into cells near line {line:,}: {error}.",
+        advice="Check whether a closing quote is missing there.",
+    )
+
+
+def _too_few_cells(
+    source: TableSource, layout: Layout, line: int, n_cells: int
+) -> UnreadableFileError:
+    return UnreadableFileError(
+        f"Line {line:,} of {source.name} has {count(n_cells, 'value')} separated by spaces, but "
+        f"there are {layout.width:,} columns: which value is missing cannot be decided.",
+        code="spaces",
+        advice="Save the table with commas or tabs between the cells.",
+    )
+
+
+def _two_values_in_a_cell(source: TableSource, line: int) -> UnreadableFileError:
+    return UnreadableFileError(
+        f"Line {line:,} of {source.name} has several spaces inside one column, so its values may "
+        "belong to two columns.",
+        code="spaces",
+        advice="Save the table with commas or tabs between the cells.",
     )
 
 

@@ -103,6 +103,19 @@ def test_remarks_speak_of_buttons_not_of_parameters(own):
     assert "encoding=" not in remark
 
 
+def test_text_with_spaces_is_explained_with_buttons(own):
+    (remark,) = send(own, b"name   age\nAnna    41\nBert\n", "aligned.txt").remarks
+    assert remark.startswith("'aligned.txt' was read as 2 columns aligned with spaces.")
+    assert 'choose another separator under "Read the file in another way"' in remark
+
+    (remark,) = send(own, b"full name\nAnna Lee\nBo Li\n", "names.txt").remarks
+    assert "choose the space as separator" in remark
+
+    with pytest.raises(TableError, match="not aligned in every line") as error:
+        send(own, b"a     b\nx y   z\np  q\n", "spaces.txt")
+    assert "delimiter=" not in str(error.value)
+
+
 def test_limits_are_said_without_parameters(own, monkeypatch):
     monkeypatch.setattr(upload_limits, "table_limits", lambda: ReadingLimits(max_rows=2))
 

@@ -3,7 +3,8 @@
 import pytest
 
 from pmae_core.errors import TableWarning
-from pmae_core.table import read_table, read_table_file
+from pmae_core.table import read_table, read_table_file, sniff_dialect
+from pmae_core.table.io import delimited, sniffing
 from pmae_core.table.io.number_marks import marks_of
 
 
@@ -81,3 +82,27 @@ def test_spaces_group_only_where_all_cells_are_numbers_then():
 def test_the_library_warns():
     with pytest.warns(TableWarning, match="'1,234' in column 'price' .* could also be 1234"):
         read_table(content(["1,234"]))
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_sure"), [(["0,5"], True), (["1,234"], False), (["7"], False)]
+)
+def test_sniffing_says_whether_it_is_sure(cells, is_sure):
+    assert sniff_dialect(content(cells).decode()).is_sure_of_marks == is_sure
+
+
+@pytest.mark.parametrize(("cells", "weighed"), [(["0,5"], ["sample"]), (["7"], ["sample", "all"])])
+def test_numbers_are_weighed_again_only_without_a_decision(monkeypatch, cells, weighed):
+    calls = []
+    for module, name, what in (
+        (sniffing, "marks_of", "sample"),
+        (delimited, "marks_of_table", "all"),
+    ):
+        weigh = getattr(module, name)
+        monkeypatch.setattr(
+            module,
+            name,
+            lambda *a, weigh=weigh, what=what, **k: calls.append(what) or weigh(*a, **k),
+        )
+    read_table_file(content(cells))
+    assert calls == weighed
