@@ -4,8 +4,9 @@ PYTHON ?= python3
 VENV ?= .venv
 HEADLESS ?= false
 PORT ?= 8501
-# Two workers: the tests are many small fits, and whole files stay together with their fixtures.
-PYTEST_ARGS ?= --numprocesses 2 --dist loadfile
+# Two workers: the tests are many small fits, and whole files stay together with their fixtures. In the
+# order of their names the files with few but long tests come first, and no worker waits for one in the end.
+PYTEST_ARGS ?= --numprocesses 2 --dist loadfile --no-loadscope-reorder
 # Every module in a folder of benchmarks/ is one benchmark, named like accuracy.released_masks.
 BENCHMARKS ?= $(subst /,.,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*/*.py)))
 

@@ -55,6 +55,8 @@ def launch_chromium(playwright: Playwright) -> Browser:
         raise NoBrowserError(NONE_FOUND)
     # The sandbox does not work for root, and containers have a small /dev/shm.
     arguments = ["--disable-dev-shm-usage", "--disable-gpu"]
+    # A page is loaded several times faster by a process that has compiled its scripts before.
+    arguments += ["--process-per-site"]
     arguments += ["--no-sandbox"] if is_root() else []
     return playwright.chromium.launch(executable_path=path, args=arguments)
 
