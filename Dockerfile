@@ -5,7 +5,8 @@
 FROM python:3.11-slim AS build
 
 # Without an index of its own pip takes torch's wheel with CUDA, which brings all it needs but the
-# driver and runs on CPUs, too; the CPU build is much smaller.
+# driver and runs on CPUs, too; the CPU build is much smaller. The lock files have the hashes of the
+# wheels with CUDA, so with an index of its own only what requirements.txt names is pinned.
 ARG TORCH_INDEX=
 
 ENV PIP_NO_CACHE_DIR=1 \
@@ -14,19 +15,21 @@ RUN python -m venv /opt/pmae
 ENV PATH=/opt/pmae/bin:$PATH
 
 WORKDIR /src
-COPY requirements.txt requirements-extras.txt ./
-RUN pip install ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} --requirement requirements.txt
+COPY requirements.txt requirements.lock requirements-build.lock requirements-login.lock requirements-ray.lock ./
+RUN if [ -n "$TORCH_INDEX" ]; then pip install --extra-index-url "$TORCH_INDEX" --requirement requirements.txt; \
+    else pip install --require-hashes --requirement requirements.lock; fi
+RUN pip install --require-hashes --requirement requirements-build.lock --requirement requirements-login.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY pmae_core pmae_core
 COPY dashboard dashboard
 COPY pages pages
 COPY benchmarks/results benchmarks/results
-RUN pip install --constraint requirements-extras.txt ".[dashboard,login]"
+RUN pip install --no-deps --no-build-isolation .
 
 
 FROM build AS build-ray
 
-RUN pip install --constraint requirements-extras.txt ".[ray]"
+RUN pip install --require-hashes --requirement requirements-ray.lock
 
 
 FROM python:3.11-slim AS base

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.support.chromium import NoBrowserError, launch_chromium
-from tests.support.studio import PATIENCE_SECONDS, StudioServer, Visitor
+from tests.support.studio import PATIENCE_SECONDS, Profiles, StudioServer, Visitor
 
 HERE = Path(__file__).parent
 
@@ -32,7 +32,7 @@ def browser() -> Iterator[Browser]:
     expect.set_options(timeout=1000 * PATIENCE_SECONDS)
     with sync_playwright() as playwright:
         try:
-            launched = launch_chromium(playwright)
+            launched = launch_chromium(playwright, one_process=True)
         except NoBrowserError as error:
             if os.environ.get("CI") == "true":
                 pytest.fail(str(error))
@@ -47,14 +47,19 @@ def server(browser, tmp_path_factory) -> Iterator[StudioServer]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def profiles(browser, server) -> Profiles:
+    return Profiles(browser, server.url)
+
+
 @pytest.fixture
-def new_visitor(browser, server) -> Iterator[Callable[[], Visitor]]:
+def new_visitor(profiles, server) -> Iterator[Callable[[], Visitor]]:
     """Let somebody new come in; whatever they did, no page may have failed in the end."""
     visitors: list[Visitor] = []
     failures_before = server.failures()
 
     def enter(**window) -> Visitor:
-        visitors.append(Visitor(browser, server.url, **window))
+        visitors.append(Visitor(profiles, server.url, **window))
         return visitors[-1]
 
     yield enter

@@ -63,7 +63,7 @@ def test_a_page_has_no_serious_violation_and_its_text_is_readable(analyst, page,
         choose_theme(visitor, theme)
 
         assert low_contrasts(visitor) == [], theme
-        assert violations(visitor) == [], theme
+        assert violations(visitor, theme) == [], theme
 
 
 def test_an_answer_is_readable_after_the_solution_is_shown(visitor):
@@ -77,7 +77,7 @@ def test_an_answer_is_readable_after_the_solution_is_shown(visitor):
     for theme in THEMES:
         choose_theme(visitor, theme)
         assert low_contrasts(visitor) == [], theme
-        assert violations(visitor) == [], theme
+        assert violations(visitor, theme) == [], theme
 
 
 def test_what_the_header_opens_is_readable_and_without_violations(analyst):
@@ -90,16 +90,16 @@ def test_what_the_header_opens_is_readable_and_without_violations(analyst):
 
     for theme in THEMES:
         choose_theme(visitor, theme)
-        assert low_contrasts(visitor) == []
-        assert violations(visitor) == []
+        assert low_contrasts(visitor) == [], theme
+        assert violations(visitor, theme) == [], theme
 
     visitor.page.keyboard.press("Escape")
     visitor.page.locator(".st-key-runs").get_by_role("button").click()
     visitor.page.get_by_role("link", name=seeded_runs.MARK).first.wait_for()
     for theme in THEMES:
         choose_theme(visitor, theme)
-        assert low_contrasts(visitor) == []
-        assert violations(visitor) == []
+        assert low_contrasts(visitor) == [], theme
+        assert violations(visitor, theme) == [], theme
 
 
 def test_low_contrast_is_found(visitor):

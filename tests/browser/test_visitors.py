@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.studio import Visitor
+
 PAGES = (
     "Data",
     "Missingness",
@@ -41,6 +43,24 @@ def test_two_visitors_do_not_see_each_other(new_visitor, survey):
     expect(other.page.get_by_text("No scenarios saved yet.")).to_be_visible()
     expect(other.open_table("cirrhosis")).to_be_visible()
     assert "survey.csv" not in other.page.content()
+
+
+def test_a_profile_that_is_used_again_knows_nothing_of_its_last_visitor(profiles, server):
+    """Otherwise tests in one file would not be independent of each other."""
+    plain = f"{server.url}/_stcore/health"
+    visitor = Visitor(profiles, server.url)
+    context = visitor.page.context
+    visitor.page.goto(plain)
+    visitor.page.evaluate("localStorage.mine = document.cookie = 'mine=1'")
+    visitor.close()
+
+    somebody_new = Visitor(profiles, server.url)
+    somebody_new.page.goto(plain)
+
+    assert somebody_new.page.context is context
+    assert somebody_new.page.evaluate("localStorage.length") == 0
+    assert "mine" not in somebody_new.page.evaluate("document.cookie")
+    somebody_new.close()
 
 
 def test_the_bare_address_finds_the_workspace_again(visitor, survey):
@@ -203,19 +223,15 @@ def injected_elements(visitor) -> int:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_sticks_out_of_the_window(new_visitor, width):
+def test_every_page_fits_its_window_and_its_controls_have_names(new_visitor, width):
+    """One way through all pages for all that is asked of each."""
     visitor = new_visitor(width=width)
     for path in PATHS:
         visitor.open(path)
-        main = visitor.page.get_by_test_id("stMain")
-        assert main.evaluate("main => main.scrollWidth - main.clientWidth") <= 1, path
-
-
-def test_on_a_telephone_every_figure_has_a_menu_that_covers_no_legend(new_visitor):
-    visitor = new_visitor(width=390)
-    for path in PATHS:
-        visitor.open(path)
-        assert visitor.page.get_by_role("main").evaluate(FIGURES_WITHOUT_A_CLEAR_MENU) == [], path
+        whole, main = visitor.page.get_by_test_id("stMain"), visitor.page.get_by_role("main")
+        assert whole.evaluate("main => main.scrollWidth - main.clientWidth") <= 1, path
+        assert main.evaluate(FIGURES_WITHOUT_A_CLEAR_MENU) == [], path
+        assert main.evaluate(UNNAMED_CONTROLS) == [], path
 
 
 FIGURES_WITHOUT_A_CLEAR_MENU = """
@@ -230,14 +246,6 @@ main => [...main.querySelectorAll('[class*="st-key-figure-"]')]
     })
     .map(figure => figure.innerText)
 """
-
-
-def test_every_control_has_a_name(visitor):
-    for path in PATHS:
-        visitor.open(path)
-        unnamed = visitor.page.get_by_role("main").evaluate(UNNAMED_CONTROLS)
-        assert unnamed == [], path
-
 
 UNNAMED_CONTROLS = """
 main => [...main.querySelectorAll('button, input, textarea, [role=slider], [role=combobox]')]

@@ -3,13 +3,15 @@
 import re
 import tomllib
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
 from pmae_core import __version__
 from tests.support.paths import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 
 
 def requirements(name: str) -> dict[str, Requirement]:
@@ -24,9 +26,9 @@ def pinned_version(requirement: Requirement) -> Version:
     return Version(specifier.version)
 
 
-def test_every_requirement_is_pinned():
-    for name in ("requirements.txt", "requirements-dev.txt", "requirements-extras.txt"):
-        assert all(pinned_version(requirement) for requirement in requirements(name).values())
+@pytest.mark.parametrize("file", sorted(ROOT.glob("requirements*.txt")), ids=lambda file: file.name)
+def test_every_requirement_is_pinned(file):
+    assert all(pinned_version(requirement) for requirement in requirements(file.name).values())
 
 
 def test_pins_lie_within_the_ranges_of_the_package():
@@ -67,15 +69,23 @@ def test_pins_name_nothing_else_than_the_package_needs():
     )
 
 
-def test_extras_are_pinned_within_their_ranges_and_as_tested():
-    pins = requirements("requirements-extras.txt")
-    extras = PROJECT["optional-dependencies"]
-    ranges = [Requirement(text) for name in ("login", "ray") for text in extras[name]]
+@pytest.mark.parametrize("extra", ["login", "ray"])
+def test_extras_are_pinned_within_their_ranges(extra):
+    assert_pinned_within(PROJECT["optional-dependencies"][extra], f"requirements-{extra}.txt")
 
-    assert {r.name for r in ranges} == set(pins)
-    assert all(pinned_version(pins[r.name]) in r.specifier for r in ranges)
-    tested = requirements("requirements-dev.txt")["ray"]
-    assert pinned_version(pins["ray"]) == pinned_version(tested)
+
+def test_the_build_system_is_pinned_within_its_range():
+    assert_pinned_within(PYPROJECT["build-system"]["requires"], "requirements-build.txt")
+
+
+def assert_pinned_within(texts: list[str], file: str) -> None:
+    """Assert that a file pins these requirements, with their extras, and nothing else."""
+    ranges = {r.name: r for r in map(Requirement, texts)}
+    pins = requirements(file)
+    assert {name: pin.extras for name, pin in pins.items()} == {
+        name: needed.extras for name, needed in ranges.items()
+    }
+    assert all(pinned_version(pin) in ranges[name].specifier for name, pin in pins.items())
 
 
 def test_the_changelog_tells_of_this_version():

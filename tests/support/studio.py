@@ -11,13 +11,14 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 import psutil
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, BrowserContext, Locator, Page
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 from tests.support.paths import ROOT
@@ -172,13 +173,56 @@ class StudioServer:
         self.stop()
 
 
+class Profiles:
+    """Profiles of a browser that visitors use one after the other, each as if it were new.
+
+    Cookies, storage and permissions of a visitor are removed. What stays are the scripts of the
+    pages, loaded and compiled in a process of the browser that a plain page keeps alive.
+
+    Parameters
+    ----------
+    browser
+        Its pages of one site share a process, see :func:`launch_chromium`.
+    address
+        Of the server that is visited.
+    """
+
+    def __init__(self, browser: Browser, address: str) -> None:
+        self._browser = browser
+        self._address = address
+        self._options: dict[BrowserContext, tuple[object, ...]] = {}
+        self._free: dict[tuple[object, ...], list[BrowserContext]] = defaultdict(list)
+
+    def new_context(self, **options: Any) -> BrowserContext:
+        """Return a profile with these options that no other visitor has."""
+        wanted = tuple(sorted(options.items()))
+        if self._free[wanted]:
+            return self._free[wanted].pop()
+        context = self._browser.new_context(**options)
+        context.new_page().goto(f"{self._address}/_stcore/health")
+        self._options[context] = wanted
+        return context
+
+    def take_back(self, context: BrowserContext) -> None:
+        """Close the windows of a profile and remove what its visitor left there."""
+        plain, *windows = context.pages
+        for window in windows:
+            window.close()
+        everything = {"origin": self._address, "storageTypes": "all"}
+        context.new_cdp_session(plain).send("Storage.clearDataForOrigin", everything)
+        context.clear_cookies()
+        context.clear_permissions()
+        self._free[self._options[context]].append(context)
+
+
 class Visitor:
     """A browser window of somebody new, and what people do in it.
 
     Parameters
     ----------
     browser
-        The browser to open it in; nothing is shared with its other windows.
+        The browser to open it in, or profiles of it that visitors use one after the other; nothing
+        is shared with its other windows.
     address
         Of the server.
     width, height, color_scheme
@@ -187,7 +231,7 @@ class Visitor:
 
     def __init__(
         self,
-        browser: Browser,
+        browser: Browser | Profiles,
         address: str,
         *,
         width: int = 1280,
@@ -196,8 +240,8 @@ class Visitor:
     ) -> None:
         self.address = address
         self.width, self.height = width, height
+        self._profiles = browser if isinstance(browser, Profiles) else None
         self._context = browser.new_context(
-            viewport={"width": width, "height": height},
             user_agent=TELEPHONE if width < NARROW else None,
             has_touch=width < NARROW,
             color_scheme=color_scheme,
@@ -206,13 +250,17 @@ class Visitor:
         self._context.set_default_timeout(1000 * PATIENCE_SECONDS)
         self._context.set_default_navigation_timeout(1000 * PATIENCE_SECONDS)
         self.page: Page = self._context.new_page()
+        self.page.set_viewport_size({"width": width, "height": height})
         self.script_errors: list[str] = []
         self.page.on("pageerror", lambda error: self.script_errors.append(str(error)))
         self.page.on("dialog", self._refuse_dialog)
 
     def close(self) -> None:
         """Close the window and forget its cookies."""
-        self._context.close()
+        if self._profiles is None:
+            self._context.close()
+        else:
+            self._profiles.take_back(self._context)
 
     def _refuse_dialog(self, dialog: Any) -> None:
         self.script_errors.append(f"a dialog opened: {dialog.message}")

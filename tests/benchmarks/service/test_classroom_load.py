@@ -6,6 +6,7 @@ import pytest
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from benchmarks.service import classroom_load
 from benchmarks.service.classroom_load import (
     LAB,
     class_at_work,
@@ -25,9 +26,17 @@ def server(tmp_path_factory):
         yield running
 
 
+@pytest.fixture
+def hasty(monkeypatch):
+    """Let everybody think and wait for a fraction of the time, as no class would."""
+    monkeypatch.setattr(classroom_load, "THINK_SECONDS", (0.1, 0.2))
+    for name in ("POLL_SECONDS", "QUESTION_SECONDS", "SOLUTION_SECONDS"):
+        monkeypatch.setattr(classroom_load, name, 0.5)
+
+
 @pytest.mark.slow
-def test_a_small_class_works_without_failures(server):
-    result = class_at_work(server, parsed(["--students=2", "--training=0", "--minutes=0.15"]))
+def test_a_small_class_works_without_failures(server, hasty):
+    result = class_at_work(server, parsed(["--students=2", "--training=0", "--minutes=0.1"]))
 
     assert result["failures"] == []
     assert server.failures() == []
@@ -69,8 +78,8 @@ def shown_after(visitor: WireVisitor) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_class_by_its_code_works_without_failures(server):
-    options = parsed(["--students=2", "--training=0", "--minutes=0.3"])
+def test_a_class_by_its_code_works_without_failures(server, hasty):
+    options = parsed(["--students=2", "--training=0", "--minutes=0.15"])
 
     result = class_by_code(server, options)
 
