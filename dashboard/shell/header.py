@@ -33,8 +33,10 @@ def show_header() -> None:
         else:
             _show_switcher(table.state)
             st.markdown(about(table), width="content")
-        with shown_errors():  # a store that is busy is no reason to show no page
+        try:
             show_runs()
+        except Exception as error:  # a store that is busy is no reason to show no page
+            notices.notify("error", sentence_of(error))
     # In a place of their own: a page that moves when they go loses the edit under way.
     with st.container():
         notices.show_notices()

@@ -41,7 +41,7 @@ def test_there_was_enough_trouble_to_learn_from(drill):
     assert len(drill["jobs"]) == N_JOBS
     kinds = ("kill", "torn file", "cancel", "flipped byte", "no room", "clock step")
     assert all(drill["strikes"].get(kind) for kind in kinds), drill["strikes"]
-    assert sum(job["attempts"] > 1 for job in drill["jobs"]) >= N_JOBS / 2
+    assert sum(job["attempts"] > 1 for job in drill["jobs"]) >= 3
 
 
 def test_every_job_ends_in_a_true_state(drill):
