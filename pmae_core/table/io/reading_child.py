@@ -11,9 +11,9 @@ import resource
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from pmae_core.errors import PMAEError, TableTooLargeError
+from pmae_core.errors import PMAEError, TableError, TableTooLargeError
 from pmae_core.table.io.crossing import write_error, write_table_file
 from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.reading import TableFile, read_table_file
@@ -35,11 +35,20 @@ def main() -> None:
         with contextlib.suppress(OSError):  # in a container that forbids it
             Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_END)
         _limit_memory(request["memory_bytes"])
+    name = request["options"]["name"]
     try:
-        write_table_file(sys.stdout.buffer, _read(request))
+        table = _read(request)
+        with _answer_file() as file:
+            write_table_file(file, table)
     except MemoryError:
-        name = request["options"]["name"]
         _answer_with(TableTooLargeError(f"{name!r} does not fit into memory.", code="memory"))
+    except OSError as error:
+        _answer_with(
+            TableError(
+                f"Reading {name!r} failed: {error.strerror or error}.",
+                advice="Check whether the disk for temporary files is full.",
+            )
+        )
     except PMAEError as error:
         _answer_with(error)
 
@@ -63,10 +72,15 @@ def _answer_with(error: PMAEError) -> None:
     """Write an error, in place of a table that was written in part."""
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))  # if memory was short, this needs some
-    answer = sys.stdout.buffer
-    answer.seek(0)
-    answer.truncate()
-    write_error(answer, error)
+    os.ftruncate(sys.stdout.fileno(), 0)
+    with _answer_file() as file:
+        file.seek(0)
+        write_error(file, error)
+
+
+def _answer_file() -> BinaryIO:
+    """Open the standard output; what cannot be written is known when it is closed."""
+    return open(os.dup(sys.stdout.fileno()), "wb")
 
 
 if __name__ == "__main__":

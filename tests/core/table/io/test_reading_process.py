@@ -1,6 +1,8 @@
 """A file is read in a process of its own: the same table, and an end to what takes too much."""
 
+import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import pandas as pd
 import pytest
 
 from pmae_core.errors import Cancelled, TableError, TableTooLargeError
+from pmae_core.table.io.crossing import read_answer
 from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.reading import read_table_file
 from pmae_core.table.io.reading_process import ProcessLimits, ReadingProcess
@@ -88,6 +91,32 @@ def test_a_crash_is_said(large):
 def test_a_mistake_of_the_program_is_no_fault_of_the_file(large):
     with pytest.raises(RuntimeError, match="unexpected keyword argument 'nonsense'"):
         ReadingProcess(large, name="t.csv", nonsense=1).result()
+
+
+def test_a_full_disk_is_said(tmp_path):
+    path = tmp_path / "upload.csv"
+    path.write_bytes(b"a,b\n" + b"1,2\n" * 10_000)
+    with path.open("rb") as file, (tmp_path / "answer").open("w+b") as answer:
+        request = {
+            "descriptor": file.fileno(),
+            "options": {"name": "t.csv"},
+            "limits": {},
+            "seconds": 0,
+            "memory_bytes": 0,
+        }
+        subprocess.run(
+            [sys.executable, "-m", "pmae_core.table.io.reading_child"],
+            input=json.dumps(request).encode(),
+            stdout=answer,
+            cwd=ROOT,
+            pass_fds=[file.fileno()],
+            # A file that may not grow is as good as a disk without room.
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
+            check=True,
+        )
+        answer.seek(0)
+        with pytest.raises(TableError, match=r"Reading 't\.csv' failed: File too large\. Check"):
+            read_answer(answer)
 
 
 def test_a_file_that_is_gone(tmp_path):
