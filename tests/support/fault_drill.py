@@ -100,7 +100,7 @@ class ForkingEngine(LocalEngine):
         os.dup2(log, 1)
         os.dup2(log, 2)
         print_as_far_as_possible()
-        watch_for_twins(record.folder)
+        worker.run_job = watched_for_twins(worker.run_job)
         os.environ.update(self._environment(record.spec.resources), **{TOKEN_VARIABLE: token})
         _fitting.TrainingConfig = OftenSaved
         # Only the drill supervises, or a worker with threads would fork.
@@ -117,13 +117,21 @@ class IdleEngine(LocalEngine):
         pass
 
 
-def watch_for_twins(folder):
-    """Leave a trace if another process works on the same job at this moment."""
-    lock = os.open(folder / "alive.lock", os.O_CREAT | os.O_RDWR)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        (folder / "twins").touch()
+def watched_for_twins(run_job):
+    """Return work that leaves a trace if another process does the same job at this moment.
+
+    A worker that has told the end of its job may live a moment longer, and does no harm.
+    """
+
+    def watched(spec, context):
+        with open(context.folder / "alive.lock", "ab") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                (context.folder / "twins").touch()
+            return run_job(spec, context)
+
+    return watched
 
 
 # The disk and the clock
