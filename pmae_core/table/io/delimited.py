@@ -12,7 +12,7 @@ from pmae_core.table.io.charset import TextScan, scan_text
 from pmae_core.table.io.dialect import TextDialect
 from pmae_core.table.io.layout import Layout, TextOptions, find_layout
 from pmae_core.table.io.limits import ReadingLimits
-from pmae_core.table.io.names import clean_names
+from pmae_core.table.io.names import clean_names, remark_on_invented_names
 from pmae_core.table.io.number_marks import NumberDoubt, doubt_of_table, marks_of_table
 from pmae_core.table.io.numbers_as_text import number_left_as_text
 from pmae_core.table.io.source import TableSource
@@ -143,12 +143,7 @@ def _check_row_count(
 
 def _remark_on_guesses(source: TableSource, layout: Layout, options: TextOptions) -> None:
     if options.header is None and not layout.dialect.has_header:
-        source.remark(
-            f"{source.name} seems to have no header, as its first line holds numbers. "
-            "Columns are named column_1, column_2 and so on.",
-            advice="Pass header=True if this is wrong.",
-            code="header",
-        )
+        remark_on_invented_names(source)
     if options.delimiter is None and layout.dialect.delimiter == " ":
         how = "aligned with spaces" if layout.dialect.column_starts else "separated by spaces"
         source.remark(

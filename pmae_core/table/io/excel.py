@@ -22,7 +22,7 @@ from pmae_core.errors import EmptyTableError, TableError, UnreadableFileError
 from pmae_core.table.io.jsonl import remark_on_mixed
 from pmae_core.table.io.limits import ReadingLimits
 from pmae_core.table.io.merged_cells import MergedRange, spread_merged
-from pmae_core.table.io.names import clean_names
+from pmae_core.table.io.names import clean_names, remark_on_invented_names
 from pmae_core.table.io.source import TableSource, parsing_foreign
 from pmae_core.table.values import MISSING_WORDS, type_cells
 from pmae_core.words import count, listed
@@ -61,6 +61,8 @@ def _table_of(source: TableSource, content: _SheetContent, header: bool | None) 
     names = [column[n_blank] for column in columns.values()]
     if header is None:
         header = not any(isinstance(name, float) and name % 1 for name in names)
+        if not header:
+            remark_on_invented_names(source)
     n_above_data = n_blank + header
     if all(len(column) == n_above_data for column in columns.values()):
         raise EmptyTableError(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from pmae_core.names import make_unique
+from pmae_core.table.io.source import TableSource
 from pmae_core.words import listed
 
 
@@ -27,3 +28,13 @@ def clean_names(raw_names: Iterable[object], remark: Callable[[str], None]) -> l
     if renamed:
         remark(f"Some column names occur more than once. Renamed: {listed(renamed, 10)}.")
     return unique
+
+
+def remark_on_invented_names(source: TableSource) -> None:
+    """Note that a file seems to have no header, so that its columns are numbered."""
+    source.remark(
+        f"{source.name} seems to have no header, as its first line holds numbers. "
+        "Columns are named column_1, column_2 and so on.",
+        advice="Pass header=True if this is wrong.",
+        code="header",
+    )

@@ -32,8 +32,6 @@ class CorpusFile:
         A part of the sentence with which the file must be refused.
     options : dict
         What the reader is told.
-    fails : str or None
-        Why the reader does not do so yet.
     """
 
     title: str
@@ -44,7 +42,6 @@ class CorpusFile:
     doubt: tuple[float, float] | None = None
     refusal: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
-    fails: str | None = None
 
     def read(self) -> bytes:
         return self.content if isinstance(self.content, bytes) else self.content()
