@@ -8,7 +8,7 @@ from pmae_core.errors import TableError
 from pmae_core.table import read_table_file
 from tests.support.corpus.columnar_files import columnar_files
 from tests.support.corpus.delimited_files import delimited_files
-from tests.support.corpus.files import CorpusFile, assert_same_table
+from tests.support.corpus.files import assert_same_table
 from tests.support.corpus.number_files import number_files
 from tests.support.corpus.other_files import other_files
 from tests.support.corpus.spaced_files import spaced_files
