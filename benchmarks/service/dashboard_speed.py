@@ -186,6 +186,8 @@ def new_missing_values(browser: Browser, server: StudioServer) -> dict[str, Any]
     """Time from another seed in the Amputation lab to the figure of its missing values."""
     visitor = Visitor(browser, server.url)
     visitor.open("/amputation_lab")
+    visitor.page.get_by_role("tab", name="Removed values").click()
+    visitor.settle()
     more = visitor.page.get_by_role("button", name="Increment")
     times = times_of_redrawing(visitor, server, AMPUTED_CELLS, [more.click] * (MOVES // 2))
     visitor.close()

@@ -73,11 +73,11 @@ NO_COLUMNS = (
     "No column of this table can lose values: all are identifiers, ignored or empty. Change their "
     "roles on the Data page, or open another table."
 )
-CELLS, COLUMNS, WEIGHTS, EXPLANATION, SCENARIOS, DOWNLOADS = (
+EXPLANATION, CELLS, COLUMNS, WEIGHTS, SCENARIOS, DOWNLOADS = (
+    "Settings explained",
     "Removed values",
     "All columns",
     "All weights",
-    "Settings explained",
     "Scenarios",
     "Download",
 )
@@ -272,10 +272,10 @@ def _show_details(
 ) -> None:
     can_save = bool(made.missing.any(axis=None))
     contents = {
+        EXPLANATION: lambda: _show_explanation(facts, scenario),
         CELLS: lambda: _show_cells_and_values(facts, made, column),
         COLUMNS: lambda: _show_columns(most_missing_first(made, facts.columns), made),
         WEIGHTS: lambda: _show_weights(made),
-        EXPLANATION: lambda: _show_explanation(facts, scenario),
         SCENARIOS: lambda: show_scenarios(scenario, can_save=can_save),
         DOWNLOADS: lambda: _show_downloads(table, scenario, made),
     }

@@ -170,6 +170,8 @@ def simulate_missing_values(visitor) -> str:
     visitor.choose("Coupling", "Independent")
     after = removed_in_words(visitor)
     assert after != before
+    visitor.page.get_by_role("tab", name="Removed values").click()
+    visitor.settle()
     assert visitor.figure_data("Which cells were removed?")
     return after
 
