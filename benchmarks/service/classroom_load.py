@@ -381,7 +381,7 @@ def command(options: argparse.Namespace) -> str:
 
 # Option -> (least, default, most): a benchmark must not become an attack.
 RANGES = {
-    "students": (1, 30, 100),
+    "students": (1, 30, 300),
     "training": (0, 5, 20),
     "minutes": (0.1, 3.0, 30.0),
     "reruns": (5, 500, 5000),

@@ -111,7 +111,7 @@ def test_a_failed_page_is_a_failed_visit(kind):
         WireVisitor("http://localhost")._take_in(message)
 
 
-@pytest.mark.parametrize("option", ["--students=101", "--minutes=0", "--reruns=0", "--training=-1"])
+@pytest.mark.parametrize("option", ["--students=301", "--minutes=0", "--reruns=0", "--training=-1"])
 def test_a_benchmark_has_bounds(option):
     with pytest.raises(SystemExit):
         parsed([option])
