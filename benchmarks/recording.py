@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import platform
+import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -78,6 +80,24 @@ def read_records(path: Path) -> list[dict[str, Any]]:
         except ValueError:
             print(f"Line {number} of {path.name} is damaged; its run is repeated.", flush=True)
     return records
+
+
+def machine(load_before: float, **more: Any) -> dict[str, Any]:
+    """Return what the seconds of a benchmark depend on, and how busy the machine was before it."""
+    return {
+        "cores": os.cpu_count(),
+        "load_average_before": round(load_before, 1),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        **more,
+    }
+
+
+def commit(tree: Path) -> str:
+    """Return what is checked out; "-dirty" if something is changed, "unknown" without git."""
+    command = ["git", "-C", str(tree), "describe", "--always", "--dirty", "--exclude=*"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
 
 
 def write_result(name: str, result: dict[str, Any]) -> None:

@@ -16,10 +16,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import random
 import statistics
-import subprocess
 import tempfile
 import threading
 import time
@@ -33,7 +31,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks.recording import write_result
+from benchmarks.recording import commit, machine, write_result
 from pmae_core.jobs import JobStore
 from pmae_core.jobs.engines import LocalEngine
 from tests.support.paths import ROOT
@@ -334,9 +332,8 @@ def measured(tree: Path, options: argparse.Namespace) -> dict[str, Any]:
         reruns = many_reruns(server, options.reruns)
         by_code = class_by_code(server, options)
         n_in_log = len(server.failures())
-    command = ["git", "-C", str(tree), "describe", "--always", "--dirty", "--exclude=*"]
     return {
-        "commit": subprocess.run(command, capture_output=True, text=True).stdout.strip(),
+        "commit": commit(tree),
         "class": lesson,
         "one_session": reruns,
         "class_by_code": by_code,
@@ -358,13 +355,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     result = {
         "what": "a class on one server: failures, seconds an interaction takes, memory",
         "command": command(options),
-        "machine": {
-            "cores": os.cpu_count(),
-            "memory_gb": round(psutil.virtual_memory().total / 1e9),
-            "load_average_before": round(load_before, 1),
-            "system": f"{platform.system()} {platform.machine()}",
-            "python": platform.python_version(),
-        },
+        "machine": machine(load_before, memory_gb=round(psutil.virtual_memory().total / 1e9)),
         **after,
         **before,
     }

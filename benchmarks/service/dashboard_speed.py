@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import re
 import statistics
 import sys
@@ -29,7 +28,7 @@ import pandas as pd
 import psutil
 from playwright.sync_api import Browser, sync_playwright
 
-from benchmarks.recording import write_result
+from benchmarks.recording import machine, write_result
 from tests.support.chromium import launch_chromium
 from tests.support.studio import StudioServer, Visitor
 from tests.support.wide_survey import wide_survey
@@ -80,14 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     result = {
         "what": "seconds that people wait for the dashboard, measured in the browser",
         "command": "python -m benchmarks.service.dashboard_speed",
-        "machine": {
-            "cores": os.cpu_count(),
-            "load_average_before": round(load_before, 1),
-            "load_average_after": round(os.getloadavg()[0], 1),
-            "system": f"{platform.system()} {platform.machine()}",
-            "python": platform.python_version(),
-            "chromium": version,
-        },
+        "machine": machine(
+            load_before, load_average_after=round(os.getloadavg()[0], 1), chromium=version
+        ),
         "wanted_seconds": WANTED_SECONDS,
         "seconds": measured,
         "slower_than_wanted": late,

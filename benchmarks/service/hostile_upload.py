@@ -15,10 +15,8 @@ import io
 import itertools
 import json
 import os
-import platform
 import random
 import statistics
-import subprocess
 import tempfile
 import threading
 import time
@@ -30,7 +28,7 @@ from typing import Any
 import openpyxl
 import psutil
 
-from benchmarks.recording import write_result
+from benchmarks.recording import commit, machine, write_result
 from benchmarks.service.classroom_load import release_sliders
 from tests.support.paths import ROOT
 from tests.support.studio import StudioServer
@@ -183,20 +181,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ):
         interact(server, time.monotonic())  # what is loaded once counts for nobody
         found = measured(server, options)
-    describe = ["git", "-C", str(options.tree), "describe", "--always", "--dirty", "--exclude=*"]
     result = {
         "what": "seconds that a visitor waits for an interaction while another one uploads a "
         "hostile workbook, against without uploads",
         "command": "python -m benchmarks.service.hostile_upload "
         f"--rounds {options.rounds} --seconds {options.seconds:g}",
-        "commit": subprocess.run(describe, capture_output=True, text=True).stdout.strip(),
-        "machine": {
-            "cores": os.cpu_count(),
-            "memory_gb": round(psutil.virtual_memory().total / 1e9),
-            "load_average_before": round(load_before, 1),
-            "system": f"{platform.system()} {platform.machine()}",
-            "python": platform.python_version(),
-        },
+        "commit": commit(options.tree),
+        "machine": machine(load_before, memory_gb=round(psutil.virtual_memory().total / 1e9)),
         "limit_seconds": LIMIT_SECONDS,
         "wanted_ratio": WANTED_RATIO,
         **found,

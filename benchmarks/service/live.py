@@ -16,9 +16,7 @@ import argparse
 import json
 import math
 import os
-import platform
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -31,7 +29,7 @@ from typing import Any
 import pandas as pd
 from playwright.sync_api import Browser, Locator, sync_playwright
 
-from benchmarks.recording import write_result
+from benchmarks.recording import commit, machine, write_result
 from benchmarks.service.dashboard_speed import cpu_seconds
 from tests.support.chromium import launch_chromium
 from tests.support.paths import ROOT
@@ -74,14 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     result = {
         "what": "frames per second in which the curve of the Masking lab follows a dragged slider",
         "command": "python -m benchmarks.service.live --tree <an older checkout>",
-        "machine": {
-            "cores": os.cpu_count(),
-            "load_average_before": round(load_before, 1),
-            "load_average_after": round(os.getloadavg()[0], 1),
-            "system": f"{platform.system()} {platform.machine()}",
-            "python": platform.python_version(),
-            "chromium": version,
-        },
+        "machine": machine(
+            load_before, load_average_after=round(os.getloadavg()[0], 1), chromium=version
+        ),
         "seconds_per_drag": options.seconds,
         "wanted_frames_per_second": WANTED_FRAMES_PER_SECOND,
         "commit": {label: commit(tree) for label, tree in trees.items()},
@@ -104,12 +97,6 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     if options.tree and not (options.tree / "dashboard" / "app.py").is_file():
         parser.error(f"{options.tree} is not a checkout: it has no dashboard/app.py.")
     return options
-
-
-def commit(tree: Path) -> str:
-    """Return what is checked out; "-dirty" if something is changed."""
-    command = ["git", "-C", str(tree), "describe", "--always", "--dirty", "--exclude=*"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def too_slow(drags: dict[str, Any]) -> bool:

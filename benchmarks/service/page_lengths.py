@@ -19,7 +19,6 @@ import argparse
 import json
 import math
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -33,7 +32,7 @@ from typing import Any, NamedTuple
 from playwright.sync_api import Browser, Locator, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
-from benchmarks.recording import RESULTS, write_result
+from benchmarks.recording import RESULTS, commit, machine, write_result
 from benchmarks.service.dashboard_speed import IN_BROWSER, spread
 from tests.support import seeded_runs
 from tests.support.chromium import launch_chromium
@@ -103,14 +102,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         browser.close()
     run = {
         "in_one_run": options.label,
-        "machine": {
-            "cores": os.cpu_count(),
-            "load_average_before": round(load_before, 1),
-            "load_average_after": round(os.getloadavg()[0], 1),
-            "system": f"{platform.system()} {platform.machine()}",
-            "python": platform.python_version(),
-            "chromium": version,
-        },
+        "machine": machine(
+            load_before, load_average_after=round(os.getloadavg()[0], 1), chromium=version
+        ),
     }
     measured = {label: run | figures for label, figures in measured.items()}
     print(json.dumps(measured, indent=2), flush=True)
@@ -212,11 +206,6 @@ class Studio:
         command = [sys.executable, "-P", seeded_runs.__file__]
         subprocess.run(command, cwd=self.tree, env=environment, check=True)
 
-    def commit(self) -> str:
-        """Return what is checked out; "-dirty" if something is changed."""
-        command = ["git", "-C", str(self.tree), "describe", "--always", "--dirty", "--exclude=*"]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
 
 def new_visitor(browser: Browser, server: StudioServer) -> Visitor:
     return Visitor(browser, server.url, width=WIDTH, height=HEIGHT)
@@ -265,7 +254,7 @@ def measure(
             studio.failures += studio.server.failures()
     return {
         studio.label: {
-            "commit": studio.commit(),
+            "commit": commit(studio.tree),
             "pages": side_by_side(
                 script_lines=studio.script_lines(),
                 first_state_pixels=first_state[studio.label],

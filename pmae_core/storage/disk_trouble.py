@@ -1,4 +1,4 @@
-"""Why a file could not be read or written, told apart by what the user can do about it."""
+"""Why a file could not be read or written, by what the user can do about it."""
 
 import errno
 from enum import Enum
