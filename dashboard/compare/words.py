@@ -37,7 +37,8 @@ class Recommendation:
     Attributes
     ----------
     method : str
-        The method with the best mean, or one tied with it that is much quicker.
+        The method with the best mean; where that takes much longer than others tied with it, the
+        best of those that hardly take longer than the quickest.
     tied : tuple of str
         The other methods of rank 1, the best mean first.
     """
@@ -57,10 +58,9 @@ def recommended(ranking: pd.DataFrame) -> Recommendation | None:
     first = ranking[ranking["rank"] == 1]
     if first.empty or BASELINE in set(first["method"]):
         return None
-    best = first.iloc[0]
-    quickest = first.loc[first["seconds"].astype(float).fillna(float("inf")).idxmin()]
-    is_worth_it = _is_much_quicker(quickest["seconds"], best["seconds"])
-    chosen = str((quickest if is_worth_it else best)["method"])
+    seconds = first["seconds"].astype(float).fillna(float("inf"))
+    hardly_slower = ~seconds.map(lambda taken: _is_much_quicker(seconds.min(), taken))
+    chosen = str(first[hardly_slower]["method"].iloc[0])
     return Recommendation(chosen, tuple(name for name in first["method"] if name != chosen))
 
 

@@ -139,13 +139,17 @@ def reduction_figure(
 
 
 def _range_of(curve: pd.DataFrame, lines: Mapping[str, float]) -> list[float]:
-    """Return an axis that shows curve and references; an untrained network may be far below."""
-    values = np.array([0.0, *lines.values(), *curve["share"], *curve["high"]], dtype=float)
+    """Return an axis with all references and the kept model; the rest of a curve may leave it.
+
+    Below them there is as much room again, since a network may be far worse at times.
+    """
+    values = np.array([*curve["share"], *curve["high"]], dtype=float)
     values = values[np.isfinite(values)]
-    if len(values) < 3:
+    if not len(values):
         return [-0.05, 1.0]
-    top = max(values.max(), 0.01)
-    bottom = max(values.min(), -top)
+    shown = [0.0, *lines.values(), float(curve["share"].max())]
+    top, floor = max(*shown, values.max(), 0.01), min(shown)
+    bottom = max(min(floor, values.min()), floor - (top - floor))
     margin = 0.08 * (top - bottom)
     return [bottom - margin, top + margin]
 

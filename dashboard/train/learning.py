@@ -127,8 +127,9 @@ def verdict(curves: Curves, *, is_running: bool) -> str:
     to_mean = reduction(kept, references, MEAN)
     if to_mean.share <= 0:
         return (
-            f"**{'Nothing learned so far' if is_running else 'The network learned nothing'}.** "
-            "Held-out error is no lower than with mean imputation: the columns may be unrelated."
+            f"**No better than the mean{' so far' if is_running else ''}.** Held-out error is not "
+            "lower than with mean imputation: the columns may be hardly related, or the held-out "
+            "cells too few to show it."
         )
     beginning = f"Held-out error is {percent(to_mean.share)} lower than with mean imputation"
     if references.baseline == MEAN:

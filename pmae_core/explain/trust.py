@@ -60,7 +60,7 @@ def _scored_cells(comparison: Comparison) -> dict[Any, int]:
 
 def _note_on_result(winner: pd.Series, n_scored: int) -> str | None:
     if winner["best"] is None:
-        return "Unreliable: no method is shown to beat the mean on held-out cells."
+        return "Caution: no method is shown to beat the mean on held-out cells."
     if n_scored < FEW_SCORED:
         return f"Caution: methods were scored on only {count(n_scored, 'held-out cell')}."
     if winner["skill"] < LOW_SKILL:

@@ -14,6 +14,10 @@ from pmae_core.masking import HeldOut
 from pmae_core.model import MaskedAutoencoder, Prediction
 from pmae_core.model.start import Start, log_probabilities
 
+# A column with fewer held-out cells counts less in the score: the mean of a few cells is mostly
+# chance, and would decide which weights are kept.
+CELLS_TO_COUNT_FULLY = 30
+
 
 @dataclass(frozen=True, eq=False)
 class HeldOutErrors:
@@ -32,7 +36,10 @@ class HeldOutErrors:
 
     @property
     def score(self) -> float:
-        """The mean over columns of the mean error over their held-out cells."""
+        """The mean over columns of the mean error over their held-out cells.
+
+        A column with fewer cells than ``CELLS_TO_COUNT_FULLY`` counts by their number.
+        """
         return float(self._weighted().sum())
 
     def columns(self) -> list[float | None]:
@@ -54,8 +61,8 @@ class HeldOutErrors:
 
     def _weighted(self) -> np.ndarray:
         """Return the errors, weighted so that their sum is the score."""
-        n_scored = max(1, int((self.counts > 0).sum()))
-        return self.errors / (self.counts.clip(min=1) * n_scored)
+        n_columns = (self.counts / CELLS_TO_COUNT_FULLY).clip(max=1).sum() or 1.0
+        return self.errors / (self.counts.clip(min=CELLS_TO_COUNT_FULLY) * n_columns)
 
 
 class Validator:

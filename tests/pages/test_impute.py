@@ -463,14 +463,14 @@ def test_a_comparison_says_what_not_to_trust(fill, table, open_page, add_imputat
     app = view(open_page(PAGE), "Columns to trust")
 
     notes = shown(app, "Note").set_index("Column")["Note"]
-    assert notes["noise"] == "Unreliable: no method is shown to beat the mean on held-out cells."
+    assert notes["noise"] == "Caution: no method is shown to beat the mean on held-out cells."
     assert "1 column needs care" in words(app)
     assert "No method is scored" not in words(app)
     assert "**1 column to read with care**" in words(app)
-    assert not any("Unreliable" in warning.value for warning in app.warning)
+    assert not any("Caution" in warning.value for warning in app.warning)
     app.number_input(key="impute:row").set_value(1)
     app = calm(app.selectbox(key="impute:column").select("noise").run())
-    assert any("`noise`: Unreliable" in warning.value for warning in app.warning)
+    assert any("`noise`: Caution" in warning.value for warning in app.warning)
 
 
 @pytest.mark.parametrize(("column", "is_category"), [("y", False), ("kind", True), ("vip", True)])

@@ -33,7 +33,7 @@ def test_only_columns_with_a_reason_get_a_note(table, comparison):
     notes = column_notes(comparison)
 
     assert notes["good"] is None
-    assert notes["noise"] == "Unreliable: no method is shown to beat the mean on held-out cells."
+    assert notes["noise"] == "Caution: no method is shown to beat the mean on held-out cells."
 
 
 def test_little_skill_is_noted(table):
@@ -66,7 +66,7 @@ def test_the_table_adds_what_the_comparison_could_not_score(table, comparison):
     assert notes["late"] == "Caution: no method was scored on this column."
     assert notes["id"] is None
     assert notes["good"] is None
-    assert notes["noise"] == "Unreliable: no method is shown to beat the mean on held-out cells."
+    assert notes["noise"] == "Caution: no method is shown to beat the mean on held-out cells."
 
 
 def test_without_a_comparison_only_the_table_is_used(table):

@@ -24,6 +24,7 @@ from pmae_core.training import (
     ValidationScored,
     train,
 )
+from pmae_core.training.validation import CELLS_TO_COUNT_FULLY
 from tests.support.damage import with_flipped_bit
 
 
@@ -236,11 +237,13 @@ def test_events_report_all_of_a_training(table, tmp_path):
     assert all(len(event.column_losses) == 4 for event in progress)
     assert events[-1].to_dict()["event"] == "TrainingFinished"
     assert events[-1].best_score == result.best_score
+    references = next(event for event in events if isinstance(event, ReferencesScored))
     validations = [event for event in events if isinstance(event, ValidationScored)]
     assert [event.step for event in validations] == [0, 4, 8, 12]
     kept = [event for event in validations if event.is_best][-1]
     assert (kept.step, kept.score) == (result.best_step, result.best_score)
-    assert np.isclose(np.mean(kept.column_scores), kept.score, rtol=1e-3)
+    weights = np.minimum(references.n_cells, CELLS_TO_COUNT_FULLY)
+    assert np.isclose(np.average(kept.column_scores, weights=weights), kept.score, rtol=1e-3)
     assert all((event.column_scores is not None) == event.is_best for event in validations)
     assert all(event.noise > 0 for event in validations)
     assert events[1].n_cells == held_out.cells.sum(axis=0).tolist()

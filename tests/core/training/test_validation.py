@@ -5,17 +5,40 @@ import torch
 
 from pmae_core.masking import HeldOut
 from pmae_core.model import MaskedAutoencoder, NetworkConfig
-from pmae_core.training.validation import BestWeights, HeldOutErrors, Validator
+from pmae_core.training.validation import (
+    CELLS_TO_COUNT_FULLY,
+    BestWeights,
+    HeldOutErrors,
+    Validator,
+)
 
 
-def test_score_is_the_mean_over_columns_of_mean_errors():
+def test_columns_with_enough_cells_count_alike():
+    counts = np.array([40, 4000, 0])
+    errors = np.array([[40 * 1.0, 4000 * 3.0, 0.0]])
+    assert np.isclose(HeldOutErrors(errors, counts).score, 2.0)
+
+
+def test_columns_with_few_cells_count_by_their_number():
+    enough = 10 * CELLS_TO_COUNT_FULLY
+    errors = HeldOutErrors(np.array([[enough * 1.0, 3 * 9.0]]), np.array([enough, 3]))
+    share = 3 / CELLS_TO_COUNT_FULLY
+    assert np.isclose(errors.score, (1.0 + share * 9.0) / (1.0 + share))
+    assert errors.columns() == [1.0, 9.0]
+
+
+def test_a_score_without_cells_is_zero():
+    assert HeldOutErrors(np.zeros((2, 2)), np.zeros(2, dtype=int)).score == 0.0
+
+
+def test_score_is_the_mean_error_where_all_columns_have_few_cells():
     network = MaskedAutoencoder(NetworkConfig(encoder_depth=1, decoder_depth=1), [0, 0, 0]).eval()
     values = np.random.default_rng(0).random((3, 3)).astype("float32")
     cells = np.array([[True, False, False], [True, True, False]])
     held_out = HeldOut(rows=np.array([0, 2]), kept=~cells, cells=cells)
     predicted = network(torch.from_numpy(values[[0, 2]]), torch.from_numpy(~cells)).values
     squares = (predicted.detach().numpy() - values[[0, 2]]) ** 2
-    expected = np.mean([squares[:, 0].mean(), squares[1, 1]])
+    expected = np.mean([squares[0, 0], squares[1, 0], squares[1, 1]])
     errors = Validator(held_out, values, torch.device("cpu")).errors(network)
     assert np.isclose(errors.score, expected)
     np.testing.assert_allclose(errors.columns()[:2], [squares[:, 0].mean(), squares[1, 1]], 1e-4)

@@ -84,6 +84,12 @@ def test_the_best_mean_is_recommended_where_time_hardly_differs():
     assert recommended(ranking(("a", 1, 9.0), ("b", 1, 1.0))).tied == ("a",)
 
 
+def test_of_quick_methods_the_best_is_recommended_not_the_quickest():
+    first = ranking(("network", 1, 22.0), ("em", 1, 0.2), ("knn", 1, 0.1), ("naive", 4, 0.0))
+    assert recommended(first).method == "em"
+    assert recommended(first).tied == ("network", "knn")
+
+
 def test_one_method_ahead_of_all_others():
     clear = {"em": (0.9, 0.9, 0.9), "knn": (0.3, 0.3, 0.3), "naive": (0, 0, 0)}
 

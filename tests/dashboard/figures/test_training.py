@@ -94,6 +94,16 @@ def test_a_network_far_below_the_mean_does_not_flatten_the_figure():
     assert figure.layout.yaxis.range[0] > -0.5
 
 
+def test_a_kept_model_and_a_start_below_the_mean_are_in_sight():
+    lines = {"mean imputation": 0.0, "Gaussian start": -0.06}
+
+    figure = reduction_figure(reductions([-0.06, -0.02, -5.0]), lines, relative_to="the mean")
+
+    low, high = figure.layout.yaxis.range
+    assert -0.5 < low < -0.06
+    assert high > 0.0
+
+
 def test_columns_are_dots_from_the_start_to_the_kept_model():
     table = pd.DataFrame(
         {"column": ["<b>", "y"], "cells": [12, 20], "kept": [0.5, -7.0], "start": [0.4, 0.1]}

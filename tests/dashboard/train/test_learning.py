@@ -123,10 +123,14 @@ def test_noise_is_said_with_its_interval():
     assert "(95% interval −2.4% to 7.4%)" in said
 
 
-def test_a_network_that_learned_nothing():
-    said = learning.verdict(curves([1.2, 1.1], start=1.2), is_running=False)
+def test_a_network_that_is_no_better_than_the_mean():
+    found = curves([1.2, 1.1], start=1.2)
 
-    assert "no lower than with mean imputation" in said
+    said = learning.verdict(found, is_running=False)
+
+    assert said.startswith("**No better than the mean.**")
+    assert "the held-out cells too few to show it" in said
+    assert "**No better than the mean so far.**" in learning.verdict(found, is_running=True)
 
 
 def test_runs_without_references():
