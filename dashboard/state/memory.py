@@ -61,7 +61,23 @@ def remembered(
     value = fitted(wanted, default, kwargs)
     if key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
-    return widget(label, key=key, on_change=_keep, args=(section, name, on_change), **kwargs)
+    kept = {"key": key, "on_change": _keep, "args": (section, name, on_change)}
+    return widget(label, **kept, **_as_default(widget, value, kwargs), **kwargs)
+
+
+def _as_default(widget: Callable[..., Any], value: Any, kwargs: Mapping[str, Any]) -> dict:
+    """Return a value as the widget's own default, too.
+
+    A browser hears of a value in the session state once, with the run that sets it. If the next run
+    comes before it has drawn that one, it would show the widget's usual default, not the value.
+    """
+    match widget.__name__:
+        case "selectbox" | "radio":
+            return {"index": None if value is None else list(kwargs["options"]).index(value)}
+        case "multiselect" | "segmented_control":
+            return {"default": value}
+        case _:
+            return {"value": value}
 
 
 def remember(section: str, **values: Any) -> None:

@@ -85,3 +85,44 @@ def test_a_workspace_opens_on_a_disk_that_cannot_be_written(own, tmp_path):
     (own.folder / "last_used").unlink()
     with broken_disk(tmp_path, errno.EROFS):
         assert Workspace.open(own.token).get("lab") == {"a": 0.1}
+
+
+def ask_in_every_way():
+    import streamlit as st
+
+    from dashboard.state import memory
+
+    def ask(widget, name, default, **kwargs):
+        memory.remembered(widget, name, section="ways", name=name, default=default, **kwargs)
+
+    options = ["x", "y", "z"]
+    ask(st.slider, "slider", 0.0, min_value=-2.0, max_value=2.0)
+    ask(st.number_input, "number", 0.0)
+    ask(st.toggle, "toggle", False)
+    ask(st.text_input, "text", "")
+    ask(st.selectbox, "list", "x", options=options)
+    ask(st.radio, "radio", "x", options=options)
+    ask(st.multiselect, "several", ["x"], options=options)
+    ask(st.segmented_control, "segments", "x", options=options)
+
+
+def test_every_run_tells_the_browser_the_kept_value_as_the_default(own):
+    kept = {
+        "slider": 0.5, "number": 370.0, "toggle": True, "text": "words", "list": "z",
+        "radio": "y", "several": ["y", "z"], "segments": "y",
+    }  # fmt: skip
+    own.update("ways", **kept)
+    app = AppTest.from_function(ask_in_every_way, default_timeout=30)
+    app.session_state[session.TOKEN_KEY] = own.token
+
+    for _ in range(2):  # the session state is news to the browser in the first run only
+        app.run()
+        assert not app.exception
+        assert list(app.slider[0].proto.default) == [0.5]
+        assert app.number_input[0].proto.default == 370.0
+        assert app.toggle[0].proto.default is True
+        assert app.text_input[0].proto.default == "words"
+        assert app.selectbox[0].proto.default == 2
+        assert app.radio[0].proto.default == 1
+        assert list(app.multiselect[0].proto.default) == [1, 2]
+        assert list(app.get("button_group")[0].proto.default) == [1]
