@@ -1,0 +1,275 @@
+"""The rule by which a claim of the paper is reproduced or not: paired differences, intervals.
+
+A claim says that one or more differences in accuracy lie in a region: above 0 ("better"), above
+−1 point ("at least as good") or within 1 point ("no difference"). The rule, fixed before any result
+was looked at:
+
+1. **Pairs.** Two methods are compared on the same table with the same rows, pattern, mechanism and
+   seed only, hence on the same missing cells. Where one of them has no result, there is no pair.
+2. **Complete tables.** A table counts if enough seeds have a pair in every pattern of the
+   comparison, so that all tables are averaged over the same patterns. If it does so at several
+   numbers of rows, the most rows count.
+3. **Unit of replication.** Where the claim is about tables in general, each table is one value (its
+   mean over patterns and seeds), and the interval is the t-interval over tables: at least
+   :data:`MIN_TABLES` tables, most of the paper's nine, with at least 2 seeds each, since one seed
+   gives every table the same shares of missing values. Where the paper names the tables, the claim
+   is about these: all of them have to be there with at least 3 seeds, and the interval stands on
+   the variation between the seeds within tables.
+4. **Many comparisons.** The intervals of one claim hold together at 95% (Bonferroni's correction
+   for all its comparisons, run or not).
+5. **Verdict.** A comparison is *reproduced* if its interval lies wholly in the region, *not
+   reproduced* if wholly outside, *not decided* if it reaches both, *not tested* if there are too
+   few results. A claim is reproduced if all its comparisons are, not reproduced if any is not, not
+   tested if none was, and otherwise not decided.
+
+Differences are in points: accuracy × 100.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student_t
+
+from pmae_core.evaluation.ranking import CONFIDENCE, MIN_SEEDS, ROUNDING, Interval, mean_interval
+
+MIN_TABLES = 5
+MIN_SEEDS_PER_TABLE = 2
+
+
+class Verdict(StrEnum):
+    """What the results say about a claim or one of its comparisons."""
+
+    REPRODUCED = "reproduced"
+    NOT_REPRODUCED = "not reproduced"
+    NOT_DECIDED = "not decided"
+    NOT_TESTED = "not tested"
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where a claim says that a difference lies, in points; its limits do not belong to it.
+
+    Examples
+    --------
+    >>> str(Region(above=0).verdict(Interval(2.0, 0.5, 3.5)))
+    'reproduced'
+    >>> str(Region(above=0).verdict(Interval(2.0, -0.5, 4.5)))
+    'not decided'
+    """
+
+    above: float = -math.inf
+    below: float = math.inf
+
+    def slack(self, interval: Interval) -> float:
+        """Return how far an interval is inside, in points; negative if it reaches outside."""
+        return min(interval.low - self.above, self.below - interval.high)
+
+    def verdict(self, interval: Interval) -> Verdict:
+        """Return whether an interval is inside, outside, or both."""
+        if self.slack(interval) > ROUNDING:
+            return Verdict.REPRODUCED
+        is_outside = interval.high < self.above - ROUNDING or interval.low > self.below + ROUNDING
+        return Verdict.NOT_REPRODUCED if is_outside else Verdict.NOT_DECIDED
+
+
+@dataclass(frozen=True)
+class Replication:
+    """What a claim is about, and hence which results it needs.
+
+    Attributes
+    ----------
+    tables : tuple of str
+        The tables that the paper names; none for a claim about tables in general.
+    """
+
+    tables: tuple[str, ...] = ()
+
+    @property
+    def min_seeds(self) -> int:
+        """The seeds that a table needs."""
+        return MIN_SEEDS if self.tables else MIN_SEEDS_PER_TABLE
+
+    @property
+    def min_tables(self) -> int:
+        """The number of tables needed."""
+        return len(self.tables) or MIN_TABLES
+
+    def interval(self, blocks: pd.DataFrame, confidence: float) -> Interval | None:
+        """Return the mean of the tables and its interval; None if there are too few results.
+
+        Parameters
+        ----------
+        blocks : DataFrame
+            As :func:`complete_blocks` returns them.
+        confidence : float
+            Nominal coverage of the two-sided interval.
+        """
+        if blocks["dataset"].nunique() < self.min_tables:
+            return None
+        if self.tables:
+            return _interval_over_seeds(blocks, confidence)
+        return mean_interval(blocks.groupby("dataset")["difference"].mean(), confidence)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Basis:
+    """How much a figure stands on.
+
+    Attributes
+    ----------
+    tables, patterns : tuple of str
+        The tables that count, and the patterns that each was averaged over.
+    seeds, rows : tuple of int
+        The fewest and the most of a table.
+    """
+
+    tables: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    seeds: tuple[int, int] = (0, 0)
+    rows: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """The result of one comparison.
+
+    Attributes
+    ----------
+    label : str
+        What is compared.
+    region : Region
+        Where the claim says that the difference lies.
+    interval : Interval, optional
+        The mean difference in points with its interval; None if there are too few results.
+    basis : Basis
+        What it stands on; the tables counted so far if there are too few.
+    """
+
+    label: str
+    region: Region
+    interval: Interval | None
+    basis: Basis
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on this comparison."""
+        return Verdict.NOT_TESTED if self.interval is None else self.region.verdict(self.interval)
+
+    @property
+    def slack(self) -> float:
+        """How far the interval is inside the region; infinite if there is none."""
+        return math.inf if self.interval is None else self.region.slack(self.interval)
+
+
+def complete_blocks(
+    pairs: pd.DataFrame, patterns: Collection[str], replication: Replication
+) -> pd.DataFrame:
+    """Average pairs over patterns, for the tables and seeds that have all of them.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        ``dataset``, ``n_rows``, ``pattern``, ``seed`` and ``difference``; one row per pair.
+    patterns : collection of str
+        The patterns to average over.
+    replication : Replication
+        How many seeds a table needs, and which tables count.
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``n_rows``, ``seed`` and ``difference``; one number of rows per table.
+    """
+    if replication.tables:
+        pairs = pairs[pairs["dataset"].isin(replication.tables)]
+    wanted = pairs[pairs["pattern"].isin(patterns)]
+    by_seed = wanted.groupby(["dataset", "n_rows", "seed"])["difference"]
+    blocks = by_seed.agg(["mean", "size"]).reset_index()
+    blocks = blocks[blocks["size"] == len(patterns)]
+    n_seeds = blocks.groupby(["dataset", "n_rows"])["seed"].transform("size")
+    blocks = blocks[n_seeds >= replication.min_seeds]
+    most_rows = blocks.groupby("dataset")["n_rows"].transform("max")
+    blocks = blocks[blocks["n_rows"] == most_rows].rename(columns={"mean": "difference"})
+    return blocks.drop(columns="size").reset_index(drop=True)
+
+
+def find(
+    label: str,
+    pairs: pd.DataFrame,
+    *,
+    region: Region,
+    patterns: Sequence[str],
+    replication: Replication,
+    n_comparisons: int,
+) -> Finding:
+    """Judge one comparison of a claim.
+
+    Parameters
+    ----------
+    label : str
+        What is compared.
+    pairs : DataFrame
+        As in :func:`complete_blocks`, in points.
+    region : Region
+        Where the claim says that the difference lies.
+    patterns : sequence of str
+        The patterns to average over.
+    replication : Replication
+        What the claim is about.
+    n_comparisons : int
+        The number of comparisons of the claim, whose intervals hold together.
+    """
+    blocks = complete_blocks(pairs, patterns, replication)
+    confidence = 1 - (1 - CONFIDENCE) / n_comparisons
+    return Finding(
+        label=label,
+        region=region,
+        interval=replication.interval(blocks, confidence),
+        basis=_basis(blocks, tuple(patterns)),
+    )
+
+
+def overall(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the verdict on a claim from those on its comparisons.
+
+    Examples
+    --------
+    >>> str(overall([Verdict.REPRODUCED, Verdict.NOT_TESTED]))
+    'not decided'
+    """
+    found = set(verdicts)
+    if Verdict.NOT_REPRODUCED in found:
+        return Verdict.NOT_REPRODUCED
+    return found.pop() if len(found) == 1 else Verdict.NOT_DECIDED
+
+
+def _interval_over_seeds(blocks: pd.DataFrame, confidence: float) -> Interval:
+    """Return the mean of the tables; its error is from the seeds within them, pooled."""
+    of_tables = blocks.groupby("dataset")["difference"]
+    counts = of_tables.size().to_numpy()
+    mean = float(of_tables.mean().mean())
+    degrees = int((counts - 1).sum())
+    deviations = blocks["difference"] - of_tables.transform("mean")
+    variance = float((deviations**2).sum()) / degrees
+    error = math.sqrt(variance * float(np.sum(1 / counts))) / len(counts)
+    half = error * float(student_t.ppf((1 + confidence) / 2, degrees))
+    return Interval(mean, mean - half, mean + half)
+
+
+def _basis(blocks: pd.DataFrame, patterns: tuple[str, ...]) -> Basis:
+    if blocks.empty:
+        return Basis(patterns=patterns)
+    of_tables = blocks.groupby("dataset")
+    seeds, rows = of_tables["seed"].size(), of_tables["n_rows"].first()
+    return Basis(
+        tables=tuple(str(name) for name in seeds.index),
+        patterns=patterns,
+        seeds=(int(seeds.min()), int(seeds.max())),
+        rows=(int(rows.min()), int(rows.max())),
+    )
