@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise, product
 
 from pmae_core.masking import list_masking_functions
@@ -103,14 +104,21 @@ class Claim:
 # The comparisons of each claim
 
 
+@cache
+def _variant(imputer: str, **params: object) -> Variant:
+    # A variant asks its imputer for the defaults, and the claims name the same ones many times.
+    return Variant(imputer, params)
+
+
 def _pmae(preset: str, method: str = "pmae-mix", **params: object) -> Variant:
-    return Variant(method, {"preset": preset, **params})
+    return _variant(method, preset=preset, **params)
 
 
-def _remasker(preset: str, **params: object) -> Variant:
-    """Return ReMasker trained as long as PMAE; as it comes beside our presets."""
-    trained = {"preset": preset} if preset.startswith("paper") else {}
-    return Variant("remasker", {**trained, **params})
+def _rival(name: str, preset: str) -> Variant:
+    """Return a method; ReMasker trained as long as PMAE, and as it comes beside our presets."""
+    if name == "remasker" and preset.startswith("paper"):
+        return _variant(name, preset=preset)
+    return _variant(name)
 
 
 def _rivals() -> list[str]:
@@ -138,7 +146,7 @@ def _against(
             Comparison(
                 label=f"{names}, {where}" if where else names,
                 first=_pmae(preset, method),
-                second=_remasker(preset) if rival == "remasker" else Variant(rival),
+                second=_rival(rival, preset),
                 patterns=among,
                 metric=metric,
             )
@@ -164,8 +172,8 @@ def _architectures(preset: str) -> list[Comparison]:
 def _steps(preset: str) -> list[Comparison]:
     """Compare each line of Table 4 with the line above; all are trained alike."""
     steps = {
-        "ReMasker": Variant("remasker", {"preset": preset}),
-        "ReMasker with PMAE's loss": Variant("remasker", {"preset": preset, "loss": "paper"}),
+        "ReMasker": _variant("remasker", preset=preset),
+        "ReMasker with PMAE's loss": _variant("remasker", preset=preset, loss="paper"),
         "PMAE-trf": _pmae(preset, "pmae-trf"),
         "PMAE-mix": _pmae(preset),
     }

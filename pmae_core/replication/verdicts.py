@@ -189,14 +189,15 @@ def complete_blocks(
     if replication.tables:
         pairs = pairs[pairs["dataset"].isin(replication.tables)]
     wanted = pairs[pairs["pattern"].isin(patterns)]
-    by_seed = wanted.groupby(["dataset", "n_rows", "seed"])["difference"]
-    blocks = by_seed.agg(["mean", "size"]).reset_index()
-    blocks = blocks[blocks["size"] == len(patterns)]
-    n_seeds = blocks.groupby(["dataset", "n_rows"])["seed"].transform("size")
-    blocks = blocks[n_seeds >= replication.min_seeds]
+    columns = ["dataset", "n_rows", "seed"]
+    if wanted.empty:
+        return wanted[[*columns, "difference"]]
+    by_pattern = wanted.set_index([*columns, "pattern"])["difference"].unstack("pattern")
+    means = by_pattern.reindex(columns=list(patterns)).mean(axis="columns", skipna=False).dropna()
+    n_seeds = means.groupby(level=["dataset", "n_rows"]).transform("size")
+    blocks = means[n_seeds >= replication.min_seeds].rename("difference").reset_index()
     most_rows = blocks.groupby("dataset")["n_rows"].transform("max")
-    blocks = blocks[blocks["n_rows"] == most_rows].rename(columns={"mean": "difference"})
-    return blocks.drop(columns="size").reset_index(drop=True)
+    return blocks[blocks["n_rows"] == most_rows].reset_index(drop=True)
 
 
 def find(
