@@ -362,7 +362,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         name="downstream",
-        sentence="Classes are predicted best from tables imputed by PMAE.",
+        sentence="Downstream, classes are predicted best after PMAE.",
         in_paper="Table 2 (downstream task)",
         experiments=("downstream",),
         compare=lambda preset: _against(
@@ -373,7 +373,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         name="downstream-transformer",
-        sentence="For that, the transformer is better than the mixer.",
+        sentence="Downstream, the transformer is better than the mixer.",
         in_paper="Experimental Results",
         experiments=("downstream",),
         compare=_downstream_architectures,

@@ -105,10 +105,10 @@ def claims_table(judged: Sequence[JudgedClaim]) -> pd.DataFrame:
                         "high_points": None if interval is None else interval.high,
                         "n_tables": len(basis.tables),
                         "n_patterns": len(basis.patterns),
-                        "seeds_min": basis.seeds[0],
-                        "seeds_max": basis.seeds[1],
-                        "rows_min": basis.rows[0],
-                        "rows_max": basis.rows[1],
+                        "seeds_min": min(basis.seeds.values(), default=0),
+                        "seeds_max": max(basis.seeds.values(), default=0),
+                        "rows_min": min(basis.rows.values(), default=0),
+                        "rows_max": max(basis.rows.values(), default=0),
                     }
                 )
     return pd.DataFrame(rows)

@@ -28,8 +28,8 @@ Differences are in points: accuracy × 100.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -123,16 +123,20 @@ class Basis:
 
     Attributes
     ----------
-    tables, patterns : tuple of str
-        The tables that count, and the patterns that each was averaged over.
-    seeds, rows : tuple of int
-        The fewest and the most of a table.
+    patterns : tuple of str
+        The patterns that each table was averaged over.
+    seeds, rows : mapping of table to int
+        The tables that count, with the number of their seeds and rows.
     """
 
-    tables: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
-    seeds: tuple[int, int] = (0, 0)
-    rows: tuple[int, int] = (0, 0)
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    rows: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that count."""
+        return tuple(self.rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,13 +268,9 @@ def _interval_over_seeds(blocks: pd.DataFrame, confidence: float) -> Interval:
 
 
 def _basis(blocks: pd.DataFrame, patterns: tuple[str, ...]) -> Basis:
-    if blocks.empty:
-        return Basis(patterns=patterns)
     of_tables = blocks.groupby("dataset")
-    seeds, rows = of_tables["seed"].size(), of_tables["n_rows"].first()
     return Basis(
-        tables=tuple(str(name) for name in seeds.index),
         patterns=patterns,
-        seeds=(int(seeds.min()), int(seeds.max())),
-        rows=(int(rows.min()), int(rows.max())),
+        seeds={str(name): int(size) for name, size in of_tables["seed"].size().items()},
+        rows={str(name): int(n_rows) for name, n_rows in of_tables["n_rows"].first().items()},
     )
