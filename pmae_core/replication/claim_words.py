@@ -11,12 +11,6 @@ from pmae_core.replication.verdicts import Basis, Finding, Verdict
 from pmae_core.table import list_datasets
 from pmae_core.words import count, listed
 
-_CLAIMS = {
-    Verdict.REPRODUCED: "reproduced",
-    Verdict.NOT_REPRODUCED: "not reproduced",
-    Verdict.NOT_DECIDED: "not decided",
-    Verdict.NOT_TESTED: "not tested",
-}
 _COMPARISONS = {
     Verdict.REPRODUCED: "for",
     Verdict.NOT_REPRODUCED: "against",
@@ -33,8 +27,11 @@ _PRESETS = {
 
 def tally(judged: Sequence[JudgedClaim]) -> str:
     """Say how many claims have which verdict."""
-    parts = _counted((one.verdict for one in judged), _CLAIMS)
-    return f"Of {count(len(judged), 'claim')} of the paper, {listed(parts)}."
+    counts = Counter(one.verdict for one in judged)
+    parts = [
+        f"{count(counts[verdict], 'is', 'are')} {verdict}" for verdict in Verdict if counts[verdict]
+    ]
+    return f"Of {count(len(judged), 'claim')} in the paper, {listed(parts)}."
 
 
 def points(value: float) -> str:
@@ -112,7 +109,10 @@ def _figures(judged: JudgedClaim) -> str:
     interval = judged.findings[0].interval
     if len(judged.findings) == 1 and interval is not None:
         return interval_text(interval)
-    return ", ".join(_counted((one.verdict for one in judged.findings), _COMPARISONS))
+    counts = Counter(one.verdict for one in judged.findings)
+    return ", ".join(
+        f"{counts[verdict]} {word}" for verdict, word in _COMPARISONS.items() if counts[verdict]
+    )
 
 
 def _decided_by(judged: JudgedClaim) -> str:
@@ -141,11 +141,6 @@ def _sampled(judged: JudgedClaim) -> str:
     if not capped:
         return ""
     return f"Larger tables were sampled down to {_range(capped, 'row')}; the paper uses all rows."
-
-
-def _counted(verdicts: Iterable[Verdict], words: dict[Verdict, str]) -> list[str]:
-    counts = Counter(verdicts)
-    return [f"{counts[verdict]} {word}" for verdict, word in words.items() if counts[verdict]]
 
 
 def _range(values: Iterable[int], noun: str) -> str:

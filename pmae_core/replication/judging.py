@@ -95,6 +95,7 @@ def claims_table(judged: Sequence[JudgedClaim]) -> pd.DataFrame:
                 rows.append(
                     {
                         "claim": one.claim.name,
+                        "sentence": one.claim.sentence,
                         "in_paper": one.claim.in_paper,
                         "preset": one.preset,
                         "verdict": str(one.verdict),
