@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from html import escape
 
 from pmae_core.replication import JudgedClaim, Verdict
-from pmae_core.replication.claim_words import basis_text, in_short, interval_text, stands_on
+from pmae_core.replication.claim_words import (
+    COMPARISONS,
+    basis_text,
+    in_short,
+    interval_text,
+    stands_on,
+)
 from pmae_core.replication.verdicts import Finding
 
 _MARKS = {
@@ -56,7 +62,7 @@ def _table(findings: Sequence[Finding]) -> str:
     rows = [
         (
             finding.label,
-            str(finding.verdict),
+            COMPARISONS[finding.verdict].capitalize(),
             "" if finding.interval is None else interval_text(finding.interval),
             "" if finding.interval is None else basis_text(finding.basis),
         )

@@ -11,12 +11,14 @@ from pmae_core.replication.verdicts import Basis, Finding, Verdict
 from pmae_core.table import list_datasets
 from pmae_core.words import count, listed
 
-_COMPARISONS = {
+COMPARISONS = {
     Verdict.REPRODUCED: "for",
     Verdict.NOT_REPRODUCED: "against",
-    Verdict.NOT_DECIDED: "not decided",
-    Verdict.NOT_TESTED: "not tested",
+    Verdict.NOT_DECIDED: "undecided",
+    Verdict.NOT_TESTED: "untested",
 }
+"""What a comparison says about its claim."""
+
 _PRESETS = {
     "paper": "the paper's settings",
     "paper-steps": "the paper's network with shorter training",
@@ -77,8 +79,8 @@ def in_short(judged: JudgedClaim) -> str:
     if not tested:
         return f"needs {_need(judged)}"
     n_tables = _range([len(basis.tables) for basis in tested], "table")
-    n_rows = _range([n for basis in tested for n in basis.rows.values()], "row")
-    return f"{_figures(judged)}; {n_tables}, {n_rows}"
+    most_rows = max(n for basis in tested for n in basis.rows.values())
+    return f"{_figures(judged)}; {n_tables}, up to {count(most_rows, 'row')}"
 
 
 def stands_on(judged: JudgedClaim) -> list[str]:
@@ -111,7 +113,7 @@ def _figures(judged: JudgedClaim) -> str:
         return interval_text(interval)
     counts = Counter(one.verdict for one in judged.findings)
     return ", ".join(
-        f"{counts[verdict]} {word}" for verdict, word in _COMPARISONS.items() if counts[verdict]
+        f"{counts[verdict]} {word}" for verdict, word in COMPARISONS.items() if counts[verdict]
     )
 
 

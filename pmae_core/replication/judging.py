@@ -10,6 +10,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
@@ -19,9 +20,9 @@ from pmae_core.replication.printed_figures import PATTERNS
 from pmae_core.replication.variants import Variant
 from pmae_core.replication.verdicts import Finding, Verdict, find, overall
 
-_NEEDED = ("mechanism", "coupling", "method", "variant", "status")
-# Runs that agree in these had the same missing cells (of one mechanism).
-_PAIR = ["dataset", "n_rows", "pattern", "seed"]
+_NEEDED = ("pattern", "mechanism", "coupling", "method", "variant", "status")
+# Runs that agree in these, in pattern and mechanism had the same missing cells.
+_BLOCK = ["dataset", "n_rows", "seed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,28 +118,26 @@ def claims_table(judged: Sequence[JudgedClaim]) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Scores:
-    """Results as one column per variant or mechanism, so that pairs stand side by side."""
+    """Results with the sides of comparisons side by side, kept for the next comparison."""
 
     results: Mapping[str, pd.DataFrame]
     _tables: dict[tuple[object, ...], pd.DataFrame] = field(default_factory=dict)
 
-    def pairs(self, claim: Claim, comparison: Comparison) -> pd.DataFrame:
-        """Return the paired differences of a comparison in points.
+    def differences(self, claim: Claim, comparison: Comparison) -> pd.DataFrame:
+        """Return the paired differences of a comparison in points, one column per pattern.
 
-        Pairs are within an experiment, whose results were made together; one that two experiments
-        have is counted once.
+        Pairs are within an experiment, whose results were made together; of one that two
+        experiments have, the first counts.
         """
-        sides = [_side(comparison.first), _side(comparison.second)]
+        first, second = _side(comparison.first), _side(comparison.second)
         by = "mechanism" if isinstance(comparison.first, str) else "variant"
-        parts = [pd.DataFrame(columns=[*_PAIR, "difference"])]
+        found = pd.DataFrame()
         for experiment in claim.experiments:
-            table = self._table(experiment, comparison.metric, by, claim.only or {})
-            if set(sides) <= set(table.columns):
-                difference = 100 * (table[sides[0]] - table[sides[1]]).dropna()
-                parts.append(difference.rename("difference").reset_index())
-        if len(parts) == 1:
-            return parts[0]
-        return pd.concat(parts[1:], ignore_index=True).drop_duplicates(_PAIR)
+            table: Any = self._table(experiment, comparison.metric, by, claim.only or {})
+            if {first, second} <= set(table.columns.get_level_values(0)):
+                difference = 100 * (table[first] - table[second])
+                found = difference if found.empty else found.combine_first(difference)
+        return found
 
     def _table(
         self, experiment: str, metric: str, by: str, only: Mapping[str, str]
@@ -157,8 +156,8 @@ def _side(side: Variant | str) -> str:
 def _side_by_side(
     rows: pd.DataFrame, metric: str, by: str, only: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return the scores of finished runs: one row per pair, one column per side."""
-    if not {*_PAIR, *_NEEDED, metric, *only} <= set(rows.columns):
+    """Return the scores of finished runs: one row per block, one column per side and pattern."""
+    if not {*_BLOCK, *_NEEDED, metric, *only} <= set(rows.columns):
         return pd.DataFrame()
     chosen = (rows["status"] == "done") & (rows["coupling"] == COUPLING)
     for column, value in only.items():
@@ -168,18 +167,19 @@ def _side_by_side(
     if by == "mechanism":
         return _by_mechanism(found, metric)
     found = found[found["mechanism"] == PAPER_MECHANISM]
-    return found.pivot_table(metric, _PAIR, "variant", aggfunc="mean")
+    return found.pivot_table(metric, _BLOCK, ["variant", "pattern"], aggfunc="mean")
 
 
 def _by_mechanism(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Average over the methods that have every mechanism in a table, pattern and seed."""
-    keys = [*_PAIR, "method", "variant"]
-    by_variant = rows.pivot_table(metric, keys, "mechanism", aggfunc="mean")
+    keys = [*_BLOCK, "pattern", "method", "variant"]
+    by_variant: Any = rows.pivot_table(metric, keys, "mechanism", aggfunc="mean")
     if not set(MECHANISMS) <= set(by_variant.columns):
         return pd.DataFrame()
     complete = by_variant[list(MECHANISMS)].dropna()
     # A method with several presets counts once.
-    return complete.groupby(level=[*_PAIR, "method"]).mean().groupby(level=_PAIR).mean()
+    by_method: Any = complete.groupby(level=[*_BLOCK, "pattern", "method"]).mean()
+    return by_method.groupby(level=[*_BLOCK, "pattern"]).mean().unstack("pattern")
 
 
 def _judge(claim: Claim, scores: _Scores) -> JudgedClaim:
@@ -201,7 +201,7 @@ def _judge_with(claim: Claim, preset: str | None, scores: _Scores) -> JudgedClai
     findings = tuple(
         find(
             comparison.label,
-            scores.pairs(claim, comparison),
+            scores.differences(claim, comparison),
             region=comparison.region,
             patterns=comparison.patterns,
             replication=claim.replication,

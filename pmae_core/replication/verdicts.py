@@ -28,15 +28,19 @@ Differences are in points: accuracy × 100.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy.stats import t as student_t
 
 from pmae_core.evaluation.ranking import CONFIDENCE, MIN_SEEDS, ROUNDING, Interval, mean_interval
+
+FloatArray = npt.NDArray[np.float64]
 
 MIN_TABLES = 5
 MIN_SEEDS_PER_TABLE = 2
@@ -79,6 +83,14 @@ class Region:
 
 
 @dataclass(frozen=True)
+class TableDifferences:
+    """The differences on a table of so many rows, one per seed: means over patterns, in points."""
+
+    n_rows: int
+    by_seed: FloatArray
+
+
+@dataclass(frozen=True)
 class Replication:
     """What a claim is about, and hence which results it needs.
 
@@ -100,21 +112,28 @@ class Replication:
         """The number of tables needed."""
         return len(self.tables) or MIN_TABLES
 
-    def interval(self, blocks: pd.DataFrame, confidence: float) -> Interval | None:
+    def includes(self, table: str) -> bool:
+        """Return whether a table is one that the claim is about."""
+        return not self.tables or table in self.tables
+
+    def interval(
+        self, tables: Mapping[str, TableDifferences], confidence: float
+    ) -> Interval | None:
         """Return the mean of the tables and its interval; None if there are too few results.
 
         Parameters
         ----------
-        blocks : DataFrame
-            As :func:`complete_blocks` returns them.
+        tables : mapping of str to TableDifferences
+            As :func:`complete_tables` returns them.
         confidence : float
             Nominal coverage of the two-sided interval.
         """
-        if blocks["dataset"].nunique() < self.min_tables:
+        if len(tables) < self.min_tables:
             return None
+        of_tables = [table.by_seed for table in tables.values()]
         if self.tables:
-            return _interval_over_seeds(blocks, confidence)
-        return mean_interval(blocks.groupby("dataset")["difference"].mean(), confidence)
+            return _interval_over_seeds(of_tables, confidence)
+        return mean_interval([by_seed.mean() for by_seed in of_tables], confidence)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,45 +190,45 @@ class Finding:
         return math.inf if self.interval is None else self.region.slack(self.interval)
 
 
-def complete_blocks(
-    pairs: pd.DataFrame, patterns: Collection[str], replication: Replication
-) -> pd.DataFrame:
-    """Average pairs over patterns, for the tables and seeds that have all of them.
+def complete_tables(
+    differences: pd.DataFrame, patterns: Sequence[str], replication: Replication
+) -> dict[str, TableDifferences]:
+    """Average differences over patterns, for the tables and seeds that have all of them.
 
     Parameters
     ----------
-    pairs : DataFrame
-        ``dataset``, ``n_rows``, ``pattern``, ``seed`` and ``difference``; one row per pair.
-    patterns : collection of str
+    differences : DataFrame
+        One column per pattern, indexed by ``dataset``, ``n_rows`` and ``seed``; nan where one of
+        the two sides has no result.
+    patterns : sequence of str
         The patterns to average over.
     replication : Replication
         How many seeds a table needs, and which tables count.
 
     Returns
     -------
-    DataFrame
-        ``dataset``, ``n_rows``, ``seed`` and ``difference``; one number of rows per table.
+    dict of str to TableDifferences
+        The tables that count, by name.
     """
-    if replication.tables:
-        pairs = pairs[pairs["dataset"].isin(replication.tables)]
-    wanted = pairs[pairs["pattern"].isin(patterns)]
-    columns = ["dataset", "n_rows", "seed"]
-    if wanted.empty:
-        return wanted[[*columns, "difference"]]
-    by_pattern = wanted.set_index([*columns, "pattern"])["difference"].unstack("pattern")
-    means = by_pattern.reindex(columns=list(patterns)).mean(axis="columns", skipna=False).dropna()
-    n_seeds = means.groupby(level=["dataset", "n_rows"]).transform("size")
-    blocks = means[n_seeds >= replication.min_seeds].rename("difference").reset_index()
-    most_rows = blocks.groupby("dataset")["n_rows"].transform("max")
-    return blocks[blocks["n_rows"] == most_rows].reset_index(drop=True)
+    in_all = differences.reindex(columns=list(patterns)).mean(axis="columns", skipna=False)
+    found: dict[tuple[str, int], list[float]] = {}
+    known: Any = in_all.dropna().sort_index()
+    for (dataset, n_rows, _), difference in known.items():
+        found.setdefault((str(dataset), int(n_rows)), []).append(float(difference))
+    tables: dict[str, TableDifferences] = {}
+    # The most rows of a table come last, and stay.
+    for (name, rows), values in sorted(found.items()):
+        if len(values) >= replication.min_seeds and replication.includes(name):
+            tables[name] = TableDifferences(rows, np.array(values))
+    return tables
 
 
 def find(
     label: str,
-    pairs: pd.DataFrame,
+    differences: pd.DataFrame,
     *,
     region: Region,
-    patterns: Sequence[str],
+    patterns: tuple[str, ...],
     replication: Replication,
     n_comparisons: int,
 ) -> Finding:
@@ -219,24 +238,30 @@ def find(
     ----------
     label : str
         What is compared.
-    pairs : DataFrame
-        As in :func:`complete_blocks`, in points.
+    differences : DataFrame
+        As in :func:`complete_tables`, in points.
     region : Region
         Where the claim says that the difference lies.
-    patterns : sequence of str
+    patterns : tuple of str
         The patterns to average over.
     replication : Replication
         What the claim is about.
     n_comparisons : int
         The number of comparisons of the claim, whose intervals hold together.
     """
-    blocks = complete_blocks(pairs, patterns, replication)
+    if differences.empty:
+        return Finding(label=label, region=region, interval=None, basis=Basis(patterns=patterns))
+    tables = complete_tables(differences, patterns, replication)
     confidence = 1 - (1 - CONFIDENCE) / n_comparisons
     return Finding(
         label=label,
         region=region,
-        interval=replication.interval(blocks, confidence),
-        basis=_basis(blocks, tuple(patterns)),
+        interval=replication.interval(tables, confidence),
+        basis=Basis(
+            patterns=patterns,
+            seeds={name: len(table.by_seed) for name, table in tables.items()},
+            rows={name: table.n_rows for name, table in tables.items()},
+        ),
     )
 
 
@@ -254,23 +279,12 @@ def overall(verdicts: Iterable[Verdict]) -> Verdict:
     return found.pop() if len(found) == 1 else Verdict.NOT_DECIDED
 
 
-def _interval_over_seeds(blocks: pd.DataFrame, confidence: float) -> Interval:
+def _interval_over_seeds(of_tables: Sequence[FloatArray], confidence: float) -> Interval:
     """Return the mean of the tables; its error is from the seeds within them, pooled."""
-    of_tables = blocks.groupby("dataset")["difference"]
-    counts = of_tables.size().to_numpy()
-    mean = float(of_tables.mean().mean())
+    counts = np.array([len(by_seed) for by_seed in of_tables])
+    mean = float(np.mean([by_seed.mean() for by_seed in of_tables]))
     degrees = int((counts - 1).sum())
-    deviations = blocks["difference"] - of_tables.transform("mean")
-    variance = float((deviations**2).sum()) / degrees
-    error = math.sqrt(variance * float(np.sum(1 / counts))) / len(counts)
+    squares = sum(float(((by_seed - by_seed.mean()) ** 2).sum()) for by_seed in of_tables)
+    error = math.sqrt(squares / degrees * float(np.sum(1 / counts))) / len(counts)
     half = error * float(student_t.ppf((1 + confidence) / 2, degrees))
     return Interval(mean, mean - half, mean + half)
-
-
-def _basis(blocks: pd.DataFrame, patterns: tuple[str, ...]) -> Basis:
-    of_tables = blocks.groupby("dataset")
-    return Basis(
-        patterns=patterns,
-        seeds={str(name): int(size) for name, size in of_tables["seed"].size().items()},
-        rows={str(name): int(n_rows) for name, n_rows in of_tables["n_rows"].first().items()},
-    )
