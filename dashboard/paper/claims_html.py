@@ -15,12 +15,6 @@ from pmae_core.replication.claim_words import (
 )
 from pmae_core.replication.verdicts import Finding
 
-_MARKS = {
-    Verdict.REPRODUCED: "✓",
-    Verdict.NOT_REPRODUCED: "✗",
-    Verdict.NOT_DECIDED: "?",
-    Verdict.NOT_TESTED: "–",
-}
 _HEADER = ("Comparison", "Verdict", "Difference (95% interval)", "Stands on")
 
 
@@ -40,11 +34,8 @@ def _line(judged: JudgedClaim) -> str:
 
 
 def _chip(verdict: Verdict) -> str:
-    name = verdict.replace(" ", "-")
-    return (
-        f'<span class="verdict {name}"><span aria-hidden="true">{_MARKS[verdict]}</span>'
-        f"{verdict.capitalize()}</span>"
-    )
+    """Return the verdict in words; the style sheet adds a mark for the eye."""
+    return f'<span class="verdict {verdict.replace(" ", "-")}">{verdict.capitalize()}</span>'
 
 
 def _details(judged: JudgedClaim) -> str:
@@ -59,6 +50,8 @@ def _details(judged: JudgedClaim) -> str:
 
 
 def _table(findings: Sequence[Finding]) -> str:
+    """Return the comparisons, those that decide about the claim first."""
+    order = (Verdict.NOT_REPRODUCED, Verdict.NOT_DECIDED, Verdict.REPRODUCED, Verdict.NOT_TESTED)
     rows = [
         (
             finding.label,
@@ -66,7 +59,7 @@ def _table(findings: Sequence[Finding]) -> str:
             "" if finding.interval is None else interval_text(finding.interval),
             "" if finding.interval is None else basis_text(finding.basis),
         )
-        for finding in findings
+        for finding in sorted(findings, key=lambda finding: order.index(finding.verdict))
     ]
     header = "".join(f'<th scope="col">{name}</th>' for name in _HEADER)
     body = "".join(

@@ -39,7 +39,7 @@ _IN_GENERAL = Replication()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Contrast:
     """A difference that a claim speaks of: the score of one side minus that of the other.
 
     Attributes
@@ -94,7 +94,7 @@ class Claim:
     sentence: str
     in_paper: str
     experiments: tuple[str, ...]
-    compare: Callable[[str], list[Comparison]]
+    compare: Callable[[str], list[Contrast]]
     presets: tuple[str, ...] = PRESETS
     replication: Replication = _IN_GENERAL
     only: Mapping[str, str] | None = None
@@ -134,7 +134,7 @@ def _against(
     methods: Sequence[str] = ("pmae-mix",),
     patterns: Sequence[tuple[str, ...]] = (PATTERNS,),
     metrics: Mapping[str, str] | None = None,
-) -> list[Comparison]:
+) -> list[Contrast]:
     """Compare methods of ours with rivals, apart for sets of patterns and for metrics."""
     found = []
     metrics = metrics or {_ACCURACY: ""}
@@ -143,7 +143,7 @@ def _against(
         where = ", ".join(filter(None, about))
         names = f"{PAPER_NAMES[method]} − {PAPER_NAMES[rival]}"
         found.append(
-            Comparison(
+            Contrast(
                 label=f"{names}, {where}" if where else names,
                 first=_pmae(preset, method),
                 second=_rival(rival, preset),
@@ -158,9 +158,9 @@ def _one_by_one() -> list[tuple[str, ...]]:
     return [(pattern,) for pattern in PATTERNS]
 
 
-def _architectures(preset: str) -> list[Comparison]:
+def _architectures(preset: str) -> list[Contrast]:
     return [
-        Comparison(
+        Contrast(
             label="PMAE-mix − PMAE-trf",
             first=_pmae(preset),
             second=_pmae(preset, "pmae-trf"),
@@ -169,7 +169,7 @@ def _architectures(preset: str) -> list[Comparison]:
     ]
 
 
-def _steps(preset: str) -> list[Comparison]:
+def _steps(preset: str) -> list[Contrast]:
     """Compare each line of Table 4 with the line above; all are trained alike."""
     steps = {
         "ReMasker": _variant("remasker", preset=preset),
@@ -179,15 +179,15 @@ def _steps(preset: str) -> list[Comparison]:
     }
     names = list(steps)
     return [
-        Comparison(label=f"{after} − {before}", first=steps[after], second=steps[before])
+        Contrast(label=f"{after} − {before}", first=steps[after], second=steps[before])
         for before, after in pairwise(names)
     ]
 
 
-def _maskings(preset: str, pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
+def _maskings(preset: str, pairs: Sequence[tuple[str, str]]) -> list[Contrast]:
     titles = {function.name: function.title for function in list_masking_functions()}
     return [
-        Comparison(
+        Contrast(
             label=f"{titles[first]} − {titles[second]}",
             first=_pmae(preset, masking=first),
             second=_pmae(preset, masking=second),
@@ -196,20 +196,20 @@ def _maskings(preset: str, pairs: Sequence[tuple[str, str]]) -> list[Comparison]
     ]
 
 
-def _logit_and_others(preset: str) -> list[Comparison]:
+def _logit_and_others(preset: str) -> list[Contrast]:
     names = [function.name for function in list_masking_functions()]
     return _maskings(preset, [("logit", name) for name in names if name != "logit"])
 
 
-def _balance(preset: str) -> list[Comparison]:
+def _balance(preset: str) -> list[Contrast]:
     return _maskings(preset, [("logit", "no_reconstruction"), ("logit", "no_prediction")])
 
 
-def _reversed(preset: str) -> list[Comparison]:
+def _reversed(preset: str) -> list[Contrast]:
     return _maskings(preset, [("constant", "reversed")])
 
 
-def _grid(preset: str, region: Region, *, neighbors_only: bool) -> list[Comparison]:
+def _grid(preset: str, region: Region, *, neighbors_only: bool) -> list[Contrast]:
     a_values, b_values = list(GRID_A), list(GRID_B)
     place = (a_values.index(CHOSEN_A), b_values.index(CHOSEN_B))
     found = []
@@ -218,7 +218,7 @@ def _grid(preset: str, region: Region, *, neighbors_only: bool) -> list[Comparis
         if distance == 0 or (neighbors_only and distance > 1):
             continue
         found.append(
-            Comparison(
+            Contrast(
                 label=f"{PAPER_NAMES[method]}: chosen pair − (a = {a}, b = {b})",
                 first=_pmae(preset, method, a=CHOSEN_A, b=CHOSEN_B),
                 second=_pmae(preset, method, a=a, b=b),
@@ -228,9 +228,9 @@ def _grid(preset: str, region: Region, *, neighbors_only: bool) -> list[Comparis
     return found
 
 
-def _mechanisms(preset: str) -> list[Comparison]:
+def _mechanisms(preset: str) -> list[Contrast]:
     return [
-        Comparison(
+        Contrast(
             label=f"{name} − {PAPER_MECHANISM}",
             first=name,
             second=PAPER_MECHANISM,
@@ -241,9 +241,9 @@ def _mechanisms(preset: str) -> list[Comparison]:
     ]
 
 
-def _downstream_architectures(preset: str) -> list[Comparison]:
+def _downstream_architectures(preset: str) -> list[Contrast]:
     return [
-        Comparison(
+        Contrast(
             label="PMAE-trf − PMAE-mix",
             first=_pmae(preset, "pmae-trf"),
             second=_pmae(preset),
@@ -343,7 +343,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         name="flat",
-        sentence="Around a = 0.05 and b = 0.5, accuracy changes by less than a point.",
+        sentence="Near a = 0.05 and b = 0.5, accuracy is flat within a point.",
         in_paper="Figure of the grid search",
         experiments=("grid",),
         compare=lambda preset: _grid(preset, NO_DIFFERENCE, neighbors_only=True),

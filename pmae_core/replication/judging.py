@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from pmae_core.replication.claims import CLAIMS, PAPER_MECHANISM, Claim, Comparison
+from pmae_core.replication.claims import CLAIMS, PAPER_MECHANISM, Claim, Contrast
 from pmae_core.replication.experiments import COUPLING, EXPERIMENTS, MECHANISMS
 from pmae_core.replication.printed_figures import PATTERNS
 from pmae_core.replication.variants import Variant
@@ -123,7 +123,7 @@ class _Scores:
     results: Mapping[str, pd.DataFrame]
     _tables: dict[tuple[object, ...], pd.DataFrame] = field(default_factory=dict)
 
-    def differences(self, claim: Claim, comparison: Comparison) -> pd.DataFrame:
+    def differences(self, claim: Claim, comparison: Contrast) -> pd.DataFrame:
         """Return the paired differences of a comparison in points, one column per pattern.
 
         Pairs are within an experiment, whose results were made together; of one that two
