@@ -162,6 +162,8 @@ def _listed(methods: list[str]) -> str:
 def _show_reasons(both: pd.DataFrame) -> None:
     for title, sentence in words.DIFFERENCES.items():
         st.markdown(f"**{title}.** {sentence}")
+    if sentence := words.near_in_general(both):
+        st.markdown(sentence)
     for sentence in words.why_far(measured.far_methods(both)):
         st.markdown(sentence)
 

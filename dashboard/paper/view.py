@@ -1,4 +1,4 @@
-"""What the page Paper draws: one view per table or figure of the paper, each answer first."""
+"""What the page Paper draws: the claims, then one view per table or figure of the paper."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from dashboard.paper import ablations_view, mixing_view, tables_view
+from dashboard.paper.claims_view import show_claims
 from dashboard.paper.settings_view import choose
 
 INTRODUCTION = (
@@ -30,6 +31,7 @@ def show_paper() -> None:
     title, introduction = st.columns([1, 4], gap="medium", vertical_alignment="center")
     title.title("Paper", anchor=False)
     introduction.caption(INTRODUCTION)
+    show_claims()
     chosen = choose(
         "What do you want to see?",
         "view",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
 from dashboard.paper.measured import Coverage, rows_of_tables, title_of
 from pmae_core.replication import EXPERIMENTS
 from pmae_core.replication.printed_figures import NOTES, REASONS
-from pmae_core.words import count, percent
+from pmae_core.words import count, listed, percent
 
 PRESETS = {
     "balanced": "our settings: softmax heads for categories, a Gaussian start, early stopping",
@@ -135,17 +135,38 @@ def why_far(far: pd.DataFrame) -> list[str]:
 
 
 def agreement(both: pd.DataFrame) -> str:
-    """Say how close measured and printed results are overall."""
-    known = both.dropna(subset=["mean", "printed"])
-    if known.empty:
+    """Say how close measured and printed results are overall, in absolute differences."""
+    distances = both.dropna(subset=["mean", "printed"])["difference"].abs()
+    if distances.empty:
         return ""
-    differences = known["difference"]
-    near = (differences.abs() <= 2).mean()
-    median = round(differences.median(), 1) + 0.0  # never "-0.0"
     return (
-        f"**{percent(near)} of {count(len(known), 'result')} are within 2 points of the paper.** "
-        f"The median absolute difference is {differences.abs().median():.1f} points. The median of "
-        f"measured minus printed is {median:+.1f}, since differences of both signs cancel."
+        f"**{percent((distances <= 2).mean())} of {count(len(distances), 'result')} are within 2 "
+        f"points of the paper.** The median absolute difference is {distances.median():.1f} "
+        f"points; 90% are within {distances.quantile(0.9):.1f} points."
+    )
+
+
+def near_in_general(both: pd.DataFrame, methods: Sequence[str] = ("em", "knn")) -> str:
+    """Say on how many tables simple methods agree with the paper, whose general masks are known.
+
+    Examples
+    --------
+    >>> both = pd.DataFrame({"method": ["em", "knn"], "difference": [0.4, -0.9]})
+    >>> near_in_general(both.assign(pattern="general", dataset="wine"))
+    'In the general pattern, EM and KNN are within a point of the paper on 1 of 1 table.'
+    """
+    chosen = both[both["method"].isin(methods) & (both["pattern"] == "general")]
+    distances = chosen.assign(distance=chosen["difference"].abs()).pivot_table(
+        "distance", "dataset", "method"
+    )
+    distances = distances.reindex(columns=list(methods)).dropna()
+    if distances.empty:
+        return ""
+    n_near = int((distances <= 1).all(axis="columns").sum())
+    names = listed(title_of(name) for name in methods)
+    return (
+        f"In the general pattern, {names} are within a point of the paper on {n_near} of "
+        f"{count(len(distances), 'table')}."
     )
 
 

@@ -17,6 +17,7 @@ from pmae_core.cli import (
     ampute,
     analyze,
     benchmark,
+    claims,
     compare,
     datasets,
     describe,
@@ -117,6 +118,7 @@ app.command(help=describe.HELP)(describe.describe)
 app.command(help=datasets.HELP)(datasets.datasets)
 app.command(help=compare.HELP)(compare.compare)
 app.command(help=benchmark.HELP)(benchmark.benchmark)
+app.command(help=claims.HELP)(claims.claims)
 app.add_typer(jobs.app)
 app.command(help=serve.HELP)(serve.serve)
 

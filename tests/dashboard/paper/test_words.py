@@ -8,6 +8,7 @@ from dashboard.paper.words import (
     command_for,
     coverage,
     mean_over,
+    near_in_general,
     not_run_sentence,
     order_not_level,
     why_far,
@@ -63,17 +64,35 @@ def test_far_methods_have_a_reason():
     assert unknown == "**EM** is 6.0 points lower on average. The reason is not known."
 
 
-def test_agreement_is_a_share_and_a_median():
-    both = pd.DataFrame({"mean": [20.0, 30.0, 9.0], "printed": [19.0, 20.0, None]})
+def test_agreement_is_in_absolute_differences():
+    both = pd.DataFrame({"mean": [20.0, 30.0, 9.0], "printed": [19.0, 40.0, None]})
     both["difference"] = both["mean"] - both["printed"]
     assert agreement(both) == (
         "**50% of 2 results are within 2 points of the paper.** The median absolute difference is "
-        "5.5 points. The median of measured minus printed is +5.5, since differences of both signs "
-        "cancel."
+        "5.5 points; 90% are within 9.1 points."
     )
+    # Differences of both signs do not cancel.
+    assert agreement(both.assign(difference=-both["difference"])) == agreement(both)
     assert agreement(both.iloc[2:]) == ""
-    nearly = pd.DataFrame({"mean": [1.0], "printed": [1.01], "difference": [-0.01]})
-    assert "measured minus printed is +0.0" in agreement(nearly)
+
+
+def test_simple_methods_show_how_alike_the_general_masks_are():
+    both = pd.DataFrame(
+        [
+            ("em", "wine", "general", 0.5),
+            ("knn", "wine", "general", -0.9),
+            ("em", "adult", "general", 0.5),
+            ("knn", "adult", "general", -1.9),
+            ("em", "bike", "general", 0.1),
+            ("em", "wine", "monotone", 9.0),
+        ],
+        columns=["method", "dataset", "pattern", "difference"],
+    )
+    # Bike lacks a method, and other patterns do not count.
+    assert near_in_general(both).endswith(
+        "EM and KNN are within a point of the paper on 1 of 2 tables."
+    )
+    assert near_in_general(both.iloc[4:]) == ""
 
 
 def test_the_reasons_of_the_protocol_are_there():
