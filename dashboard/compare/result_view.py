@@ -22,7 +22,7 @@ from dashboard.compare.tables import (
 )
 from dashboard.compare.titles import method_titles, with_titles
 from dashboard.compare.words import conclusion_sentence, intervals_caption, verdict
-from dashboard.figures.comparison import METRIC_WORDS, forest_figure, ranking_figure
+from dashboard.figures.comparison import forest_figure
 from dashboard.runs.staleness import stale_sentence
 from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
@@ -31,6 +31,7 @@ from dashboard.widgets import show_figure
 from pmae_core.evaluation.comparison import RANKED_BY
 from pmae_core.jobs import JobRecord, JobState
 from pmae_core.jobs.worker.consequences import FOLDER, Consequences, read_consequences
+from pmae_core.plots.ranking import METRIC_WORDS, ranking_figure
 from pmae_core.words import count
 
 QUESTION = "Does the method change my result?"

@@ -12,8 +12,8 @@ import streamlit as st
 
 from dashboard import runs
 from dashboard.impute.completed_tables import CompletedTable, by_method, result_folder
-from dashboard.shell.theme import IMPUTED, MISSING, tint
 from dashboard.text import exact_text
+from pmae_core.colors import IMPUTED, MISSING, tint
 from pmae_core.errors import DamagedFileError
 from pmae_core.explain import CellDetails, Neighborhood, cell_details
 from pmae_core.jobs.worker.results import IMPUTED_FILE, read_frame

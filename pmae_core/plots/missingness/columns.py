@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dashboard.figures.labels import hover_list
-from dashboard.figures.missingness.axes import (
+from pmae_core.colors import MISSING, OBSERVED
+from pmae_core.missingness import MissingBlock, NullityMatrix
+from pmae_core.plots.labels import hover_list
+from pmae_core.plots.missingness.axes import (
     FROM_OBSERVED_TO_MISSING,
     SHARES,
     different,
@@ -18,9 +20,7 @@ from dashboard.figures.missingness.axes import (
     share_bar,
     with_room_for_100,
 )
-from dashboard.figures.style import color_legend, styled
-from dashboard.shell.theme import MISSING, OBSERVED
-from pmae_core.missingness import MissingBlock, NullityMatrix
+from pmae_core.plots.style import color_legend, styled
 from pmae_core.words import count
 
 

@@ -10,7 +10,18 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 import plotly.io as pio
 
-from dashboard.shell import theme
+from pmae_core.colors import (
+    DARK_BACKGROUND,
+    DARK_TEXT,
+    FAINT,
+    IMPUTED,
+    LIGHT_BACKGROUND,
+    LIGHT_TEXT,
+    MASKED,
+    MISSING,
+    NEUTRAL,
+    OBSERVED,
+)
 
 LIGHT, DARK = "pmae-light", "pmae-dark"
 DEFAULT_HEIGHT = 360
@@ -19,9 +30,9 @@ _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", Helvetica, Arial, sans-se
 
 def _template(background: str, text: str) -> go.layout.Template:
     axis = {
-        "gridcolor": theme.FAINT,
-        "linecolor": theme.NEUTRAL,
-        "zerolinecolor": theme.FAINT,
+        "gridcolor": FAINT,
+        "linecolor": NEUTRAL,
+        "zerolinecolor": FAINT,
         "ticks": "",
         "title": {"font": {"size": 14}},
     }
@@ -30,7 +41,7 @@ def _template(background: str, text: str) -> go.layout.Template:
             "paper_bgcolor": "rgba(0, 0, 0, 0)",
             "plot_bgcolor": "rgba(0, 0, 0, 0)",
             "font": {"family": _FONT, "size": 13, "color": text},
-            "colorway": [theme.OBSERVED, theme.MISSING, theme.IMPUTED, theme.MASKED, theme.NEUTRAL],
+            "colorway": [OBSERVED, MISSING, IMPUTED, MASKED, NEUTRAL],
             "hoverlabel": {"bgcolor": background, "font": {"color": text, "size": 13}},
             "xaxis": axis,
             "yaxis": axis,
@@ -38,8 +49,8 @@ def _template(background: str, text: str) -> go.layout.Template:
     )
 
 
-pio.templates[LIGHT] = _template(theme.LIGHT_BACKGROUND, theme.LIGHT_TEXT)
-pio.templates[DARK] = _template(theme.DARK_BACKGROUND, theme.DARK_TEXT)
+pio.templates[LIGHT] = _template(LIGHT_BACKGROUND, LIGHT_TEXT)
+pio.templates[DARK] = _template(DARK_BACKGROUND, DARK_TEXT)
 
 
 def styled(figure: go.Figure, *, height: int | None = None, dark: bool = False) -> go.Figure:

@@ -11,16 +11,16 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.figures.labels import hover_list
-from dashboard.figures.missingness.axes import (
+from pmae_core.colors import FAINT, MISSING, OBSERVED
+from pmae_core.missingness import MissingPatterns
+from pmae_core.plots.labels import hover_list
+from pmae_core.plots.missingness.axes import (
     FROM_OBSERVED_TO_MISSING,
     group_label,
     height_of,
     labels_downwards,
 )
-from dashboard.figures.style import styled
-from dashboard.shell.theme import FAINT, MISSING, OBSERVED
-from pmae_core.missingness import MissingPatterns
+from pmae_core.plots.style import styled
 from pmae_core.words import percent
 
 # Lines of columns below the bars; the columns of further lines share the last one.
