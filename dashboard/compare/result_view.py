@@ -16,8 +16,6 @@ from dashboard.compare.settings_view import SECTION
 from dashboard.compare.tables import (
     failures_table,
     forest_rows,
-    ranking_table,
-    seed_scores,
     usable_metrics,
 )
 from dashboard.compare.titles import method_titles, with_titles
@@ -127,10 +125,10 @@ def _show_ranking(run: JobRecord, results: ComparisonResults) -> None:
             "several random imputations; a single one is scored as a point mass. Imputation "
             "accuracy is the paper's: R² (negative as 0) or the share of correct categories.",
         )
-    ranking = ranking_table(comparison, metric)
+    ranking = comparison.ranking_table(metric)
     with place:
         show_figure(
-            ranking_figure(ranking, seed_scores(comparison, metric), metric, method_titles()),
+            ranking_figure(ranking, comparison.seed_scores(metric), metric, method_titles()),
             question="Which method is most accurate?",
             key="comparison-ranking",
             data=ranking,
