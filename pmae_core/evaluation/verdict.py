@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from pmae_core.evaluation.ranking import MIN_SEEDS
@@ -69,7 +70,8 @@ def recommended(ranking: pd.DataFrame) -> Recommendation | None:
     if first.empty or BASELINE in set(first["method"]):
         return None
     best = first.iloc[0]
-    quickest = first.loc[first["seconds"].astype(float).fillna(float("inf")).idxmin()]
+    seconds = first["seconds"].to_numpy(dtype=float)
+    quickest = first.iloc[int(np.argmin(np.where(np.isnan(seconds), np.inf, seconds)))]
     is_worth_it = _is_much_quicker(quickest["seconds"], best["seconds"])
     chosen = str((quickest if is_worth_it else best)["method"])
     return Recommendation(chosen, tuple(name for name in first["method"] if name != chosen))
@@ -116,25 +118,25 @@ def _no_better_than_mean(ranked: pd.DataFrame, writing: Writing) -> str:
 def _recommendation(
     choice: Recommendation, ranked: pd.DataFrame, per_column: pd.DataFrame, writing: Writing
 ) -> str:
-    by_method = ranked.set_index("method")
-    chosen = by_method.loc[choice.method]
+    seconds = ranked.set_index("method")["seconds"].astype(float)
+    skill = ranked.set_index("method")["skill"].astype(float)
     parts = []
     if choice.tied:
         others = listed([writing.method(one) for one in choice.tied], most=3)
-        parts.append(f"tied with {others}{_time_words(chosen, by_method.loc[list(choice.tied)])}")
+        parts.append(f"tied with {others}{_time_words(seconds, choice)}")
     else:
-        parts.append(f"best on held-out cells (skill {chosen['skill']:.2f}), no other is tied")
+        parts.append(f"best on held-out cells (skill {skill[choice.method]:.2f}), no other is tied")
     if worse := worse_columns(per_column, choice.method):
         parts.append(_worse_words(worse, per_column, writing))
     return f"{writing.strong(f'Use {writing.method(choice.method)}')}: {'; '.join(parts)}."
 
 
-def _time_words(chosen: pd.Series, tied: pd.DataFrame) -> str:
+def _time_words(seconds: pd.Series, choice: Recommendation) -> str:
     """Return the times of the method and of the slowest one tied with it, if they differ much."""
-    slowest = tied["seconds"].max()
-    if not _is_much_quicker(chosen["seconds"], slowest):
+    own, slowest = float(seconds[choice.method]), float(seconds[list(choice.tied)].max())
+    if not _is_much_quicker(own, slowest):
         return ""
-    return f", {_seconds(chosen['seconds'])} against {_seconds(slowest)}"
+    return f", {_seconds(own)} against {_seconds(slowest)}"
 
 
 def _is_much_quicker(seconds: float, other: float) -> bool:
@@ -157,7 +159,8 @@ def worse_columns(per_column: pd.DataFrame, method: str) -> list[str]:
 def _worse_words(columns: Sequence[str], per_column: pd.DataFrame, writing: Writing) -> str:
     roles = per_column.drop_duplicates("column").set_index("column")["role"]
     numbers = {roles[column] in ("numerical", "datetime") for column in columns}
-    baseline = {(True,): "the mean", (False,): "the mode"}.get(tuple(numbers), "the mean or mode")
+    both = "the mean or mode"
+    baseline = both if len(numbers) > 1 else "the mean" if True in numbers else "the mode"
     return f"worse than {baseline} in {listed(map(writing.column, columns), most=MOST_WORSE)}"
 
 

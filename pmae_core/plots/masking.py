@@ -32,6 +32,7 @@ def curve_figure(
     weights: pd.DataFrame,
     *,
     uniform: float,
+    name: str = "yours",
     focus: str | None = None,
     revision: str = "curve",
 ) -> go.Figure:
@@ -46,6 +47,8 @@ def curve_figure(
         The table's columns; those with equal values share one point.
     uniform : float
         Rate of uniform masking, drawn for comparison.
+    name : str
+        What to call the curve.
     focus : str, optional
         A column to highlight.
     revision : str
@@ -67,7 +70,7 @@ def curve_figure(
             x=inner["p_obs"],
             y=inner["M_j"],
             mode="lines",
-            name="yours",
+            name=name,
             line={"color": MASKED, "width": 3},
             hovertemplate="observed in %{x:.0%} of rows: %{y:.0%} masked<extra></extra>",
         ),

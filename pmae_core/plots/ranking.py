@@ -60,14 +60,14 @@ def ranking_figure(
     colors = [IMPUTED if band == 1 else NEUTRAL for band in shown["tie_group"]]
     low, high = _visible(shown, seeds)
     figure = go.Figure()
-    for band, methods in shown.groupby("tie_group"):
-        first, last = methods.index.min(), methods.index.max()
-        if band % 2:
+    for band, scores in shown.groupby("tie_group")["score"]:
+        first, last = int(scores.index[0]), int(scores.index[-1])
+        if int(str(band)) % 2:
             figure.add_hrect(
                 y0=first - 0.5, y1=last + 0.5, fillcolor=FAINT, line_width=0, layer="below"
             )
         if last > first:
-            leader = float(methods["score"].iloc[0])
+            leader = float(scores.iloc[0])
             figure.add_shape(
                 type="line",
                 x0=leader,
@@ -76,14 +76,15 @@ def ranking_figure(
                 y1=last + 0.4,
                 line={"color": NEUTRAL, "width": 1.5, "dash": "dot"},
             )
-    for method, row in zip(shown["method"], shown.itertuples(), strict=True):
-        if row.low < row.high:
+    ends = shown[["low", "high"]].to_numpy(dtype=float)
+    for place, (start, end) in enumerate(ends):
+        if start < end:
             figure.add_trace(
                 go.Scatter(
-                    x=[max(row.low, low), min(row.high, high)],
-                    y=[places[method]] * 2,
+                    x=[max(start, low), min(end, high)],
+                    y=[place] * 2,
                     mode="lines",
-                    line={"color": colors[places[method]], "width": 4},
+                    line={"color": colors[place], "width": 4},
                     opacity=0.6,
                     showlegend=False,
                     hoverinfo="skip",

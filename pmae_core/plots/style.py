@@ -72,6 +72,17 @@ def styled(figure: go.Figure, *, height: int | None = None, dark: bool = False) 
     return figure
 
 
+def on_own_ground(figure: go.Figure, *, dark: bool = False) -> go.Figure:
+    """Give a styled figure a ground of its own, since a notebook may be light or dark; return it.
+
+    On a page the ground is that of the page, see above.
+    """
+    ground = DARK_BACKGROUND if dark else LIGHT_BACKGROUND
+    return figure.update_layout(
+        template=DARK if dark else LIGHT, paper_bgcolor=ground, plot_bgcolor=ground
+    )
+
+
 def color_legend(colors: Mapping[str, str]) -> list[go.Scatter]:
     """Return traces that name colors, for heatmaps: they have no legend of their own."""
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from pmae_core.colors import MISSING, OBSERVED
@@ -94,7 +95,7 @@ def _labels(blocks: Sequence[MissingBlock]) -> list[str]:
 
 
 def _share_of(matrix: NullityMatrix, block: MissingBlock) -> np.ndarray:
-    places = matrix.columns.get_indexer(list(block.columns))
+    places = matrix.columns.get_indexer(pd.Index(list(block.columns), dtype=object))
     return np.asarray(matrix.share_missing[:, places].mean(axis=1))
 
 
