@@ -1,4 +1,4 @@
-"""What a finished comparison says: which method to use, and how sure that is, in sentences."""
+"""What a finished comparison says, in sentences: which method to use, and what ties rest on."""
 
 from __future__ import annotations
 
