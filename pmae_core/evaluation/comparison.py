@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from pmae_core.errors import ScoringError
+from pmae_core.evaluation.comparison_views import ShownComparison
 from pmae_core.evaluation.imputation_scores import IMPUTATION_METRICS
 from pmae_core.evaluation.metrics import METRICS
 from pmae_core.evaluation.ranking import RANKED_METRICS, rank_methods
@@ -23,7 +24,7 @@ from pmae_core.evaluation.verdict import (
     verdict_sentence,
 )
 from pmae_core.evaluation.winners import column_winners
-from pmae_core.words import listed
+from pmae_core.words import count, listed
 
 RANKED_BY = "skill"
 # All methods have it, one imputation or several, and it sees how columns are related.
@@ -31,9 +32,11 @@ DISTRIBUTION = "energy_distance"
 COSTS = ("fit_seconds", "impute_seconds", "peak_memory_mb")
 
 
-@dataclass
+@dataclass(repr=False)
 class Comparison:
     """The results of a comparison of methods.
+
+    A notebook shows it as a verdict, the ranking with its ties, and the best method per column.
 
     Attributes
     ----------
@@ -237,6 +240,23 @@ class Comparison:
             noise_sentence(len({task.seed for task in self.tasks}), masks_vary=self.masks_vary),
         ]
         return " ".join(filter(None, [sentence, *notes]))
+
+    def __repr__(self) -> str:
+        return self._shown().text()
+
+    def _repr_html_(self) -> str:
+        return self._shown().html()
+
+    def _shown(self) -> ShownComparison:
+        n_seeds = len(self.settings["seeds"])
+        title = f"{count(len(self.methods), 'method')} compared over {count(n_seeds, 'seed')}"
+        return ShownComparison(
+            title=title,
+            verdict=self.verdict(),
+            ranking=self.ranking_table(),
+            winners=self.column_winners(),
+            remarks=self._remarks(),
+        )
 
     def to_json(self) -> str:
         """Return everything as JSON text."""

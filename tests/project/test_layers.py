@@ -30,7 +30,7 @@ CORE_LAYERS = (
     ("gaussian",),
     ("table",),
     ("storage",),
-    ("documents", "expressions"),
+    ("display", "documents", "expressions"),
     ("errors", "events", "checks", "colors", "names", "threads", "words"),
 )
 CORE_RANK = {name: rank for rank, names in enumerate(CORE_LAYERS) for name in names}
