@@ -79,11 +79,11 @@ def _row(cells: Sequence[str], tag: str, style: str, numbers: Collection[int]) -
     return f'<tr style="background: none">{"".join(parts)}</tr>'
 
 
-def share_bar(share: float, color: str) -> Html:
+def share_bar(share: float, color: str, *, width: int = _BAR_WIDTH) -> Html:
     """Return a small bar for a share between 0 and 1; what is there at all can be seen."""
     least = "min-width: 1px; " if share > 0 else ""
     return Html(
-        f'<div style="width: {_BAR_WIDTH}px; height: 9px; background: {FAINT}">'
+        f'<div style="width: {width}px; height: 9px; background: {FAINT}">'
         f'<div style="width: {100 * share:.4g}%; {least}height: 9px; background: {color}"></div>'
         "</div>"
     )

@@ -30,6 +30,7 @@ CORE_LAYERS = (
     ("gaussian",),
     ("table",),
     ("storage",),
+    ("progress",),
     ("display", "documents", "expressions"),
     ("errors", "events", "checks", "colors", "names", "threads", "words"),
 )
