@@ -1,12 +1,11 @@
 """Text of users that must stay text.
 
-Streamlit reads Markdown, LaTeX, emoji codes and colors in nearly everything it writes, and
-Plotly reads a little HTML in labels. Names of columns and files, cells and error sentences that
-quote them go through here first.
+Streamlit reads Markdown, LaTeX, emoji codes and colors in nearly everything it writes. Names of
+columns and files, cells and error sentences that quote them go through here first; those on
+figures go through :func:`pmae_core.plots.labels.figure_text`.
 """
 
 import datetime
-import html
 import re
 from collections.abc import Iterable
 
@@ -21,7 +20,6 @@ _READ_LATER = re.compile(r"(\\[:@](?=\S)|www(?=\\\.)|\\[<>=~-](?=\\[<>=~-]))", r
 _SIGNS = re.compile(r"(`+)(.*?)\1|\\([^\w\s]|_)|\*\*")
 _BLANKS = re.compile(r"\s+")
 _NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
-_ELLIPSIS = "…"
 
 
 def plain(text: object) -> str:
@@ -60,32 +58,6 @@ def spoken(markdown: str) -> str:
     """
     bare = _SIGNS.sub(lambda sign: (sign[2] or sign[3] or "").strip(), markdown)
     return bare.replace(_JOINER, "")
-
-
-def figure_text(text: object, longest: int = 28) -> str:
-    """Return a name for labels and hovers of a Plotly figure: no markup, not too long.
-
-    Examples
-    --------
-    >>> figure_text("<b>age</b>")
-    '&lt;b&gt;age&lt;/b&gt;'
-    """
-    return html.escape(shorten(text, longest), quote=False)
-
-
-def shorten(text: object, longest: int) -> str:
-    """Return the text in one line, its middle left out when it is too long.
-
-    Examples
-    --------
-    >>> shorten("average_arterial_pressure", 11)
-    'avera…ssure'
-    """
-    line = _BLANKS.sub(" ", str(text)).strip()
-    if len(line) <= longest:
-        return line
-    end = (longest - 1) // 2
-    return line[: longest - 1 - end] + _ELLIPSIS + line[len(line) - end :]
 
 
 def file_stem(name: str, otherwise: str) -> str:

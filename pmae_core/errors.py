@@ -84,6 +84,10 @@ class AnalysisError(PMAEError, ValueError):
     """A model cannot be fitted to the imputations as asked."""
 
 
+class MissingPackageError(PMAEError, ImportError):
+    """A package that only part of the library needs is not installed."""
+
+
 class DatasetUnavailableError(PMAEError):
     """A named dataset is neither on disk nor to be downloaded."""
 

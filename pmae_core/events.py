@@ -6,8 +6,27 @@ from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProgressUpdate:
+    """How far some work is, as a bar shows it.
+
+    ``done`` and ``total`` count a ``unit`` of work ("round", "run"); they are ``None`` in an update
+    that brings a new ``note`` only. ``eta_seconds`` is ``None`` while it is not known.
+    """
+
+    done: int | None = None
+    total: int | None = None
+    unit: str = ""
+    eta_seconds: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Event:
     """Base of all events."""
+
+    def progress_update(self) -> ProgressUpdate | None:
+        """Return how far the work is, if the event says so."""
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the event as plain data with the name of its class."""
@@ -26,6 +45,12 @@ class FitProgress(Event):
     total: int
     unit: str
     eta_seconds: float
+
+    def progress_update(self) -> ProgressUpdate:
+        """Return the units of work that are done."""
+        return ProgressUpdate(
+            done=self.done, total=self.total, unit=self.unit, eta_seconds=self.eta_seconds
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +83,22 @@ class TrainingProgress(Event):
     learning_rate: float
     rows_per_second: float
     eta_seconds: float
+
+    def progress_update(self) -> ProgressUpdate:
+        """Return the steps that are done, and the newest error."""
+        return ProgressUpdate(
+            done=self.step,
+            total=self.total_steps,
+            unit="step",
+            eta_seconds=self.eta_seconds,
+            note=self._newest_error(),
+        )
+
+    def _newest_error(self) -> str:
+        """Return the error on held-out cells or, before there is one, on masked cells."""
+        if self.validation_score is not None:
+            return f"held-out error {self.validation_score:.3g}"
+        return "" if self.prediction_loss is None else f"error {self.prediction_loss:.3g}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +181,12 @@ class AnswerImproved(Event):
     skill: float | None
     column_skill: dict[str, float]
     seconds: float
+
+    def progress_update(self) -> ProgressUpdate | None:
+        """Return the skill of the newest answer, if it is known."""
+        if self.skill is None:
+            return None
+        return ProgressUpdate(note=f"skill so far {self.skill:.2f}")
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "AnswerImproved":

@@ -1,4 +1,4 @@
-"""Counts, shares, durations, moments, cells and lists as readers want to see them.
+"""Counts, shares, durations, moments, cells, names and lists as readers want to see them.
 
 The library, the command line and the pages all write them through here, so that the same thing
 reads the same everywhere.
@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Callable, Iterable
 from datetime import datetime, tzinfo
 from typing import Any
 
+_BLANKS = re.compile(r"\s+")
+_ELLIPSIS = "…"
 _UNITS = (("day", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
@@ -155,6 +158,21 @@ def cell_text(value: Any) -> str:
     if isinstance(value, pd.Timestamp) and value == value.normalize():
         return str(value.date())
     return str(value)
+
+
+def shorten(text: object, longest: int) -> str:
+    """Return the text in one line, its middle left out when it is too long.
+
+    Examples
+    --------
+    >>> shorten("average_arterial_pressure", 11)
+    'avera…ssure'
+    """
+    line = _BLANKS.sub(" ", str(text)).strip()
+    if len(line) <= longest:
+        return line
+    end = (longest - 1) // 2
+    return line[: longest - 1 - end] + _ELLIPSIS + line[len(line) - end :]
 
 
 def listed(names: Iterable[Any], most: int = 5, last: str = "and") -> str:

@@ -35,6 +35,7 @@ from dashboard.masking.lab import (  # noqa: E402
 )
 from pmae_core.amputation import ampute  # noqa: E402
 from pmae_core.imputers import list_imputers  # noqa: E402
+from pmae_core.plots.masking import curve_data, curve_figure  # noqa: E402
 from pmae_core.table import ReadingLimits, Schema, load_dataset  # noqa: E402
 from tools import results  # noqa: E402
 
@@ -103,8 +104,8 @@ def masked_rows() -> go.Figure:
 def masking_curve() -> go.Figure:
     """Draw the paper's masking function with the columns of a table on it."""
     weights = column_weights(amputed_penguins(), PAPER_MASKING)
-    curve = masking.curve_data(PAPER_MASKING.probability)
-    return masking.curve_figure(curve, weights, uniform=UNIFORM_RATE)
+    curve = curve_data(PAPER_MASKING.probability)
+    return curve_figure(curve, weights, uniform=UNIFORM_RATE)
 
 
 def prediction_weights() -> go.Figure:

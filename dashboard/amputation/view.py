@@ -59,11 +59,12 @@ from dashboard.figures.amputation import (
 )
 from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
-from dashboard.text import figure_text, file_stem
+from dashboard.text import file_stem
 from dashboard.widgets import fragment, share_button, show_figure, show_tabs, shown_errors
 from dashboard.widgets.focus import choose_column
 from pmae_core.amputation import Amputation
 from pmae_core.errors import AmputationError
+from pmae_core.plots.labels import figure_text
 from pmae_core.words import count
 
 INTRODUCTION = (

@@ -17,12 +17,12 @@ from dashboard.figures.analyze import MOST_TERMS, forest_figure, shift_figure
 from dashboard.impute.choose import choose_run
 from dashboard.impute.completed_tables import CompletedTable, load
 from dashboard.runs import shown_result
-from dashboard.shell.theme import MISSING
 from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable
 from dashboard.text import plain
 from dashboard.widgets import calm, fragment, show_figure, shown_errors
 from dashboard.widgets.links import page_link
+from pmae_core.colors import MISSING
 from pmae_core.errors import AnalysisError, ExpressionError
 from pmae_core.inference.fitting import FAMILIES, ROBUST_ERRORS, Family
 from pmae_core.jobs import JobRecord

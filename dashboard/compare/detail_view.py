@@ -13,11 +13,9 @@ from dashboard.compare.exports import export_files
 from dashboard.compare.results import ComparisonResults, with_progress
 from dashboard.compare.settings_view import SECTION
 from dashboard.compare.tables import (
-    column_winners,
     failures_table,
     hardest_first,
     points_of,
-    ranking_table,
     reasons_table,
     runs_table,
     skill_table,
@@ -27,7 +25,6 @@ from dashboard.compare.words import (
     cells_sentence,
     columns_sentence,
     downstream_sentence,
-    recommended,
     winners_table,
 )
 from dashboard.figures.comparison import (
@@ -47,6 +44,8 @@ from dashboard.text import code, plain
 from dashboard.widgets import fragment, show_figure
 from dashboard.widgets.methods import known_methods
 from pmae_core.evaluation import expected_coverage
+from pmae_core.evaluation.verdict import recommended
+from pmae_core.evaluation.winners import without_baseline
 from pmae_core.jobs import JobRecord, JobState
 from pmae_core.jobs.worker.consequences import Consequences
 from pmae_core.table import Role
@@ -108,8 +107,8 @@ def show_details(run: JobRecord, results: ComparisonResults, consequences: Conse
 
 def _show_columns(results: ComparisonResults) -> None:
     comparison = results.ranked
-    winners = column_winners(comparison)
-    skill = skill_table(comparison, ranking_table(comparison)["method"].tolist())
+    winners = without_baseline(comparison.column_winners())
+    skill = skill_table(comparison, comparison.ranking_table()["method"].tolist())
     if skill.empty:
         return
     shown = _choose_columns(skill)
@@ -175,7 +174,7 @@ def _show_cells(run: JobRecord, results: ComparisonResults) -> None:
     if not done:
         st.caption("No cells were kept with these results.")
         return
-    ranking = ranking_table(comparison)
+    ranking = comparison.ranking_table()
     methods = [m for m in ranking["method"] if any(t.method == m for t in done)]
     best = recommended(ranking)
     if best is not None and best.method in methods:
@@ -255,7 +254,7 @@ def _dates_of(run: JobRecord) -> set[str]:
 
 
 def _show_scores(results: ComparisonResults) -> None:
-    ranking = ranking_table(results.ranked)
+    ranking = results.ranked.ranking_table()
     st.dataframe(
         with_titles(ranking).assign(
             seeds=[

@@ -16,13 +16,11 @@ from dashboard.compare.settings_view import SECTION
 from dashboard.compare.tables import (
     failures_table,
     forest_rows,
-    ranking_table,
-    seed_scores,
     usable_metrics,
 )
 from dashboard.compare.titles import method_titles, with_titles
 from dashboard.compare.words import conclusion_sentence, intervals_caption, verdict
-from dashboard.figures.comparison import METRIC_WORDS, forest_figure, ranking_figure
+from dashboard.figures.comparison import forest_figure
 from dashboard.runs.staleness import stale_sentence
 from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
@@ -31,6 +29,7 @@ from dashboard.widgets import show_figure
 from pmae_core.evaluation.comparison import RANKED_BY
 from pmae_core.jobs import JobRecord, JobState
 from pmae_core.jobs.worker.consequences import FOLDER, Consequences, read_consequences
+from pmae_core.plots.ranking import METRIC_WORDS, ranking_figure
 from pmae_core.words import count
 
 QUESTION = "Does the method change my result?"
@@ -126,10 +125,10 @@ def _show_ranking(run: JobRecord, results: ComparisonResults) -> None:
             "several random imputations; a single one is scored as a point mass. Imputation "
             "accuracy is the paper's: R² (negative as 0) or the share of correct categories.",
         )
-    ranking = ranking_table(comparison, metric)
+    ranking = comparison.ranking_table(metric)
     with place:
         show_figure(
-            ranking_figure(ranking, seed_scores(comparison, metric), metric, method_titles()),
+            ranking_figure(ranking, comparison.seed_scores(metric), metric, method_titles()),
             question="Which method is most accurate?",
             key="comparison-ranking",
             data=ranking,

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import pandas as pd
 
 from dashboard.compare.results import ComparisonResults
-from dashboard.compare.tables import BASELINE, ranking_table
 from dashboard.text import code, listing, plain
-from pmae_core.evaluation import Comparison
-from pmae_core.evaluation.disagreement import disagreement
-from pmae_core.evaluation.ranking import MIN_SEEDS
+from pmae_core.evaluation.verdict import Writing
 from pmae_core.inference.stability import NOT_PROPER
-from pmae_core.words import count, duration, listed, percent
+from pmae_core.words import listed, percent
 
-# A tied method is preferred to the one with the best mean if it is this many times quicker and
-# saves a noticeable time.
-MUCH_QUICKER = 2.0
-NOTICEABLE_SECONDS = 1.0
-# Skills this far below 0 on every seed are called worse than the mean.
-CLEARLY_WORSE = -0.01
-MOST_WORSE = 3
 CHANGES = "**The method changes this result: report it with care.**"
 ASSUMPTION = "All methods assume that values are missing at random (MAR)."
 
@@ -30,58 +19,18 @@ ASSUMPTION = "All methods assume that values are missing at random (MAR)."
 # Which method
 
 
-@dataclass(frozen=True)
-class Recommendation:
-    """The method to use, and the methods tied with it.
-
-    Attributes
-    ----------
-    method : str
-        The method with the best mean; where that takes much longer than others tied with it, the
-        best of those that hardly take longer than the quickest.
-    tied : tuple of str
-        The other methods of rank 1, the best mean first.
-    """
-
-    method: str
-    tied: tuple[str, ...]
-
-
-def recommended(ranking: pd.DataFrame) -> Recommendation | None:
-    """Return which method to use; None if no method is ranked, or the baseline is tied for first.
-
-    Parameters
-    ----------
-    ranking : DataFrame
-        Of :func:`dashboard.compare.tables.ranking_table`.
-    """
-    first = ranking[ranking["rank"] == 1]
-    if first.empty or BASELINE in set(first["method"]):
-        return None
-    seconds = first["seconds"].astype(float).fillna(float("inf"))
-    hardly_slower = ~seconds.map(lambda taken: _is_much_quicker(seconds.min(), taken))
-    chosen = str(first[hardly_slower]["method"].iloc[0])
-    return Recommendation(chosen, tuple(name for name in first["method"] if name != chosen))
-
-
 def verdict(results: ComparisonResults, titles: Mapping[str, str]) -> str:
     """Say in a sentence which method to use; provisional results name what they are based on."""
-    ranking = ranking_table(results.ranked)
+    ranking = results.ranked.ranking_table()
     ranked = ranking[ranking["rank"].notna()]
-    if ranked.empty:
-        return "No method gave a result."
-    if results.basis:
+    if results.basis and not ranked.empty:
         return _provisional(ranked, results, titles)
-    if len(ranked) == 1:
-        name = _bold(ranked["method"].iloc[0], titles)
-        return f"{name} is the only method with a result, so there is nothing to compare it with."
-    choice = recommended(ranked)
-    if choice is None:
-        sentence = _no_better_than_mean(ranked, titles)
-    else:
-        sentence = _recommendation(choice, ranked, results.ranked, titles)
-    notes = [_distribution_sentence(results.ranked, titles), noise_sentence(results.ranked)]
-    return " ".join(filter(None, [sentence, *notes]))
+    writing = Writing(
+        method=lambda name: plain(titles.get(name, name)),
+        column=code,
+        strong=lambda words: f"**{words}**",
+    )
+    return results.ranked.verdict(writing)
 
 
 def _provisional(
@@ -91,105 +40,13 @@ def _provisional(
     beginning = "So far, after" if results.pending else "Stopped after"
     leader = ranked.iloc[0]
     skill = f"a skill of {leader['skill']:.2f}"
-    name = _bold(leader["method"], titles)
+    name = f"**{plain(titles.get(leader['method'], leader['method']))}**"
     if len(ranked) == 1:
         return f"{beginning} {results.basis}: only {name} has a result ({skill})."
     end = "Ties are judged when all runs have ended."
     if not results.pending:
         end = "Resume the comparison to judge ties on all runs."
     return f"{beginning} {results.basis}: {name} leads with {skill}. {end}"
-
-
-def _no_better_than_mean(ranked: pd.DataFrame, titles: Mapping[str, str]) -> str:
-    leader = ranked.iloc[0]
-    if leader["method"] == BASELINE:
-        return "**No method is better than imputing the mean or mode** on the held-out cells."
-    return (
-        f"**No method is clearly better than imputing the mean or mode**: it is tied with "
-        f"{plain(titles.get(leader['method'], leader['method']))}, which has the highest skill "
-        f"({leader['skill']:.2f})."
-    )
-
-
-def _recommendation(
-    choice: Recommendation,
-    ranked: pd.DataFrame,
-    comparison: Comparison,
-    titles: Mapping[str, str],
-) -> str:
-    by_method = ranked.set_index("method")
-    chosen = by_method.loc[choice.method]
-    name = plain(titles.get(choice.method, choice.method))
-    parts = []
-    if choice.tied:
-        others = listed([plain(titles.get(one, one)) for one in choice.tied], most=3)
-        parts.append(f"tied with {others}{_time_words(chosen, by_method.loc[list(choice.tied)])}")
-    else:
-        parts.append(f"best on held-out cells (skill {chosen['skill']:.2f}), no other is tied")
-    if worse := worse_columns(comparison, choice.method):
-        parts.append(_worse_words(worse, comparison))
-    return f"**Use {name}**: {'; '.join(parts)}."
-
-
-def _time_words(chosen: pd.Series, tied: pd.DataFrame) -> str:
-    """Return the times of the method and of the slowest one tied with it, if they differ much."""
-    slowest = tied["seconds"].max()
-    if not _is_much_quicker(chosen["seconds"], slowest):
-        return ""
-    return f", {_seconds(chosen['seconds'])} against {_seconds(slowest)}"
-
-
-def _is_much_quicker(seconds: float, other: float) -> bool:
-    return other >= MUCH_QUICKER * seconds and other - seconds >= NOTICEABLE_SECONDS
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds < 10 else duration(seconds)
-
-
-def worse_columns(comparison: Comparison, method: str) -> list[str]:
-    """Return the columns in which a method is worse than the mean or mode on every seed."""
-    cells = comparison.per_column
-    skills = cells[cells["method"] == method].groupby("column", sort=False)["skill"]
-    highest, mean = skills.max(), skills.mean()
-    worse = mean[(highest < 0) & (mean < CLEARLY_WORSE)].sort_values()
-    return [str(column) for column in worse.index]
-
-
-def _worse_words(columns: Sequence[str], comparison: Comparison) -> str:
-    roles = comparison.per_column.drop_duplicates("column").set_index("column")["role"]
-    numbers = {roles[column] in ("numerical", "datetime") for column in columns}
-    baseline = {(True,): "the mean", (False,): "the mode"}.get(tuple(numbers), "the mean or mode")
-    return f"worse than {baseline} in {listing(columns, most=MOST_WORSE)}"
-
-
-def _bold(method: str, titles: Mapping[str, str]) -> str:
-    return f"**{plain(titles.get(method, method))}**"
-
-
-def _distribution_sentence(comparison: Comparison, titles: Mapping[str, str]) -> str:
-    """Name the method whose imputations are distributed most like the data, if it is another."""
-    methods = disagreement(comparison)
-    if methods is None:
-        return ""
-    alike = plain(titles.get(methods[1], methods[1]))
-    return f"The imputations of {alike} resemble the distribution of the data more closely."
-
-
-def noise_sentence(comparison: Comparison) -> str:
-    """Say what ties are based on, where that is less than it should be."""
-    n_seeds = len({task.seed for task in comparison.tasks})
-    if not comparison.masks_vary:
-        return (
-            "All seeds hold out the same cells here, so ties are judged by how methods differ "
-            "between columns."
-        )
-    if n_seeds < MIN_SEEDS:
-        return (
-            f"With {count(n_seeds, 'seed')}, ties are judged by how methods differ between "
-            f"columns; {MIN_SEEDS} or more seeds show how much results vary."
-        )
-    return ""
 
 
 # Which columns

@@ -8,9 +8,10 @@ import pandas as pd
 
 from dashboard.data.summary import remarks
 from dashboard.state.table_state import OpenTable
-from dashboard.text import exact_text, shorten
+from dashboard.text import exact_text
 from pmae_core.table import Schema, SentinelSuggestion, declare_missing, suggest_sentinels
 from pmae_core.table.cells import CellKind, cell_kind
+from pmae_core.words import shorten
 
 COLUMN, ROLE, OBSERVED = "Column", "Role", "Observed"
 REMARKS, MEANING, DIFFERENT, EXAMPLES = "Remarks", "Meaning", "Different values", "Examples"

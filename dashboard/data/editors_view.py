@@ -13,11 +13,11 @@ import streamlit as st
 
 from dashboard.data import columns, edits
 from dashboard.data.summary import MEANING_OF_ROLE
-from dashboard.shell import theme
 from dashboard.state import notices, session
 from dashboard.state.table_state import OpenTable, TableState
 from dashboard.text import code, plain
 from dashboard.widgets import calm
+from pmae_core import colors
 from pmae_core.table import Role, SentinelSuggestion
 
 ALL_COLUMNS = "all columns"
@@ -100,7 +100,7 @@ def show_roles(table: OpenTable, state: TableState, meanings: Mapping[str, str])
                 format="%.1f%%",
                 min_value=0,
                 max_value=100,
-                color=theme.OBSERVED,
+                color=colors.OBSERVED,
                 width=130,
                 help="Share of rows in which the column is observed (p_obs).",
             ),

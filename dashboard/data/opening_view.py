@@ -12,10 +12,10 @@ from dashboard.errors import sentence_of
 from dashboard.runs import POLL_SECONDS
 from dashboard.state import notices, session
 from dashboard.state.workspace import Workspace
-from dashboard.text import code, plain, shorten
+from dashboard.text import code, plain
 from dashboard.widgets import calm, shown_errors
 from pmae_core.table import list_datasets
-from pmae_core.words import duration
+from pmae_core.words import duration, shorten
 
 AUTOMATIC = "automatic"
 DELIMITERS = {

@@ -13,8 +13,8 @@ import streamlit as st
 
 from dashboard import runs
 from dashboard.impute.completed_tables import CompletedTable, comparison_key, comparison_of
-from dashboard.shell.theme import IMPUTED
 from dashboard.text import file_stem
+from pmae_core.colors import IMPUTED
 from pmae_core.errors import TableError
 from pmae_core.evaluation import Comparison
 from pmae_core.export import (

@@ -12,11 +12,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.figures.labels import WORSE_TO_BETTER, hover_names, name_ticks
 from dashboard.figures.shares import bin_edges, shares_figure
-from dashboard.figures.style import color_legend, styled
-from dashboard.shell.theme import FAINT, MISSING, NEUTRAL, OBSERVED, tint
-from dashboard.text import figure_text
+from pmae_core.colors import FAINT, MISSING, NEUTRAL, OBSERVED, tint
+from pmae_core.plots.labels import WORSE_TO_BETTER, figure_text, hover_names, name_ticks
+from pmae_core.plots.style import color_legend, styled
 
 PICTURE_ROWS = 120
 MOST_COLUMNS = 40

@@ -10,11 +10,10 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard.figures.imputation import delta_figure
-from dashboard.figures.labels import hover_names
-from dashboard.figures.style import styled
-from dashboard.shell.theme import IMPUTED, MISSING, NEUTRAL, OBSERVED
-from dashboard.text import figure_text
+from pmae_core.colors import IMPUTED, MISSING, NEUTRAL, OBSERVED
 from pmae_core.inference import DeltaCurve
+from pmae_core.plots.labels import figure_text, hover_names
+from pmae_core.plots.style import styled
 
 MOST_TERMS = 20
 _ROW = 33

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.figures.labels import hover_names, name_ticks
-from dashboard.figures.style import styled
+from pmae_core.plots.labels import hover_names, name_ticks
+from pmae_core.plots.style import styled
 
 # The members as readers know them, in the order of a bar. Not the colors of cells, which have a
 # meaning of their own; the palette is that of Okabe and Ito, too.

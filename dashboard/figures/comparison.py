@@ -1,4 +1,7 @@
-"""Figures of a comparison: the ranking with its ties, columns, cells, predictions, conclusions."""
+"""Figures of a comparison: columns, cells, predictions, conclusions.
+
+The ranking is in :mod:`pmae_core.plots.ranking`, which notebooks use as well.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.figures.labels import WORSE_TO_BETTER, hover_names, name_ticks
 from dashboard.figures.shares import bin_edges, shares_figure
-from dashboard.figures.style import styled
-from dashboard.shell.theme import FAINT, IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
-from dashboard.text import figure_text
+from pmae_core.colors import IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
+from pmae_core.plots.labels import WORSE_TO_BETTER, figure_text, hover_names, name_ticks
+from pmae_core.plots.style import styled
 
 MOST_COLUMNS = 20
 MOST_POINTS = 1000
@@ -22,137 +24,6 @@ MOST_CATEGORIES = 10
 _ROW = 30
 # Two figures side by side, of ten rows each, fit a laptop's window.
 _DENSE_ROW = 24
-
-# Name -> (words for the axis, whether less is better).
-METRIC_WORDS: Mapping[str, tuple[str, bool]] = {
-    "skill": ("skill (1 is perfect, 0 is the mean or mode)", False),
-    "distribution_skill": ("distribution skill (1 is perfect, 0 is random values)", False),
-    "energy_distance": ("energy distance between imputed and true rows (0 is perfect)", True),
-    "imputation_accuracy": ("imputation accuracy (1 is perfect)", False),
-    "r2_unclipped": ("R² of numbers (1 is perfect, 0 is the mean)", False),
-    "accuracy": ("share of correct categories", False),
-    "balanced_accuracy": ("balanced accuracy of categories (1 is perfect)", False),
-    "rmse": ("root mean squared error of numbers (0 is perfect)", True),
-    "mae": ("mean absolute error of numbers (0 is perfect)", True),
-    "crps": ("CRPS of numbers, random imputations (0 is perfect)", True),
-    "brier": ("Brier score of categories, random imputations (0 is perfect)", True),
-    "log_score": ("log score of categories, random imputations (lower is better)", True),
-    "wasserstein": ("Wasserstein distance of distributions (0 is perfect)", True),
-    "i_score": ("energy-I-Score, without held-out cells (lower is better)", True),
-}
-
-
-# The ranking
-
-
-def ranking_figure(
-    ranking: pd.DataFrame,
-    seeds: pd.DataFrame,
-    metric: str,
-    titles: Mapping[str, str] | None = None,
-    *,
-    revision: str = "ranking",
-) -> go.Figure:
-    """Draw methods best first: mean, single seeds, and the interval of the distance to the leader.
-
-    Parameters
-    ----------
-    ranking : DataFrame
-        Of :func:`dashboard.compare.tables.ranking_table`.
-    seeds : DataFrame
-        ``method``, ``seed`` and ``score``: what the means are made of.
-    metric : str
-        By which methods are ranked.
-    titles : mapping, optional
-        What to call the methods.
-    """
-    shown = ranking[ranking["rank"].notna()].reset_index(drop=True)
-    places = {method: place for place, method in enumerate(shown["method"])}
-    words, _ = METRIC_WORDS[metric]
-    colors = [IMPUTED if band == 1 else NEUTRAL for band in shown["tie_group"]]
-    low, high = _visible(shown, seeds)
-    figure = go.Figure()
-    for band, methods in shown.groupby("tie_group"):
-        first, last = methods.index.min(), methods.index.max()
-        if band % 2:
-            figure.add_hrect(
-                y0=first - 0.5, y1=last + 0.5, fillcolor=FAINT, line_width=0, layer="below"
-            )
-        if last > first:
-            leader = float(methods["score"].iloc[0])
-            figure.add_shape(
-                type="line",
-                x0=leader,
-                x1=leader,
-                y0=first - 0.4,
-                y1=last + 0.4,
-                line={"color": NEUTRAL, "width": 1.5, "dash": "dot"},
-            )
-    for method, row in zip(shown["method"], shown.itertuples(), strict=True):
-        if row.low < row.high:
-            figure.add_trace(
-                go.Scatter(
-                    x=[max(row.low, low), min(row.high, high)],
-                    y=[places[method]] * 2,
-                    mode="lines",
-                    line={"color": colors[places[method]], "width": 4},
-                    opacity=0.6,
-                    showlegend=False,
-                    hoverinfo="skip",
-                )
-            )
-    known = seeds[seeds["method"].isin(places)]
-    figure.add_trace(
-        go.Scatter(
-            x=known["score"],
-            y=[places[method] for method in known["method"]],
-            mode="markers",
-            name="one seed",
-            marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": NEUTRAL}},
-            customdata=known["seed"],
-            hovertemplate="seed %{customdata}: %{x:.3f}<extra></extra>",
-        )
-    )
-    names = [(titles or {}).get(method, method) for method in shown["method"]]
-    figure.add_trace(
-        go.Scatter(
-            x=shown["score"],
-            y=list(range(len(shown))),
-            mode="markers",
-            name="mean over seeds",
-            marker={"size": 13, "color": colors, "line": {"color": "white", "width": 1.5}},
-            text=hover_names(names),
-            customdata=np.column_stack([shown["place"], shown["n_done"]]),
-            hovertemplate="%{text}: %{x:.3f}, %{customdata[0]}, %{customdata[1]} seeds"
-            "<extra></extra>",
-        )
-    )
-    ranked = [f"{rank}. {name}" for rank, name in zip(shown["rank"], names, strict=True)]
-    figure.update_layout(
-        xaxis={"title": {"text": words}, "range": [low, high], "zeroline": False},
-        yaxis={
-            "tickvals": list(range(len(ranked))),
-            "ticktext": [figure_text(name) for name in ranked],
-            "range": [len(shown) - 0.5, -0.5],
-            "showgrid": False,
-            "zeroline": False,
-        },
-        uirevision=revision,
-    )
-    return styled(figure, height=110 + _DENSE_ROW * max(len(shown), 4))
-
-
-def _visible(ranking: pd.DataFrame, seeds: pd.DataFrame) -> tuple[float, float]:
-    """Return the ends of the axis: all dots, and of intervals what lies not too far out."""
-    dots = np.concatenate([ranking["score"], seeds["score"]]).astype(float)
-    dots = dots[np.isfinite(dots)]
-    if not len(dots):
-        return 0.0, 1.0
-    spread = max(float(np.ptp(dots)), 0.02)
-    ends = ranking[["low", "high"]].to_numpy(dtype=float).ravel()
-    near = ends[np.isfinite(ends) & (np.abs(ends - dots.mean()) < 3 * spread)]
-    every = np.concatenate([dots, near])
-    return float(every.min() - 0.06 * spread), float(every.max() + 0.06 * spread)
 
 
 # Column by column

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.figures.labels import hover_names, name_ticks
-from dashboard.figures.style import styled
-from dashboard.shell.theme import IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
-from dashboard.text import exact_text, figure_text
+from dashboard.text import exact_text
+from pmae_core.colors import IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
 from pmae_core.explain import CellDetails
 from pmae_core.inference import DeltaCurve
+from pmae_core.plots.labels import figure_text, hover_names, name_ticks
+from pmae_core.plots.style import styled
 
 SIMILAR, IMPUTATIONS, COLUMN = "similar rows", "imputations", "whole column"
 MOST_METHODS = 20

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.figures.style import styled
-from dashboard.shell.theme import MASKED, MISSING, NEUTRAL
+from pmae_core.colors import MASKED, MISSING, NEUTRAL
+from pmae_core.plots.style import styled
 
 _KINDS = {
     "missing": ("gain missing", MISSING),

@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.figures.labels import (
+from pmae_core.colors import FAINT, IMPUTED, MASKED, MISSING, NEUTRAL, OBSERVED
+from pmae_core.plots.labels import (
     LOW_TO_HIGH,
     WORSE_TO_BETTER,
+    figure_text,
     hover_names,
     name_ticks,
 )
-from dashboard.figures.style import styled
-from dashboard.shell.theme import FAINT, IMPUTED, MASKED, MISSING, NEUTRAL, OBSERVED
-from dashboard.text import figure_text
+from pmae_core.plots.style import styled
 
 MEAN = "mean"
 # Differences beyond this many points have the full color.

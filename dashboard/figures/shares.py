@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.figures.labels import hover_names, name_ticks
-from dashboard.figures.style import styled
-from dashboard.shell.theme import tint
-from dashboard.text import figure_text
+from pmae_core.colors import tint
+from pmae_core.plots.labels import figure_text, hover_names, name_ticks
+from pmae_core.plots.style import styled
 
 MOST_BINS = 24
 

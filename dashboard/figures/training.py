@@ -9,19 +9,19 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.figures.style import styled
-from dashboard.shell import theme
-from dashboard.text import figure_text
 from dashboard.train.curves import smoothed
+from pmae_core import colors
+from pmae_core.plots.labels import figure_text
+from pmae_core.plots.style import styled
 
 MOST_COLUMNS = 30
 FEW_POINTS = 30
 # A masked cell is predicted, an observed one reconstructed: the colors of those cells.
-LOSS_COLORS = {"prediction": theme.MASKED, "reconstruction": theme.OBSERVED}
+LOSS_COLORS = {"prediction": colors.MASKED, "reconstruction": colors.OBSERVED}
 LOSS_WORDS = {"prediction": "masked cells", "reconstruction": "observed cells"}
 _DASHES = {"mean imputation": "dot", "Gaussian start": "dash"}
 _LOWEST_SKILL = -1.0  # worse columns are drawn here; the hover has their number
-RUN_STYLES = ((theme.OBSERVED, "solid"), (theme.MISSING, "dash"))
+RUN_STYLES = ((colors.OBSERVED, "solid"), (colors.MISSING, "dash"))
 
 
 def loss_figure(
@@ -46,7 +46,7 @@ def loss_figure(
                 x=losses["step"],
                 y=values,
                 mode="lines",
-                line={"color": theme.tint(color, 0.3), "width": 1},
+                line={"color": colors.tint(color, 0.3), "width": 1},
                 showlegend=False,
                 hoverinfo="skip",
             )
@@ -92,7 +92,7 @@ def reduction_figure(
             x=[*curve["step"], *curve["step"][::-1]],
             y=[*curve["low"], *curve["high"][::-1]],
             fill="toself",
-            fillcolor=theme.tint(theme.IMPUTED, 0.18),
+            fillcolor=colors.tint(colors.IMPUTED, 0.18),
             line={"width": 0},
             mode="lines",
             showlegend=False,
@@ -104,7 +104,7 @@ def reduction_figure(
             y=[share, share],
             mode="lines",
             name=words,
-            line={"color": theme.NEUTRAL, "width": 1.5, "dash": _DASHES.get(words, "solid")},
+            line={"color": colors.NEUTRAL, "width": 1.5, "dash": _DASHES.get(words, "solid")},
             hovertemplate=f"{words}: %{{y:.1%}}<extra></extra>",
         )
     figure.add_scatter(
@@ -113,7 +113,7 @@ def reduction_figure(
         mode="lines+markers" if len(curve) < FEW_POINTS else "lines",
         name="network",
         showlegend=False,
-        line={"color": theme.IMPUTED, "width": 2.5},
+        line={"color": colors.IMPUTED, "width": 2.5},
         hovertemplate="step %{x:,.0f}: %{y:.1%}<extra>network</extra>",
     )
     if len(curve):
@@ -127,7 +127,7 @@ def reduction_figure(
             marker={
                 "size": 13,
                 "color": "rgba(0,0,0,0)",
-                "line": {"width": 2.5, "color": theme.MISSING},
+                "line": {"width": 2.5, "color": colors.MISSING},
             },
             hovertemplate="step %{x:,.0f}: %{y:.1%}<extra>kept model</extra>",
         )
@@ -166,14 +166,14 @@ def skills_figure(skills: pd.DataFrame) -> go.Figure:
     labels = [figure_text(name) for name in shown["column"]]
     places = np.arange(len(shown))
     figure = go.Figure()
-    kinds = {"kept": ("kept model", theme.IMPUTED)}
+    kinds = {"kept": ("kept model", colors.IMPUTED)}
     if "start" in shown:
-        kinds = {"start": ("Gaussian start", theme.NEUTRAL)} | kinds
+        kinds = {"start": ("Gaussian start", colors.NEUTRAL)} | kinds
         figure.add_scatter(
             x=_with_gaps(*(shown[name].clip(lower=_LOWEST_SKILL) for name in ("start", "kept"))),
             y=_with_gaps(places, places),
             mode="lines",
-            line={"color": theme.FAINT, "width": 3},
+            line={"color": colors.FAINT, "width": 3},
             showlegend=False,
             hoverinfo="skip",
         )
@@ -188,7 +188,7 @@ def skills_figure(skills: pd.DataFrame) -> go.Figure:
             hovertemplate="%{customdata[0]}: %{customdata[1]:.1%} on %{customdata[2]} held-out "
             f"cells<extra>{words}</extra>",
         )
-    figure.add_vline(x=0, line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"})
+    figure.add_vline(x=0, line={"color": colors.NEUTRAL, "width": 1.5, "dash": "dot"})
     figure.update_xaxes(title="held-out error below mean imputation", tickformat=".0%")
     figure.update_yaxes(
         tickmode="array",
@@ -210,7 +210,7 @@ def cells_figure(truth: Sequence[Any], predicted: Sequence[Any], column: str) ->
         x=ends,
         y=ends,
         mode="lines",
-        line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"},
+        line={"color": colors.NEUTRAL, "width": 1.5, "dash": "dot"},
         hoverinfo="skip",
         showlegend=False,
     )
@@ -218,7 +218,7 @@ def cells_figure(truth: Sequence[Any], predicted: Sequence[Any], column: str) ->
         x=list(truth),
         y=list(predicted),
         mode="markers",
-        marker={"color": theme.tint(theme.IMPUTED, 0.6), "size": 8},
+        marker={"color": colors.tint(colors.IMPUTED, 0.6), "size": 8},
         hovertemplate="truth %{x}<br>predicted %{y}<extra></extra>",
         showlegend=False,
     )
@@ -239,7 +239,10 @@ def labels_figure(counts: pd.DataFrame, column: str) -> go.Figure:
         go.Heatmap(
             z=counts.to_numpy(),
             texttemplate="%{z}",
-            colorscale=[[0, theme.tint(theme.IMPUTED, 0.0)], [1, theme.tint(theme.IMPUTED, 0.85)]],
+            colorscale=[
+                [0, colors.tint(colors.IMPUTED, 0.0)],
+                [1, colors.tint(colors.IMPUTED, 0.85)],
+            ],
             showscale=False,
             hoverinfo="skip",
         )

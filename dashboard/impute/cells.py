@@ -12,12 +12,12 @@ import streamlit as st
 
 from dashboard import runs
 from dashboard.impute.completed_tables import CompletedTable, by_method, result_folder
-from dashboard.shell.theme import IMPUTED, MISSING, tint
 from dashboard.text import exact_text
+from pmae_core.colors import IMPUTED, MISSING, tint
 from pmae_core.errors import DamagedFileError
 from pmae_core.explain import CellDetails, Neighborhood, cell_details
 from pmae_core.jobs.worker.results import IMPUTED_FILE, read_frame
-from pmae_core.missingness import ValueDistribution, compare_distributions
+from pmae_core.missingness import ValueDistribution, compare_imputed
 
 ROWS_PER_PAGE = 50
 MOST_COLUMNS = 50
@@ -112,12 +112,9 @@ def observed_and_imputed(completed: CompletedTable, column: str) -> ValueDistrib
 def _distribution(
     key: tuple[Any, ...], column: str, _completed: CompletedTable
 ) -> ValueDistribution:
-    before = f"{column} before"
-    both = pd.DataFrame(
-        {column: _completed.imputed_frame[column], before: _completed.frame[column]}
+    return compare_imputed(
+        _completed.frame[column], _completed.imputed_frame[column], schema=_completed.schema
     )
-    schema = _completed.schema.only([column]).for_table(both)
-    return compare_distributions(both, before, column, schema=schema)
 
 
 # One cell

@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.figures.blend import columns_to_draw, member_shares_figure, shares_by_column
-from dashboard.figures.missingness import distribution_figure
 from dashboard.impute import cells, confusion, summary
 from dashboard.impute.choose import SECTION
 from dashboard.impute.completed_tables import (
@@ -16,11 +15,12 @@ from dashboard.impute.completed_tables import (
     method_of,
     title_of,
 )
-from dashboard.shell.theme import IMPUTED
 from dashboard.state import memory
 from dashboard.text import code, plain
 from dashboard.widgets import fragment, show_figure
 from dashboard.widgets.links import page_link
+from pmae_core.colors import IMPUTED
+from pmae_core.plots.missingness import distribution_figure
 from pmae_core.table.roles import LABEL_ROLES
 from pmae_core.words import count
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard.compare.tables import points_of
-from dashboard.shell.theme import IMPUTED, MISSING, tint
+from pmae_core.colors import IMPUTED, MISSING, tint
 from pmae_core.evaluation import Comparison
 from pmae_core.words import count, percent
 

@@ -20,11 +20,12 @@ from dashboard.runs.staleness import digest_of
 from dashboard.shell.header import share_missing
 from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
-from dashboard.text import listing, plain, shorten
+from dashboard.text import listing, plain
 from dashboard.widgets import calm, choose_seed, fragment, shown_errors
 from dashboard.widgets.methods import known_methods
 from pmae_core.explain import StructuralMissingness
 from pmae_core.jobs import JobKind
+from pmae_core.words import shorten
 
 # Rules for how many are enough (von Hippel, 2020) ask for more than 100 where much is missing.
 MOST_IMPUTATIONS = 200

@@ -13,6 +13,7 @@ import pandas as pd
 
 from dashboard.state.allowed_values import AllowedValues, Choice, NumberWithin, is_number
 from pmae_core.masking import (
+    UNIFORM_RATE,
     MaskingFunction,
     list_masking_functions,
     masking_probability,
@@ -21,8 +22,6 @@ from pmae_core.masking import (
 from pmae_core.table import Schema
 from pmae_core.words import count, percent
 
-# Uniform masking means one thing: the same rate in every column, complete ones included.
-UNIFORM_RATE = 0.5
 UNIFORM_HELP = (
     f"Uniform masking masks {percent(UNIFORM_RATE)} of the observed cells in every column, "
     "including columns without missing values. It is drawn for comparison. The function Constant "

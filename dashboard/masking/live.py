@@ -22,9 +22,9 @@ from dashboard.masking.lab import (
     slider_range,
     slider_words,
 )
-from dashboard.shell import theme
-from dashboard.text import shorten
+from pmae_core import colors
 from pmae_core.masking import MaskingFunction, list_masking_functions
+from pmae_core.words import shorten
 
 BATCH_ROWS = 64
 _LONGEST_LABEL = 20
@@ -34,11 +34,11 @@ _FUNCTION_HELP = (
     "the sliders."
 )
 _COLORS = {
-    **theme.COLOR_OF,
-    "neutral": theme.NEUTRAL,
-    "faint": theme.FAINT,
-    "good": theme.IMPUTED,
-    "warning": theme.MISSING,
+    **colors.COLOR_OF,
+    "neutral": colors.NEUTRAL,
+    "faint": colors.FAINT,
+    "good": colors.IMPUTED,
+    "warning": colors.MISSING,
 }
 
 

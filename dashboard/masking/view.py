@@ -19,8 +19,6 @@ from dashboard.figures.masking import (
     STATES,
     cell_states,
     cells_figure,
-    curve_data,
-    curve_figure,
     weights_figure,
 )
 from dashboard.masking.caches import columns_of
@@ -38,10 +36,11 @@ from dashboard.masking.lab import (
 from dashboard.masking.live import lab_data, released_settings
 from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable
-from dashboard.text import code, plain, shorten
+from dashboard.text import code, plain
 from dashboard.widgets import calm, fragment, share_button, show_figure, show_tabs
 from dashboard.widgets.links import switch_to_page
-from pmae_core.words import count, percent
+from pmae_core.plots.masking import curve_data, curve_figure
+from pmae_core.words import count, percent, shorten
 
 SECTION = "masking_lab"
 TRAIN_SECTION = "train"

@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.figures import missingness as figures
 from dashboard.missingness import controls, lines, words
 from dashboard.missingness.controls import SECTION
 from dashboard.missingness.facts import (
@@ -18,10 +17,12 @@ from dashboard.missingness.facts import (
 )
 from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
-from dashboard.text import code, plain, shorten
+from dashboard.text import code, plain
 from dashboard.widgets import fragment, show_figure
 from pmae_core.missingness import LITTLE_CAUTION
+from pmae_core.plots import missingness as figures
 from pmae_core.table import Role
+from pmae_core.words import shorten
 
 DIFFERENCES, PREDICTION, LITTLE = "Differences", "Prediction", "Little's test"
 EFFECTS_PER_PAGE = 8

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from dashboard.figures import missingness as figures
 from dashboard.missingness import controls, lines
 from dashboard.missingness.facts import MissingnessFacts, matrix_of
 from dashboard.state.table_state import OpenTable
 from dashboard.widgets import fragment, show_figure
 from pmae_core.missingness import MissingBlock, NullityMatrix
+from pmae_core.plots import missingness as figures
 from pmae_core.words import count
 
 BARS_PER_PAGE = 15

@@ -6,15 +6,15 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.figures import missingness as figures
 from dashboard.missingness import controls, words
 from dashboard.missingness.controls import SECTION
 from dashboard.missingness.facts import MissingnessFacts, path_of, shift_of
 from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
-from dashboard.text import shorten
 from dashboard.widgets import fragment, show_figure
 from pmae_core.missingness import count_complete_rows
+from pmae_core.plots import missingness as figures
+from pmae_core.words import shorten
 
 ROWS, SHIFTS = "Rows gained", "Shifts of columns"
 STEPS_PER_PAGE = 12

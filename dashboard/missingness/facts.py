@@ -63,10 +63,11 @@ class MissingnessFacts:
     def of(cls, frame: pd.DataFrame) -> MissingnessFacts:
         """Return the facts about a table."""
         patterns = find_patterns(frame)
-        blocks = find_blocks(patterns)
+        summary = summarize_missingness(patterns)
+        blocks = summary.blocks
         return cls(
             patterns=patterns,
-            summary=summarize_missingness(patterns),
+            summary=summary,
             blocks=blocks,
             exact_blocks=find_blocks(patterns, nearly_up_to=0),
             story=tell_story(patterns, blocks),

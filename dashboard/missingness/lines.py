@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from dashboard.missingness.facts import MissingnessFacts
-from dashboard.text import shorten
 from pmae_core.missingness import MissingBlock, NullityTree
-from pmae_core.words import count
+from pmae_core.words import count, shorten
 
 MOST_MISSING, AS_IN_TABLE, SIMILAR = (
     "Most missing first",

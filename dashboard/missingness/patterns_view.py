@@ -6,14 +6,14 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.figures import missingness as figures
-from dashboard.figures.missingness.patterns import MOST_LINES
 from dashboard.missingness import controls
 from dashboard.missingness.facts import MissingnessFacts
 from dashboard.missingness.lines import matching
 from dashboard.state.table_state import OpenTable
 from dashboard.widgets import fragment, show_figure
 from pmae_core.missingness import MissingPatterns, measure_flux
+from pmae_core.plots import missingness as figures
+from pmae_core.plots.missingness.patterns import MOST_LINES
 from pmae_core.words import count, percent
 
 PATTERNS, HELPERS = "Patterns of rows", "Helpful columns"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.figures import missingness as figures
 from dashboard.missingness import controls, lines, together
 from dashboard.missingness.facts import MissingnessFacts, tree_of
 from dashboard.state.table_state import OpenTable
 from dashboard.widgets import fragment, show_figure
 from pmae_core.missingness import correlate_blocks, correlate_nullity
+from pmae_core.plots import missingness as figures
 
 CORRELATION, TREE, PAIRS = "Correlations", "Tree", "All pairs"
 BLOCKS_PER_PAGE = 15

@@ -13,11 +13,11 @@ from dashboard.runs.lookup import ACTIVE
 from dashboard.runs.service import engine, store, store_exists
 from dashboard.state import session
 from dashboard.state.table_state import OpenTable
-from dashboard.text import shorten
 from pmae_core.errors import DamagedFileError, JobError
 from pmae_core.jobs import JobKind, JobRecord, JobSpec, Resources
 from pmae_core.storage.json_values import from_json_value, to_json_value
 from pmae_core.table import Schema
+from pmae_core.words import shorten
 
 MOST_UNFINISHED = 50
 

@@ -9,13 +9,13 @@ from dashboard import runs
 from dashboard.errors import calm, fragment, sentence_of, shown_errors
 from dashboard.state import notices, session
 from dashboard.state.table_state import OpenTable, TableState
-from dashboard.text import plain, shorten
+from dashboard.text import plain
 from dashboard.widgets.links import page_link
 from dashboard.widgets.qr_code import show_qr
 from pmae_core.errors import PMAEError
 from pmae_core.jobs import JobRecord
 from pmae_core.jobs.store import DamagedJob
-from pmae_core.words import count, percent
+from pmae_core.words import count, percent, shorten
 
 POLL_SECONDS = 2.0
 MOST_RUNS = 5

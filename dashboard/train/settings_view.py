@@ -18,7 +18,7 @@ from dashboard.runs import estimates
 from dashboard.shell.header import share_missing
 from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable
-from dashboard.text import code, plain, shorten
+from dashboard.text import code, plain
 from dashboard.train.settings import (
     ARCHITECTURES,
     GROUPS,
@@ -46,7 +46,7 @@ from dashboard.widgets import calm, choose_seed, fragment, shown_errors
 from pmae_core.jobs import JobKind, Resources
 from pmae_core.jobs.engines.gpus import visible_gpus
 from pmae_core.jobs.params import MAX_SEED
-from pmae_core.words import count
+from pmae_core.words import count, shorten
 
 SECTION = "train"
 

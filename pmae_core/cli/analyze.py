@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 from pmae_core.cli.groups import InputOptions, with_option_groups
-from pmae_core.cli.impute import explained, interruptible
+from pmae_core.cli.impute import explained
 from pmae_core.cli.options import (
     AsJson,
     Force,
@@ -20,8 +20,9 @@ from pmae_core.cli.options import (
     read_params,
     with_examples,
 )
-from pmae_core.cli.terminal import fit_progress, note, print_json, print_text, say
+from pmae_core.cli.terminal import note, print_json, print_text, say
 from pmae_core.errors import AnalysisError, Cancelled, TableError
+from pmae_core.progress import interruptible, progress_bar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,7 +212,11 @@ def _impute(
 
     settings: dict[str, Any] = {"random_state": imputed_by.seed, **read_params(imputed_by.param)}
     settings |= given(schema=reading.schema_for(frame))
-    with fit_progress(quiet) as show, interruptible() as stop, explained(settings):
+    with (
+        interruptible() as stop,
+        progress_bar("Fitting", stop, is_shown=not quiet) as show,
+        explained(settings),
+    ):
         imputer = make_imputer(str(imputed_by.method), **settings)
         _check_method(str(imputed_by.method))
         imputer.fit(frame, callbacks=(show,), cancel=stop)

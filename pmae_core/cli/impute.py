@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -24,8 +23,9 @@ from pmae_core.cli.options import (
     read_params,
     with_examples,
 )
-from pmae_core.cli.terminal import fit_progress, say
+from pmae_core.cli.terminal import say
 from pmae_core.errors import Cancelled, ImputationError, PMAEError
+from pmae_core.progress import interruptible, progress_bar
 from pmae_core.words import count, listed
 
 if TYPE_CHECKING:
@@ -176,7 +176,11 @@ def impute(
         )
     outputs.check()
     frame = reading.read(table)
-    with fit_progress(outputs.quiet) as show, interruptible() as stop, explained(settings):
+    with (
+        interruptible() as stop,
+        progress_bar("Fitting", stop, is_shown=not outputs.quiet) as show,
+        explained(settings),
+    ):
         if model:
             imputer = load_imputer(model)
         else:
@@ -323,21 +327,3 @@ def explained(settings: Mapping[str, Any]) -> Iterator[None]:
         named = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         given = f" with {named}" if named else ""
         raise ImputationError(f"The method cannot impute this table{given}: {error}") from error
-
-
-@contextmanager
-def interruptible() -> Iterator[Callable[[], bool]]:
-    """Let training end cleanly after the first Ctrl-C; the second stops at once."""
-    interrupted = False
-
-    def on_interrupt(*_: Any) -> None:
-        nonlocal interrupted
-        if interrupted:
-            raise KeyboardInterrupt
-        interrupted = True
-
-    previous = signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield lambda: interrupted
-    finally:
-        signal.signal(signal.SIGINT, previous)

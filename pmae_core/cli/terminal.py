@@ -6,20 +6,14 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 import typer
 from rich import box
 from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.table import Table
-
-from pmae_core.words import duration
-
-if TYPE_CHECKING:
-    from pmae_core.events import Event, FitProgress, TrainingProgress
 
 EXIT_USER_ERROR = 1
 EXIT_CANCELLED = 130
@@ -133,52 +127,3 @@ def show(output: RenderableType) -> None:
     """Print on stdout, wide enough for a table where no terminal sets the width."""
     width = None if sys.stdout.isatty() else WIDTH_OF_A_PIPE
     Console(width=width, highlight=False).print(output)
-
-
-# ---------------------------------------------------------------- progress
-
-
-@contextmanager
-def fit_progress(quiet: bool) -> Iterator[Callable[[Event], None]]:
-    """Show a bar on stderr for the events of a fit, starting with the first event."""
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    from pmae_core.events import FitProgress, TrainingProgress
-
-    columns = (
-        TextColumn("Fitting"),
-        BarColumn(bar_width=12),  # so that all fits into 80 characters
-        TextColumn("{task.completed}/{task.total} {task.fields[unit]}s"),
-        TextColumn("{task.fields[remaining]}"),
-        TextColumn("{task.fields[error]}"),
-    )
-    progress = Progress(*columns, console=Console(stderr=True), disable=quiet)
-    bar = progress.add_task("", unit="", remaining="", error="")
-
-    def show_event(event: Event) -> None:
-        if isinstance(event, TrainingProgress | FitProgress):
-            progress.update(bar, **_bar_fields(event))
-            progress.start()
-
-    try:
-        yield show_event
-    finally:
-        progress.stop()
-
-
-def _bar_fields(event: TrainingProgress | FitProgress) -> dict[str, Any]:
-    from pmae_core.events import TrainingProgress
-
-    remaining = {"remaining": f"{duration(event.eta_seconds)} left"}
-    if isinstance(event, TrainingProgress):
-        place = {"completed": event.step, "total": event.total_steps, "unit": "step"}
-        return {**place, **remaining, "error": _newest_error(event)}
-    place = {"completed": event.done, "total": event.total, "unit": event.unit}
-    return {**place, **remaining, "error": ""}
-
-
-def _newest_error(event: TrainingProgress) -> str:
-    """Return the error on held-out cells or, before there is one, on masked cells."""
-    if event.validation_score is not None:
-        return f"held-out error {event.validation_score:.3g}"
-    return "" if event.prediction_loss is None else f"error {event.prediction_loss:.3g}"

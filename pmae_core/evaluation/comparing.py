@@ -20,6 +20,7 @@ from pmae_core.evaluation.store import ResultStore, table_digest
 from pmae_core.evaluation.tasks import Task
 from pmae_core.events import Callback
 from pmae_core.imputers import make_imputer
+from pmae_core.progress import watched
 from pmae_core.storage.json_values import to_json_value
 from pmae_core.table import Schema
 from pmae_core.words import listed
@@ -53,6 +54,7 @@ def compare(
     n_jobs: int = 1,
     pool: Pool | None = None,
     run_order: Iterable[str] | None = None,
+    progress: bool = False,
 ) -> Comparison:
     """Compare methods on a table, all on the same held-out cells.
 
@@ -123,6 +125,9 @@ def compare(
         The methods in the order in which they run, each with all its seeds: the quick ones first
         give a first answer early. It is asked for one at a time, so it may still be computed while
         the first methods run. By default all methods run a seed before any runs the next.
+    progress : bool, default False
+        Whether to show a bar with the time that is left, in a terminal or a notebook. The first
+        interrupt then ends the comparison as `cancel` does, the second at once.
 
     Returns
     -------
@@ -153,9 +158,6 @@ def compare(
     _check_counts(methods, seeds, n_jobs, pool)
     if imputations < 0:
         raise ScoringError(f"imputations must be at least 0, not {imputations}.")
-    cancel = cancel or (lambda: False)
-    if n_jobs > 1:
-        pool = TaskPool(n_jobs, cancel)
     schema = schema if isinstance(schema, Schema) else Schema.infer(table, roles=schema)
     if target is not None:
         table, schema = _without_target(table, schema, target)
@@ -168,19 +170,21 @@ def compare(
     common |= {"imputations": imputations, "i_score": i_score}
     tasks = _tasks(seeds, params, imputers or {}, common)
     specification = _specification(tasks[0], target)
-    store = None
-    if results_dir is not None:
-        store = ResultStore(results_dir, specification, callbacks)
-    run = ComparisonRun(
-        tasks=tasks,
-        run_order=run_order,
-        store=store,
-        retry_failed=retry_failed,
-        deadline=None if budget_seconds is None else started + budget_seconds,
-        callbacks=callbacks,
-        cancel=cancel,
-        pool=pool,
-    )
+    with watched("Comparing", progress=progress, callbacks=callbacks, cancel=cancel) as work:
+        store = None
+        if results_dir is not None:
+            store = ResultStore(results_dir, specification, work.callbacks)
+        run = ComparisonRun(
+            tasks=tasks,
+            run_order=run_order,
+            store=store,
+            retry_failed=retry_failed,
+            deadline=None if budget_seconds is None else started + budget_seconds,
+            callbacks=work.callbacks,
+            cancel=work.cancel,
+            pool=TaskPool(n_jobs, work.cancel) if n_jobs > 1 else pool,
+        )
+        results = run.results()
     limits = {
         "budget_seconds": budget_seconds,
         "method_budget_seconds": method_budget_seconds,
@@ -190,7 +194,7 @@ def compare(
     }
     settings = {**_settings(tasks, imputers or {}), **limits, **specification}
     del settings["schema"]
-    return Comparison(tasks=run.results(), settings=settings)
+    return Comparison(tasks=results, settings=settings)
 
 
 def _tasks(

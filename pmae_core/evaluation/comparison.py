@@ -10,20 +10,33 @@ from typing import Any
 import pandas as pd
 
 from pmae_core.errors import ScoringError
+from pmae_core.evaluation.comparison_views import ShownComparison
 from pmae_core.evaluation.imputation_scores import IMPUTATION_METRICS
 from pmae_core.evaluation.metrics import METRICS
 from pmae_core.evaluation.ranking import RANKED_METRICS, rank_methods
+from pmae_core.evaluation.ranking_table import ranking_table
 from pmae_core.evaluation.tasks import SCORES, TABLE_SCORES, TaskResult
+from pmae_core.evaluation.verdict import (
+    PLAIN_TEXT,
+    Writing,
+    distribution_sentence,
+    noise_sentence,
+    verdict_sentence,
+)
 from pmae_core.evaluation.winners import column_winners
-from pmae_core.words import listed
+from pmae_core.words import count, listed
 
 RANKED_BY = "skill"
+# All methods have it, one imputation or several, and it sees how columns are related.
+DISTRIBUTION = "energy_distance"
 COSTS = ("fit_seconds", "impute_seconds", "peak_memory_mb")
 
 
-@dataclass
+@dataclass(repr=False)
 class Comparison:
     """The results of a comparison of methods.
+
+    A notebook shows it as a verdict, the ranking with its ties, and the best method per column.
 
     Attributes
     ----------
@@ -157,6 +170,34 @@ class Comparison:
         summary.index.name = "method"
         return summary.astype({"rank": "Int64", "tie_group": "Int64"})
 
+    def ranking_table(self, metric: str = RANKED_BY) -> pd.DataFrame:
+        """Return one row per method, best first, as the ranking and its figure show it.
+
+        Parameters
+        ----------
+        metric : str, default "skill"
+            The metric to rank by; see :meth:`ranks`.
+
+        Returns
+        -------
+        DataFrame
+            ``method``, ``rank``, ``place`` (the rank in words), ``tie_group``, ``score``, and
+            ``low`` and ``high``: the range of the score by the 95% interval of its paired
+            difference to the leader of its group (the score itself for leaders). Methods that
+            failed on some seeds come after all others, those without any result last, without a
+            rank.
+        """
+        return ranking_table(self.ranks(metric), self.table, self.methods, metric)
+
+    def seed_scores(self, metric: str = RANKED_BY) -> pd.DataFrame:
+        """Return a metric by method and seed: of the table, or the mean over columns."""
+        if metric in TABLE_SCORES:
+            table = self.table.dropna(subset=metric)
+            return table[["method", "seed", metric]].rename(columns={metric: "score"})
+        columns = self.per_column.dropna(subset=metric)
+        scores = columns.groupby(["method", "seed"])[metric].mean()
+        return scores.rename("score").reset_index()
+
     def column_winners(self) -> pd.DataFrame:
         """Return the best method per column, those tied with it, a p-value and a verdict in words.
 
@@ -168,6 +209,54 @@ class Comparison:
         """Return the method with the best mean among those without failures, if there is one."""
         leaders = self.summary()["rank"].dropna()
         return None if leaders.empty else str(leaders.index[0])
+
+    def disagreement(self) -> tuple[str, str] | None:
+        """Return the method best on single cells and the one best in distribution, if they differ.
+
+        They differ only if the first is not tied with the second in distribution.
+        """
+        if DISTRIBUTION not in self.rankable():
+            return None
+        on_cells, in_distribution = self.ranks(RANKED_BY), self.ranks(DISTRIBUTION)
+        if on_cells.empty or in_distribution["rank"].get(on_cells.index[0], 1) == 1:
+            return None
+        return str(on_cells.index[0]), str(in_distribution.index[0])
+
+    def verdict(self, writing: Writing = PLAIN_TEXT) -> str:
+        """Say in a sentence or two which method to use, and what ties are based on.
+
+        Parameters
+        ----------
+        writing : Writing, optional
+            How names and important words are written; plain text if not given.
+        """
+        ranking = self.ranking_table()
+        sentence = verdict_sentence(ranking, self.per_column, writing)
+        if ranking["rank"].notna().sum() < 2:
+            return sentence
+        differing = self.disagreement()
+        notes = [
+            distribution_sentence(differing and differing[1], writing),
+            noise_sentence(len({task.seed for task in self.tasks}), masks_vary=self.masks_vary),
+        ]
+        return " ".join(filter(None, [sentence, *notes]))
+
+    def __repr__(self) -> str:
+        return self._shown().text()
+
+    def _repr_html_(self) -> str:
+        return self._shown().html()
+
+    def _shown(self) -> ShownComparison:
+        n_seeds = len(self.settings["seeds"])
+        title = f"{count(len(self.methods), 'method')} compared over {count(n_seeds, 'seed')}"
+        return ShownComparison(
+            title=title,
+            verdict=self.verdict(),
+            ranking=self.ranking_table(),
+            winners=self.column_winners(),
+            remarks=self._remarks(),
+        )
 
     def to_json(self) -> str:
         """Return everything as JSON text."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import Any
 
 from pmae_core.errors import Cancelled
@@ -53,6 +54,9 @@ class ComparisonRun:
     unstarted: list[Task] = field(default_factory=list)
     _methods: Iterator[str] | None = field(default=None, init=False)
     _method: str | None = field(default=None, init=False)
+    _started: float = field(default_factory=lambda: time.monotonic(), init=False)
+    _seconds: dict[tuple[str, int], float] = field(default_factory=dict, init=False)
+    _reported: set[tuple[str, int]] = field(default_factory=set, init=False)
 
     def results(self) -> list[TaskResult]:
         """Read what is on disk, run the rest, and return all in the order of the tasks."""
@@ -127,15 +131,47 @@ class ComparisonRun:
 
     def _report(self, result: TaskResult, *, from_disk: bool = False) -> None:
         self.n_done += 1
+        self._reported.add((result.method, result.seed))
+        if not from_disk:
+            self._seconds[result.method, result.seed] = _seconds_of(result)
         self._notify(
             TaskFinished(
-                result=result, n_done=self.n_done, n_tasks=len(self.tasks), from_disk=from_disk
+                result=result,
+                n_done=self.n_done,
+                n_tasks=len(self.tasks),
+                from_disk=from_disk,
+                eta_seconds=self._seconds_left(),
             )
         )
+
+    def _seconds_left(self) -> float | None:
+        """Return a forecast for the other tasks; None before a task has been run.
+
+        A method is expected to take as long as on other seeds, or else as long as the others do;
+        all of that at the pace so far, which counts how many tasks run at once.
+        """
+        spent = sum(self._seconds.values())
+        if not spent:
+            return None
+        by_method: dict[str, list[float]] = {}
+        for (method, _), seconds in self._seconds.items():
+            by_method.setdefault(method, []).append(seconds)
+        typical = spent / len(self._seconds)
+        left = [
+            fmean(by_method.get(task.method, [typical]))
+            for task in self.tasks
+            if (task.method, task.seed) not in self._reported
+        ]
+        return sum(left) * (time.monotonic() - self._started) / spent
 
     def _notify(self, event: Event) -> None:
         for callback in self.callbacks:
             callback(event)
+
+
+def _seconds_of(result: TaskResult) -> float:
+    parts = (result.fit_seconds, result.impute_seconds, result.sample_seconds)
+    return sum(seconds for seconds in parts if seconds is not None)
 
 
 def _identity(task: Task) -> dict[str, Any]:

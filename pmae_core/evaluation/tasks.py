@@ -31,11 +31,12 @@ from pmae_core.evaluation.metrics import (
 )
 from pmae_core.evaluation.skill import impute_with_mean, skill_over_mean
 from pmae_core.evaluation.sources import reason_of
-from pmae_core.events import Callback, Event
+from pmae_core.events import Callback, Event, ProgressUpdate
 from pmae_core.imputers import BaseImputer, make_imputer
 from pmae_core.storage.json_values import without_nan
 from pmae_core.table import Schema
 from pmae_core.table.roles import NUMBER_ROLES
+from pmae_core.words import count
 
 Status = Literal["done", "failed", "stopped", "not run"]
 # Scores of whole tables; all others are means over columns.
@@ -183,6 +184,10 @@ class TaskStarted(Event):
     method: str
     seed: int
 
+    def progress_update(self) -> ProgressUpdate:
+        """Return which method runs."""
+        return ProgressUpdate(note=f"{self.method}, seed {self.seed}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class TaskProgress(Event):
@@ -192,15 +197,33 @@ class TaskProgress(Event):
     seed: int
     progress: Event
 
+    def progress_update(self) -> ProgressUpdate | None:
+        """Return which method runs, and how far it is."""
+        inner = self.progress.progress_update()
+        if inner is None or inner.total is None:
+            return None
+        name = f"{self.method}, seed {self.seed}"
+        return ProgressUpdate(note=f"{name}: {inner.done} of {count(inner.total, inner.unit)}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class TaskFinished(Event):
-    """A task has its result; ``from_disk`` if it was read from disk."""
+    """A task has its result; ``from_disk`` if it was read from disk.
+
+    ``eta_seconds`` is a forecast for the other tasks, ``None`` before one has been run.
+    """
 
     result: TaskResult
     n_done: int
     n_tasks: int
     from_disk: bool
+    eta_seconds: float | None = None
+
+    def progress_update(self) -> ProgressUpdate:
+        """Return how many tasks are done."""
+        return ProgressUpdate(
+            done=self.n_done, total=self.n_tasks, unit="run", eta_seconds=self.eta_seconds
+        )
 
 
 def run_task(

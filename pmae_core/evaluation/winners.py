@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.stats import t as student_t
 
 from pmae_core.evaluation.ranking import CONFIDENCE
+from pmae_core.evaluation.verdict import BASELINE
 from pmae_core.words import listed
 
 FloatArray = npt.NDArray[np.float64]
@@ -67,6 +68,21 @@ def column_winners(per_column: pd.DataFrame, gains: pd.DataFrame) -> pd.DataFram
     )
     winners.index.name = "column"
     return winners.astype({"skill": float, "p_value": float})
+
+
+def without_baseline(winners: pd.DataFrame) -> pd.DataFrame:
+    """Return the best method per column and those tied with it, the baseline never among these.
+
+    Where a method is best it beats the mean or mode, so the baseline that imputes them cannot be
+    tied with it, whatever a test of their difference with fewer cells says.
+
+    Parameters
+    ----------
+    winners : DataFrame
+        Of :func:`column_winners`.
+    """
+    tied = [[name for name in names if name != BASELINE] for names in winners["tied"]]
+    return winners.assign(tied=pd.Series(tied, index=winners.index, dtype=object))
 
 
 def _mean_skills(per_column: pd.DataFrame) -> dict[str, pd.Series]:

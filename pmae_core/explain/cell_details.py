@@ -180,7 +180,7 @@ def cell_details(
         column=column,
         observed=observed,
         values=values,
-        spread=None if observed else _spread(drawn, cell_kind(cells)),
+        spread=None if observed else spread_of_cell(drawn, cell_kind(cells)),
         donors=donors,
         support=hood.support(row, column, k),
         facts=_facts(cells),
@@ -201,7 +201,8 @@ def _is_ordered(kind: CellKind) -> bool:
     return kind in (CellKind.NUMBER, CellKind.DATETIME, CellKind.DURATION)
 
 
-def _spread(drawn: Sequence[Any], kind: CellKind) -> ImputationSpread | None:
+def spread_of_cell(drawn: Sequence[Any], kind: CellKind) -> ImputationSpread | None:
+    """Return how imputed values of one cell are spread; None if no imputation has a value."""
     values = [value for value in drawn if value is not None]
     if not values:
         return None

@@ -17,6 +17,7 @@ from pmae_core.errors import ImputationError, ImputationWarning
 from pmae_core.imputers.parameters import Constraints, InstanceOf, Integer, check_parameters
 from pmae_core.imputers.run import FitRun, ProgressMeter
 from pmae_core.imputers.work import WorkParts, WorkProfile
+from pmae_core.progress import watched
 from pmae_core.table import EncodedTable, Schema, TableEncoder
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         callbacks: Sequence[Callback] = (),
         cancel: Callable[[], bool] | None = None,
         checkpoint_dir: str | Path | None = None,
+        progress: bool = False,
     ) -> Self:
         """Learn from the observed cells of a table.
 
@@ -81,6 +83,9 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Asked between steps; ``True`` ends the fit with :class:`~pmae_core.errors.Cancelled`.
         checkpoint_dir : path, optional
             Where methods that train keep a checkpoint and resume from one.
+        progress : bool, default False
+            Whether to show a bar with the time that is left, in a terminal or a notebook. The
+            first interrupt then ends the fit as `cancel` does, the second at once.
         """
         self._check_parameters()
         frame = self._read_input(X, reset=True)
@@ -92,15 +97,14 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._warn_of_broken_rules(frame)
         encoded = self.encoder_.transform(frame)
         if encoded.columns:
-            self._fit_encoded(
-                encoded,
-                FitRun(
+            with watched("Fitting", progress=progress, callbacks=callbacks, cancel=cancel) as work:
+                run = FitRun(
                     seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-                    callbacks=callbacks,
-                    cancel=cancel or (lambda: False),
+                    callbacks=work.callbacks,
+                    cancel=work.cancel,
                     checkpoint_dir=Path(checkpoint_dir) if checkpoint_dir is not None else None,
-                ),
-            )
+                )
+                self._fit_encoded(encoded, run)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -125,6 +129,7 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         random_state: int | np.random.RandomState | None = None,
         callbacks: Sequence[Callback] = (),
         cancel: Callable[[], bool] | None = None,
+        progress: bool = False,
     ) -> list[Any]:
         """Return ``n`` plausible imputations of the table.
 
@@ -144,6 +149,8 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Each gets an event after every imputation.
         cancel : callable, optional
             Asked between imputations; ``True`` ends with :class:`~pmae_core.errors.Cancelled`.
+        progress : bool, default False
+            Whether to show a bar, as in :meth:`fit`.
         """
         check_is_fitted(self, "encoder_")
         if n < 1:
@@ -153,16 +160,17 @@ class BaseImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         encoded = self.encoder_.transform(frame)
         state = self.random_state if random_state is None else random_state
         rng = np.random.default_rng(int(check_random_state(state).randint(2**31 - 1)))
-        draws: Iterable[np.ndarray] = (
-            self._draw_encoded(encoded, n, rng) if encoded.columns else [encoded.values] * n
-        )
-        progress = ProgressMeter(n, "imputation", callbacks, cancel or (lambda: False))
-        progress.check()
         imputations = []
-        for draw in draws:
-            imputed = self.encoder_.decode(draw, frame, random=True)
-            imputations.append(self._like_input(imputed, X))
-            progress.advance()
+        with watched("Imputing", progress=progress, callbacks=callbacks, cancel=cancel) as work:
+            draws: Iterable[np.ndarray] = (
+                self._draw_encoded(encoded, n, rng) if encoded.columns else [encoded.values] * n
+            )
+            meter = ProgressMeter(n, "imputation", work.callbacks, work.cancel)
+            meter.check()
+            for draw in draws:
+                imputed = self.encoder_.decode(draw, frame, random=True)
+                imputations.append(self._like_input(imputed, X))
+                meter.advance()
         return imputations
 
     @classmethod

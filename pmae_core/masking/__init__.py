@@ -1,6 +1,7 @@
 """The masking functions ``M_j``, the sampling of the extra mask, and held-out cells."""
 
 from pmae_core.masking.functions import (
+    UNIFORM_RATE,
     MaskingFunction,
     list_masking_functions,
     masking_function,
@@ -11,6 +12,7 @@ from pmae_core.masking.holdout import HeldOut, hold_out_cells
 from pmae_core.masking.sampling import MaskSampler, RandomKeepSampler, Sampler
 
 __all__ = [
+    "UNIFORM_RATE",
     "HeldOut",
     "MaskSampler",
     "MaskingFunction",

@@ -18,6 +18,9 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 Formula = Callable[..., FloatArray]
 
+# Uniform masking means one thing: the same rate in every column, complete ones included.
+UNIFORM_RATE = 0.5
+
 
 @dataclass(frozen=True)
 class MaskingFunction:

@@ -5,6 +5,7 @@ from pmae_core.missingness.blocks import MissingBlock, find_blocks
 from pmae_core.missingness.comparison import (
     ValueDistribution,
     compare_distributions,
+    compare_imputed,
     compare_rows,
 )
 from pmae_core.missingness.dropping import count_complete_rows, dropping_path, dropping_shift
@@ -17,6 +18,7 @@ from pmae_core.missingness.little import (
 from pmae_core.missingness.nullity import (
     NullityMatrix,
     NullityTree,
+    RowOrder,
     bin_nullity,
     cluster_columns,
     correlate_blocks,
@@ -45,12 +47,14 @@ __all__ = [
     "MissingnessTree",
     "NullityMatrix",
     "NullityTree",
+    "RowOrder",
     "ValueDistribution",
     "bin_nullity",
     "block_name",
     "block_sentence",
     "cluster_columns",
     "compare_distributions",
+    "compare_imputed",
     "compare_rows",
     "correlate_blocks",
     "correlate_nullity",

@@ -250,6 +250,40 @@ def compare_distributions(
     return _distribution_of_numbers(df[other], schema, missing, n_bins)
 
 
+def compare_imputed(
+    observed: pd.Series, imputed: pd.Series, *, schema: Schema | None = None
+) -> ValueDistribution:
+    """Count the values of a column apart for observed and for imputed cells.
+
+    Parameters
+    ----------
+    observed : Series
+        The column with its missing values.
+    imputed : Series
+        The same column, imputed.
+    schema : Schema, optional
+        Roles of the columns; inferred if not given.
+
+    Returns
+    -------
+    ValueDistribution
+        Where it says missing, it counts imputed cells.
+
+    Examples
+    --------
+    >>> before = pd.Series([1.0, 2.0, None, None], name="x")
+    >>> compared = compare_imputed(before, before.fillna(2.0))
+    >>> compared.n_observed, compared.n_missing
+    (2, 2)
+    """
+    if not observed.index.equals(imputed.index):
+        raise TableError("The imputed column and the observed one have different rows.")
+    before = f"{observed.name} before"
+    both = pd.DataFrame({observed.name: imputed, before: observed})
+    schema = None if schema is None else schema.only([observed.name]).for_table(both)
+    return compare_distributions(both, before, observed.name, schema=schema)
+
+
 def _distribution_of_numbers(
     series: pd.Series, schema: Schema, missing: BoolArray, n_bins: int
 ) -> ValueDistribution:

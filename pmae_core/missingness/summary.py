@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pmae_core.missingness._summary_views import summary_html, summary_text
+from pmae_core.missingness.blocks import MissingBlock, find_blocks
 from pmae_core.missingness.patterns import BoolArray, MissingPatterns, find_patterns
 from pmae_core.words import count, percent
 
@@ -23,9 +26,11 @@ NEARLY_MONOTONE_UP_TO = 0.01
 _MONOTONE = "the columns can be ordered so that a row that misses one misses all later ones"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MissingnessSummary:
     """What is missing in a table.
+
+    A notebook shows it with a bar per column; printed, it is a sentence and a short table.
 
     Attributes
     ----------
@@ -49,6 +54,8 @@ class MissingnessSummary:
         they miss, as a share of the missing cells: 0 is monotone.
     n_exceptions : int
         The same as a number of cells.
+    row_patterns : MissingPatterns
+        All patterns, and which row has which.
     """
 
     n_rows: int
@@ -62,6 +69,20 @@ class MissingnessSummary:
     pattern_class: PatternClass
     distance_from_monotone: float
     n_exceptions: int
+    row_patterns: MissingPatterns
+
+    @cached_property
+    def blocks(self) -> tuple[MissingBlock, ...]:
+        """Columns that are missing in the same rows, exactly or nearly; see :func:`find_blocks`."""
+        return find_blocks(self.row_patterns)
+
+    def __repr__(self) -> str:
+        return summary_text(self.sentence(), self.per_column, self.blocks)
+
+    def _repr_html_(self) -> str:
+        return summary_html(
+            self.sentence(), self.per_column, self.patterns, self.n_patterns, self.blocks
+        )
 
     def pattern_sentence(self) -> str:
         """Return in words whether the pattern is monotone, and with how many exceptions."""
@@ -140,8 +161,15 @@ def summarize_missingness(
     Examples
     --------
     >>> df = pd.DataFrame({"a": [1, 2, 3], "b": [1, 2, None], "c": [1, None, None]})
-    >>> print(summarize_missingness(df).pattern_class)
-    monotone
+    >>> summary = summarize_missingness(df)
+    >>> summary.pattern_class
+    'monotone'
+    >>> print(summary)  # doctest: +ELLIPSIS
+    The table has 3 rows and 3 columns; 3 cells (33.3%) are missing, in 2 columns, ...
+    column  missing  share
+    c             2  66.7%
+    b             1  33.3%
+    1 complete column: a.
     """
     found = find_patterns(table)
     by_column = found.n_missing
@@ -162,6 +190,7 @@ def summarize_missingness(
         pattern_class=_pattern_class(n_missing, distance),
         distance_from_monotone=distance,
         n_exceptions=n_exceptions,
+        row_patterns=found,
     )
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmae_core.words import count, duration, listed, percent, time_left
+from pmae_core.words import count, duration, listed, percent, shorten, time_left
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,8 @@ def test_a_long_list_is_shortened():
 def test_time_that_is_left_is_about_so_much_unless_it_is_none():
     assert time_left(0.3) == "less than 1 s left"
     assert time_left(200) == "about 3 min 20 s left"
+
+
+@given(st.text(), st.integers(3, 40))
+def test_shorten_keeps_its_promise(text, longest):
+    assert len(shorten(text, longest)) <= longest

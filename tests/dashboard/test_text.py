@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.text import code, exact_text, figure_text, listing, plain, shorten, spoken
+from dashboard.text import code, exact_text, listing, plain, spoken
 
 MARKUP = [
     "*a*",
@@ -72,15 +72,6 @@ def test_code_around_backticks_has_a_longer_fence():
 def test_names_are_read_out_as_they_are(text):
     assert spoken(f"Who **lacks** {plain(text)}?") == f"Who lacks {text}?"
     assert spoken(f"Who **lacks** {code(text)}?") == f"Who lacks {text}?"
-
-
-def test_figures_get_no_html():
-    assert figure_text("<a href='x'>&</a>", 40) == "&lt;a href='x'&gt;&amp;&lt;/a&gt;"
-
-
-@given(st.text(), st.integers(3, 40))
-def test_shorten_keeps_its_promise(text, longest):
-    assert len(shorten(text, longest)) <= longest
 
 
 def test_listing():

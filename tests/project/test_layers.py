@@ -16,7 +16,7 @@ PACKAGES = ("pages", "dashboard", "pmae_core")
 # From high to low; those on one line are siblings and do not know each other.
 CORE_LAYERS = (
     ("__main__",),
-    ("cli",),
+    ("cli", "plots"),
     ("pmae_core",),  # its __init__, which names what the layers below offer
     ("jobs",),
     ("export",),
@@ -30,12 +30,15 @@ CORE_LAYERS = (
     ("gaussian",),
     ("table",),
     ("storage",),
-    ("documents", "expressions"),
-    ("errors", "events", "checks", "names", "threads", "words"),
+    ("progress",),
+    ("display", "documents", "expressions"),
+    ("errors", "events", "checks", "colors", "names", "threads", "words"),
 )
 CORE_RANK = {name: rank for rank, names in enumerate(CORE_LAYERS) for name in names}
 
 BROWSER_LIBRARIES = {"streamlit", "plotly", "missingno"}
+# Plotly is optional: only this room imports it, and nothing else in pmae_core imports this room.
+PLOTLY_LAYER = "plots"
 NETWORK_LIBRARIES = {"torch", "torchvision", "timm"}
 NETWORK_LAYERS = {"imputers", "training", "model"}
 
@@ -105,13 +108,18 @@ def objection(importer: str, imported: str) -> str | None:
             return "pages do not know each other"
     if source != "pmae_core":
         return None
+    layer = core_layer(importer)
+    if target == "plotly" and layer == PLOTLY_LAYER:
+        return None
     if target in BROWSER_LIBRARIES | {"tests", "benchmarks"}:
         return f"pmae_core knows nothing of {target}"
-    return _objection_within_core(core_layer(importer), imported)
+    return _objection_within_core(layer, imported)
 
 
 def _objection_within_core(layer: str, imported: str) -> str | None:
     target = imported.split(".")[0]
+    if target == "pmae_core" and PLOTLY_LAYER == core_layer(imported) != layer:
+        return f"{PLOTLY_LAYER} is for notebooks and pages: the library works without Plotly"
     if layer not in CORE_RANK:
         return f"{layer} has no place in CORE_LAYERS yet"
     if target in NETWORK_LIBRARIES and layer not in NETWORK_LAYERS:
@@ -223,12 +231,18 @@ BAD_IMPORTS = [
     ("pmae_core/cli/app.py", "from dashboard import app", "pmae_core lies below dashboard"),
     ("dashboard/app.py", "import pages.sample", "dashboard lies below pages"),
     ("pages/one.py", "from pages import two", "pages do not know each other"),
+    ("pmae_core/__main__.py", "from pmae_core import plots", "works without Plotly"),
+    ("pmae_core/cli/app.py", "from pmae_core.plots.style import styled", "works without Plotly"),
+    ("pmae_core/evaluation/a.py", "import plotly", "knows nothing of plotly"),
+    ("pmae_core/plots/a.py", "import streamlit", "knows nothing of streamlit"),
+    ("pmae_core/plots/a.py", "from pmae_core.cli import main", "does not lie above cli"),
 ]
 
 
 @pytest.mark.parametrize(("path", "code", "reason"), BAD_IMPORTS)
 def test_a_bad_import_is_found(tmp_path, path, code, reason):
-    _write(tmp_path, "pmae_core/masking/__init__.py", "")
+    for module in ("masking", "plots"):
+        _write(tmp_path, f"pmae_core/{module}/__init__.py", "")
     _write(tmp_path, path, code)
 
     (found,) = violations(tmp_path)
@@ -249,10 +263,12 @@ def test_a_bad_import_is_found(tmp_path, path, code, reason):
         ("pmae_core/imputers/base.py", "from ..table.schema import Schema\nimport torch, pandas"),
         ("pmae_core/table/schema.py", "from .schema import Schema\nfrom ..errors import E"),
         ("pmae_core/__init__.py", "from pmae_core.imputers import PMAEImputer"),
+        ("pmae_core/plots/a.py", "import plotly\nfrom pmae_core.table import Schema"),
+        ("dashboard/figures/a.py", "from pmae_core.plots.style import styled"),
     ],
 )
 def test_a_good_import_is_left_alone(tmp_path, path, code):
-    for module in ("table", "imputers"):
+    for module in ("table", "imputers", "plots"):
         _write(tmp_path, f"pmae_core/{module}/__init__.py", "")
     _write(tmp_path, path, code)
 

@@ -74,6 +74,17 @@ def test_extras_are_pinned_within_their_ranges(extra):
     assert_pinned_within(PROJECT["optional-dependencies"][extra], f"requirements-{extra}.txt")
 
 
+def test_plots_and_pages_take_the_same_plotly():
+    extras = PROJECT["optional-dependencies"]
+    plots = {r.name: r for r in map(Requirement, extras["plots"])}
+    dashboard = {r.name: r for r in map(Requirement, extras["dashboard"])}
+
+    assert plots["plotly"] == dashboard["plotly"]
+    # What shows a figure in a notebook is pinned with what the example notebook is run with.
+    pin = requirements("requirements-dev.txt")["nbformat"]
+    assert pinned_version(pin) in plots["nbformat"].specifier
+
+
 def test_the_build_system_is_pinned_within_its_range():
     assert_pinned_within(PYPROJECT["build-system"]["requires"], "requirements-build.txt")
 

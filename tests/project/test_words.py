@@ -39,7 +39,7 @@ DOCUMENTS = [
 ALLOWED = [
     ("dashboard/runs/announcing.py", r"^jobs$", "the name of a section in the workspace"),
     ("dashboard/figures/*.py", r"start, end, gap|a gap after each", "of a line"),
-    ("dashboard/figures/missingness/*.py", r"line with gaps", "of a line"),
+    ("pmae_core/plots/missingness/*.py", r"line with gaps", "of a line"),
     ("dashboard/learn/*.py", r"[Ww]hy values are missing", "known: the lesson simulates them"),
     (
         "dashboard/learn/exercises/*.py",

@@ -13,8 +13,8 @@ HOSTILE_NAME = "it's <b>''' \\ & \"5\" `x`"
 
 def bars() -> go.Figure:
     """Return a figure with words of users, and with numbers that are sent packed."""
-    from dashboard.figures.style import styled
-    from dashboard.text import figure_text
+    from pmae_core.plots.labels import figure_text
+    from pmae_core.plots.style import styled
 
     names = [figure_text(HOSTILE_NAME), "ünïcode", "age"]
     figure = go.Figure()
@@ -26,7 +26,7 @@ def bars() -> go.Figure:
 
 def points() -> go.Figure:
     """Return a figure that is too long for the cell of a notebook, drawn by WebGL."""
-    from dashboard.figures.style import styled
+    from pmae_core.plots.style import styled
 
     places = np.random.default_rng(0).normal(size=(2, 20_000))
     return styled(go.Figure(go.Scattergl(x=places[0], y=places[1], mode="markers")))

@@ -20,9 +20,10 @@ from dashboard.learn.own_table import FEWEST_ROWS, OwnColumns, only_pair, own_co
 from dashboard.state import session
 from dashboard.state.allowed_values import AllowedValues, AnyText, Choice
 from dashboard.state.table_state import OpenTable
-from dashboard.text import code, shorten
+from dashboard.text import code
 from pmae_core.errors import PMAEError
 from pmae_core.table import load_dataset
+from pmae_core.words import shorten
 
 _MOST_DOTS = 600
 _LONGEST_NAME = 24

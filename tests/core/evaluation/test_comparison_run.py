@@ -8,7 +8,13 @@ from pmae_core.errors import Cancelled, ScoringError
 from pmae_core.evaluation import comparing, comparison_run
 from pmae_core.evaluation.comparing import compare
 from pmae_core.evaluation.comparison_run import NOT_RUN
-from pmae_core.evaluation.tasks import TaskFinished, TaskProgress, TaskStarted, run_task
+from pmae_core.evaluation.tasks import (
+    TaskFinished,
+    TaskProgress,
+    TaskResult,
+    TaskStarted,
+    run_task,
+)
 
 pytestmark = pytest.mark.usefixtures("stubs")
 
@@ -24,6 +30,37 @@ def test_events_tell_results_as_they_come(incomplete):
     order = [(e.result.method, e.result.seed) for e in events if isinstance(e, TaskFinished)]
     assert order == [(method, seed) for seed in (4, 5) for method in ("stub-mean", "stub-broken")]
     assert events[-1].n_done == events[-1].n_tasks == 4
+
+
+def test_the_time_left_is_that_of_the_methods_that_are_to_run(incomplete, monkeypatch):
+    """A slow method takes 9 s and a quick one 1 s; the clock says twice as much has passed."""
+    now = [0.0]
+    monkeypatch.setattr(comparison_run, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def run(task, **_):
+        seconds = 9.0 if task.method == "stub-linear" else 1.0
+        now[0] += 2 * seconds
+        return TaskResult(method=task.method, seed=task.seed, status="done", fit_seconds=seconds)
+
+    monkeypatch.setattr(comparison_run, "run_task", run)
+    events = []
+    compare(incomplete, ["stub-mean", "stub-linear"], seeds=[4, 5], callbacks=[events.append])
+
+    left = [event.eta_seconds for event in events if isinstance(event, TaskFinished)]
+    # After the first task all others are expected to be as quick.
+    assert left == [6.0, 20.0, 18.0, 0.0]
+
+
+def test_results_from_disk_say_nothing_of_the_time_left(incomplete, tmp_path):
+    compare(incomplete, ["stub-mean"], seeds=[4], results_dir=tmp_path)
+    events = []
+    compare(
+        incomplete, ["stub-mean"], seeds=[4, 5], results_dir=tmp_path, callbacks=[events.append]
+    )
+
+    first, second = (event for event in events if isinstance(event, TaskFinished))
+    assert (first.from_disk, first.eta_seconds) == (True, None)
+    assert second.eta_seconds == 0.0
 
 
 def test_methods_run_in_the_order_asked_for_and_results_keep_theirs(incomplete):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pmae_core.evaluation import Comparison, TaskResult
-from pmae_core.evaluation.disagreement import disagreement, disagreement_sentence
+from pmae_core.evaluation.disagreement import disagreement_sentence
 
 
 def comparison(scores):
@@ -24,7 +24,7 @@ def comparison(scores):
 
 def test_the_sentence_names_both_methods():
     found = comparison({"missforest": (0.6, 0.3), "pmae": (0.4, 0.1), "naive": (0.0, 0.5)})
-    assert disagreement(found) == ("missforest", "pmae")
+    assert found.disagreement() == ("missforest", "pmae")
     assert disagreement_sentence(found, {"missforest": "MissForest", "pmae": "PMAE"}) == (
         "MissForest is closest on single cells; imputations by PMAE resemble the distribution of "
         "the data more."
@@ -49,7 +49,7 @@ def test_a_method_tied_on_cells_can_be_better_in_distribution():
     ],
 )
 def test_agreement_and_ties_need_no_sentence(scores):
-    assert disagreement(comparison(scores)) is None
+    assert comparison(scores).disagreement() is None
     assert disagreement_sentence(comparison(scores)) == ""
 
 

@@ -1,5 +1,4 @@
 import re
-from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
@@ -8,37 +7,11 @@ from pmae_core.evaluation.comparing import compare
 from pmae_core.evaluation.comparison import Comparison
 from pmae_core.evaluation.report import comparison_report, write_comparison
 from pmae_core.evaluation.report_figures import cost_figure, ranking_figure
+from tests.support.html_page import Page
 
 pytestmark = pytest.mark.usefixtures("stubs")
 
 NASTY = "<script>alert('$x$')</script>"
-VOID = {"meta", "br"}
-
-
-class Page(HTMLParser):
-    """Collects tags and text, and checks that every tag is closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.attributes, self.texts = [], [], [], []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-
-    def handle_data(self, data):
-        self.texts.append(data)
 
 
 @pytest.fixture(scope="module")

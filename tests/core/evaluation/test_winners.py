@@ -7,7 +7,11 @@ import pandas as pd
 import pytest
 
 from pmae_core.evaluation import compare
-from pmae_core.evaluation.winners import NOT_SHOWN_TO_BEAT_THE_MEAN, column_winners
+from pmae_core.evaluation.winners import (
+    NOT_SHOWN_TO_BEAT_THE_MEAN,
+    column_winners,
+    without_baseline,
+)
 
 
 def tables(gains):
@@ -145,3 +149,10 @@ def test_nullable_booleans_with_missing_values_are_scored():
 
     assert [(task.status, task.error) for task in compared.tasks] == [("done", None)] * 2
     assert "smoker" in compared.tasks[0].gains
+
+
+def test_the_baseline_is_never_tied_with_a_method_that_beats_it():
+    rows = {"best": ["em", None], "tied": [["knn", "naive"], []]}
+    winners = pd.DataFrame(rows, index=["x", "y"], dtype=object)
+
+    assert without_baseline(winners)["tied"].tolist() == [["knn"], []]

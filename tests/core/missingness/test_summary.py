@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pmae_core.errors import EmptyTableError
-from pmae_core.missingness import summarize_missingness
+from pmae_core.missingness import find_blocks, summarize_missingness
+from tests.support.html_page import assert_safe_in_a_notebook
+
+NASTY = "<script>alert(1)</script>"
 
 
 def table(missing):
@@ -148,3 +151,72 @@ def test_exceptions_from_monotone_are_counted_and_only_few_are_nearly_none():
     assert "nearly monotone" in few.pattern_sentence()
     assert "except for 8 cells (0.8% of the missing cells)" in few.pattern_sentence()
     assert "a few" not in many.sentence()
+
+
+# What a notebook and a terminal show
+
+
+def shown(summary):
+    return " ".join(assert_safe_in_a_notebook(summary._repr_html_()).texts)
+
+
+@pytest.fixture
+def blocks_of_two():
+    """Two columns that are missing in the same rows, one with a nasty name, one complete."""
+    df = pd.DataFrame({"full": range(8), "a": 1.0, "b": 1.0, NASTY: 1.0})
+    df.loc[[0, 3, 5], ["a", "b"]] = np.nan
+    df.loc[7, NASTY] = np.nan
+    return summarize_missingness(df)
+
+
+def test_a_notebook_shows_columns_blocks_and_patterns(blocks_of_two):
+    text = shown(blocks_of_two)
+
+    assert blocks_of_two.sentence() in text
+    assert "a 3 37.5%" in text and f"{NASTY} 1 12.5%" in text
+    assert "a and b are missing in the same 3 rows." in text
+    assert "1 complete column: full." in text
+    assert "4 50% nothing 3 37.5% a and b 1 12.5%" in text
+    html = blocks_of_two._repr_html_()
+    assert html.count("width: 37.5%") == 3  # of a, of b, and of their pattern
+
+
+def test_plain_text_says_the_same(blocks_of_two):
+    lines = repr(blocks_of_two).splitlines()
+
+    assert " ".join(lines[:3]).startswith(blocks_of_two.sentence())
+    assert any(line.split() == ["a", "3", "37.5%"] for line in lines)
+    assert lines[-2:] == ["1 complete column: full.", "a and b are missing in the same 3 rows."]
+
+
+def test_the_blocks_are_those_of_the_table():
+    df = table(np.array([[1, 1, 0], [0, 0, 1], [0, 0, 0]]))
+
+    assert summarize_missingness(df).blocks == find_blocks(df)
+
+
+def test_a_complete_table_has_no_columns_to_show():
+    summary = summarize_missingness(table(np.zeros((2, 2))))
+
+    assert repr(summary) == "The table has 2 rows and 2 columns; nothing is missing."
+    assert shown(summary) == f"Missing values {summary!r}"
+
+
+def test_of_many_columns_and_patterns_the_first_are_shown():
+    cells = np.triu(np.ones((40, 40), dtype=bool))
+    df = pd.DataFrame(np.where(cells, np.nan, 1.0)).rename(columns=str)
+
+    text = shown(summarize_missingness(df))
+
+    assert "15 more incomplete columns" in text
+    assert "The 10 most frequent of 40 patterns." in text
+
+
+def test_of_many_blocks_the_largest_are_told():
+    cells = np.kron(np.eye(8, dtype=bool), np.ones((1, 2), dtype=bool))
+    df = pd.DataFrame(np.where(cells, np.nan, 1.0)).rename(columns="c{}".format)
+
+    text = shown(summarize_missingness(df))
+
+    assert "c0 and c1 are missing in the same 1 row." in text
+    assert "And 3 more blocks of columns." in text

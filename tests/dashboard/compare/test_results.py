@@ -3,54 +3,26 @@
 import json
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from dashboard.compare.results import read_results, read_tasks, running_now, with_progress
 from dashboard.compare.tables import (
     as_complete,
-    column_winners,
     failures_table,
     forest_rows,
     hardest_first,
     points_of,
-    ranking_table,
     reasons_table,
     runs_table,
-    seed_scores,
     skill_table,
     usable_metrics,
 )
-from pmae_core.evaluation import Comparison, TaskResult
+from pmae_core.evaluation import Comparison
 from pmae_core.jobs import JobProgress, JobSpec, JobState
+from tests.support.comparisons import SEEDS, comparison, failed, task
 
 METHODS = ["naive", "knn", "em"]
-SEEDS = [0, 1, 2]
-
-
-def task(method, seed, accuracy, **changes):
-    column = {"role": "numerical", "n_missing": 40, "n_scored": 40, "skill": accuracy}
-    metrics = {"imputation_accuracy": accuracy, "r2": accuracy, "r2_unclipped": accuracy}
-    metrics |= {"accuracy": None, "rmse": 1 - accuracy, "mae": 1 - accuracy, "wasserstein": 0.1}
-    metrics |= {"distribution_skill": accuracy - 0.1, "coverage": 0.6}
-    given = {
-        "method": method,
-        "seed": seed,
-        "status": "done",
-        "scores": {**metrics, "skill": accuracy, "energy_distance": 1 - accuracy},
-        "n_imputations": 5,
-        "per_column": [{"column": name, **column, **metrics} for name in ("x", "y")],
-        "points": {"x": {"truth": [1.0, 2.0], "imputed": [1.1, 1.9]}},
-        "fit_seconds": 1.0,
-        "impute_seconds": 0.5,
-        "peak_memory_mb": 10.0,
-    }
-    return TaskResult(**{**given, **changes})
-
-
-def failed(method, seed, error="It broke."):
-    return TaskResult(method=method, seed=seed, status="failed", error=error)
 
 
 def record_in(folder, state, tasks, progress=None, specification=True, **params):
@@ -82,7 +54,7 @@ def test_ranks_rest_on_seeds_that_all_have_behind_them(tmp_path):
     results = read_results(record_in(tmp_path, "running", tasks))
 
     assert results.ranked_seeds == [0]
-    assert ranking_table(results.ranked)["method"].tolist() == ["em", "knn", "naive"]
+    assert results.ranked.ranking_table()["method"].tolist() == ["em", "knn", "naive"]
     assert len(results.comparison.tasks) == 4
 
 
@@ -156,49 +128,10 @@ def test_a_broken_task_file_counts_as_still_to_come(tmp_path):
     assert ("knn", 0) in read_results(record).pending
 
 
-def comparison(tasks, **settings):
-    methods = list(dict.fromkeys(one.method for one in tasks))
-    given = {"methods": methods, "seeds": SEEDS, "holdout": "like-mine", **settings}
-    return Comparison(tasks=tasks, settings=given)
-
-
-def test_tied_methods_reach_the_leader_and_others_do_not():
-    noise = np.array([0.00, 0.03, -0.02])
-    tasks = [task("em", s, 0.80) for s in SEEDS]
-    tasks += [task("knn", s, 0.79 + noise[s]) for s in SEEDS]
-    tasks += [task("naive", s, 0.10 + noise[s] / 10) for s in SEEDS]
-
-    ranking = ranking_table(comparison(tasks)).set_index("method")
-
-    assert ranking["rank"].tolist() == [1, 1, 3]
-    assert ranking["place"].tolist() == ["tied for first with one other method"] * 2 + ["rank 3"]
-    assert ranking.loc["knn", "low"] < 0.80 <= ranking.loc["knn", "high"]
-    assert ranking.loc["em", "low"] == ranking.loc["em", "high"] == pytest.approx(0.80)
-    assert ranking.loc["em", "seconds"] == pytest.approx(1.5)
-
-
-def test_where_less_is_better_the_interval_lies_on_the_worse_side():
-    noise = np.array([0.00, 0.03, -0.02])
-    tasks = [task("em", s, 0.80) for s in SEEDS]
-    tasks += [task("knn", s, 0.79 + noise[s]) for s in SEEDS]
-
-    ranking = ranking_table(comparison(tasks), "rmse").set_index("method")
-
-    assert ranking.index[0] == "em"
-    assert ranking.loc["knn", "low"] <= 0.2 < ranking.loc["knn", "high"]
-    middle = (ranking.loc["knn", "low"] + ranking.loc["knn", "high"]) / 2
-    assert middle == pytest.approx(ranking.loc["knn", "score"])
-
-
-def test_methods_that_fail_come_after_all_others():
-    tasks = [task("naive", s, 0.1) for s in SEEDS]
-    tasks += [task("em", 0, 0.9), task("em", 1, 0.9), failed("em", 2)]
+def test_reasons_of_failures_are_listed():
+    tasks = [task("em", 0, 0.9), failed("em", 1), failed("em", 2)]
     tasks += [failed("knn", s, "Too many rows.") for s in SEEDS]
 
-    ranking = ranking_table(comparison(tasks))
-
-    assert ranking["method"].tolist() == ["naive", "em", "knn"]
-    assert ranking["rank"].isna().tolist() == [False, False, True]
     reasons = failures_table(comparison(tasks)).set_index("method")["reason"].to_dict()
     assert reasons == {"em": "It broke.", "knn": "Too many rows."}
 
@@ -209,28 +142,9 @@ def test_only_metrics_that_apply_are_offered():
     assert offered == ["rmse", "energy_distance"]
 
 
-def test_a_score_of_the_whole_table_ranks_by_seeds():
-    noise = np.array([0.00, 0.01, -0.01])
-    tasks = [
-        task(name, s, at + noise[s]) for name, at in (("em", 0.8), ("naive", 0.1)) for s in SEEDS
-    ]
-    whole = comparison(tasks)
-
-    ranking = ranking_table(whole, "energy_distance").set_index("method")
-
-    assert ranking["rank"].to_dict() == {"em": 1, "naive": 2}
-    assert ranking.loc["em", ["distribution_skill", "coverage"]].tolist() == pytest.approx(
-        [0.7, 0.6]
-    )
-    assert ranking["n_imputations"].tolist() == [5, 5]
-    scores = seed_scores(whole, "energy_distance").query("method == 'em'")["score"]
-    assert scores.tolist() == pytest.approx(0.2 - noise)
-
-
 def test_tables_for_the_figures():
     whole = comparison([task("naive", s, 0.1 * s) for s in SEEDS])
 
-    assert seed_scores(whole)["score"].tolist() == pytest.approx([0.0, 0.1, 0.2])
     assert skill_table(whole, ["naive", "gone"]).loc["x", "naive"] == pytest.approx(0.1)
     assert points_of(whole, "naive", "x")["truth"] == [1.0, 2.0] * 3
     assert points_of(whole, "naive", "no such column") == {"truth": [], "imputed": []}
@@ -261,11 +175,3 @@ def test_columns_that_no_method_imputes_well_come_first():
     skill = pd.DataFrame({"em": [0.9, -0.1], "knn": [0.2, 0.1]}, index=["easy", "hard"])
 
     assert hardest_first(skill).index.tolist() == ["hard", "easy"]
-
-
-def test_the_baseline_is_never_tied_with_a_method_that_beats_it(monkeypatch):
-    rows = {"best": ["em", None], "tied": [["knn", "naive"], []]}
-    verdicts = pd.DataFrame(rows, index=["x", "y"], dtype=object)
-    monkeypatch.setattr(Comparison, "column_winners", lambda self: verdicts)
-
-    assert column_winners(comparison([]))["tied"].tolist() == [["knn"], []]

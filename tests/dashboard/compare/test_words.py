@@ -10,56 +10,14 @@ from dashboard.compare.words import (
     conclusion_sentence,
     downstream_sentence,
     intervals_caption,
-    recommended,
     verdict,
     winners_table,
-    worse_columns,
 )
 from pmae_core.evaluation import Comparison, TaskResult
 from pmae_core.inference.stability import NOT_PROPER
+from tests.support.comparisons import comparison_of_skills as comparison
 
 TITLES = {"em": "EM", "pmae": "PMAE"}
-NOISE = (0.0, 0.02, -0.02)
-
-
-def ranking(*methods):
-    """Return a ranking of (method, rank, seconds), best first."""
-    rows = [(name, rank, seconds) for name, rank, seconds in methods]
-    return pd.DataFrame(rows, columns=["method", "rank", "seconds"])
-
-
-def task(method, seed, skills, seconds=0.2):
-    columns = [
-        {"column": name, "role": role, "n_missing": 9, "n_scored": 9, "skill": skill}
-        for (name, role), skill in zip(
-            (("x", "numerical"), ("y", "numerical"), ("language", "categorical")),
-            skills,
-            strict=True,
-        )
-    ]
-    mean = sum(skills) / len(skills)
-    return TaskResult(
-        method=method,
-        seed=seed,
-        status="done",
-        scores={"skill": mean},
-        per_column=columns,
-        fit_seconds=seconds,
-        impute_seconds=0.0,
-        peak_memory_mb=1.0,
-    )
-
-
-def comparison(skills, n_seeds=3, seconds=None, holdout="like-mine"):
-    """Return a comparison of methods by their skills in three columns, with some noise."""
-    tasks = [
-        task(name, seed, [skill + NOISE[(seed + place) % 3] for skill in of_columns],
-             (seconds or {}).get(name, 0.2))
-        for seed in range(n_seeds)
-        for place, (name, of_columns) in enumerate(skills.items())
-    ]  # fmt: skip
-    given = {"methods": list(skills), "seeds": list(range(n_seeds)), "holdout": holdout}
-    return Comparison(tasks=tasks, settings=given)
 
 
 def said(whole):
@@ -79,15 +37,6 @@ def test_the_verdict_recommends_the_quick_one_of_tied_methods():
 
 def test_the_best_mean_is_recommended_where_time_hardly_differs():
     assert "**Use PMAE**: tied with EM; worse" in said(comparison(TIED))
-    quick = ranking(("a", 1, 1.5), ("b", 1, 1.0), ("c", 3, 0.1))
-    assert recommended(quick).method == "a"
-    assert recommended(ranking(("a", 1, 9.0), ("b", 1, 1.0))).tied == ("a",)
-
-
-def test_of_quick_methods_the_best_is_recommended_not_the_quickest():
-    first = ranking(("network", 1, 22.0), ("em", 1, 0.2), ("knn", 1, 0.1), ("naive", 4, 0.0))
-    assert recommended(first).method == "em"
-    assert recommended(first).tied == ("network", "knn")
 
 
 def test_one_method_ahead_of_all_others():
@@ -135,9 +84,6 @@ def test_thin_evidence_is_named():
 
 
 def test_columns_in_which_a_method_is_worse_on_every_seed():
-    whole = comparison({"em": (0.5, -0.01, -0.3), "naive": (0, 0, 0)})
-
-    assert worse_columns(whole, "em") == ["language"]
     numbers = comparison({"em": (0.9, -0.3, 0.9), "naive": (0, 0, 0)})
     assert "worse than the mean in `y`" in said(numbers)
 

@@ -17,7 +17,7 @@ from dashboard.figures.amputation import (
     value_shares,
     values_figure,
 )
-from dashboard.shell.theme import MISSING, OBSERVED
+from pmae_core.colors import MISSING, OBSERVED
 
 RNG = np.random.default_rng(0)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.figures.analyze import MOST_TERMS, forest_figure, ratio_ticks, shift_figure
-from dashboard.shell.theme import IMPUTED, MISSING, OBSERVED
+from pmae_core.colors import IMPUTED, MISSING, OBSERVED
 from pmae_core.inference import DeltaCurve
 
 

@@ -12,7 +12,7 @@ from dashboard.figures.imputation import (
     cell_figure,
     delta_figure,
 )
-from dashboard.shell.theme import IMPUTED, OBSERVED
+from pmae_core.colors import IMPUTED, OBSERVED
 from pmae_core.explain import cell_details
 from pmae_core.inference import tipping_point
 

@@ -56,7 +56,7 @@ def test_views_that_need_more_columns_are_left_out():
 
 def test_missingno_is_not_imported_before_it_is_needed():
     code = (
-        "import sys, dashboard.figures.missingness, dashboard.figures.missingno_pictures\n"
+        "import sys, pmae_core.plots.missingness, dashboard.figures.missingno_pictures\n"
         "print([name for name in ('missingno', 'matplotlib', 'sklearn', 'torch')"
         " if name in sys.modules])"
     )

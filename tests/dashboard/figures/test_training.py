@@ -11,7 +11,7 @@ from dashboard.figures.training import (
     reduction_figure,
     skills_figure,
 )
-from dashboard.shell import theme
+from pmae_core import colors
 
 
 def losses(n):
@@ -25,8 +25,8 @@ def test_losses_are_two_named_lines(n):
 
     named = {trace.name: trace for trace in figure.data if trace.showlegend is not False}
     assert set(named) == {"masked cells", "observed cells"}
-    assert named["masked cells"].line.color == theme.MASKED
-    assert named["observed cells"].line.color == theme.OBSERVED
+    assert named["masked cells"].line.color == colors.MASKED
+    assert named["observed cells"].line.color == colors.OBSERVED
     assert tuple(figure.layout.xaxis.range) == (0, 400)
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from dashboard.impute import confusion
-from dashboard.shell.theme import IMPUTED, MISSING, tint
+from pmae_core.colors import IMPUTED, MISSING, tint
 
 
 def comparison(points, best="em"):

@@ -18,8 +18,8 @@ def show_one_figure():
     import plotly.graph_objects as go
     import streamlit as st
 
-    from dashboard.figures.style import styled
     from dashboard.widgets import show_figure
+    from pmae_core.plots.style import styled
 
     def data() -> pd.DataFrame:
         st.session_state["made"] = True

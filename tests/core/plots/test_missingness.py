@@ -4,9 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.figures import missingness as figures
-from dashboard.figures.missingness.patterns import MOST_LINES
-from dashboard.shell.theme import IMPUTED, MISSING, OBSERVED
+from pmae_core.colors import IMPUTED, MISSING, OBSERVED
 from pmae_core.missingness import (
     MissingBlock,
     bin_nullity,
@@ -20,6 +18,8 @@ from pmae_core.missingness import (
     find_patterns,
     measure_flux,
 )
+from pmae_core.plots import missingness as figures
+from pmae_core.plots.missingness.patterns import MOST_LINES
 from pmae_core.table import Schema
 
 MARKUP = "<b>age</b>"

@@ -1,4 +1,4 @@
-"""The colors of the dashboard: what they mean is the same on every page and in every export.
+"""The colors of data: they mean the same in every figure, page, export and notebook.
 
 The three of cells, and the fourth for cells that we hide ourselves, are of the palette of Okabe
 and Ito, which color-blind readers can tell apart. All of them stand out from both backgrounds.

@@ -9,12 +9,11 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.figures.labels import hover_names, name_ticks
-from dashboard.figures.missingness.axes import height_of, names_downwards
-from dashboard.figures.style import styled
-from dashboard.shell.theme import FAINT, MISSING, NEUTRAL, OBSERVED
-from dashboard.text import figure_text
+from pmae_core.colors import FAINT, MISSING, NEUTRAL, OBSERVED
 from pmae_core.missingness import ValueDistribution
+from pmae_core.plots.labels import figure_text, hover_names, name_ticks
+from pmae_core.plots.missingness.axes import height_of, names_downwards
+from pmae_core.plots.style import styled
 from pmae_core.words import count
 
 # Labels that have room side by side: names, and ranges of whole numbers.

@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.figures.labels import hover_list
-from dashboard.figures.missingness.axes import (
+from pmae_core.colors import FAINT, MISSING, NEUTRAL, OBSERVED
+from pmae_core.missingness import MissingBlock, NullityTree
+from pmae_core.plots.labels import hover_list
+from pmae_core.plots.missingness.axes import (
     FROM_OBSERVED_TO_MISSING,
     different,
     flat_scale,
@@ -18,9 +20,7 @@ from dashboard.figures.missingness.axes import (
     height_of,
     labels_downwards,
 )
-from dashboard.figures.style import styled
-from dashboard.shell.theme import FAINT, MISSING, NEUTRAL, OBSERVED
-from pmae_core.missingness import MissingBlock, NullityTree
+from pmae_core.plots.style import styled
 
 _APART_OR_TOGETHER = [[0, OBSERVED], [0.5, FAINT], [1, MISSING]]
 _WRITTEN_UP_TO = 10  # blocks whose correlations are written as numbers

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.figures.labels import hover_list
-from dashboard.figures.missingness.axes import (
+from pmae_core.colors import MISSING, OBSERVED
+from pmae_core.missingness import MissingBlock, NullityMatrix
+from pmae_core.plots.labels import hover_list
+from pmae_core.plots.missingness.axes import (
     FROM_OBSERVED_TO_MISSING,
     SHARES,
     different,
@@ -18,9 +21,7 @@ from dashboard.figures.missingness.axes import (
     share_bar,
     with_room_for_100,
 )
-from dashboard.figures.style import color_legend, styled
-from dashboard.shell.theme import MISSING, OBSERVED
-from pmae_core.missingness import MissingBlock, NullityMatrix
+from pmae_core.plots.style import color_legend, styled
 from pmae_core.words import count
 
 
@@ -94,7 +95,7 @@ def _labels(blocks: Sequence[MissingBlock]) -> list[str]:
 
 
 def _share_of(matrix: NullityMatrix, block: MissingBlock) -> np.ndarray:
-    places = matrix.columns.get_indexer(list(block.columns))
+    places = matrix.columns.get_indexer(pd.Index(list(block.columns), dtype=object))
     return np.asarray(matrix.share_missing[:, places].mean(axis=1))
 
 

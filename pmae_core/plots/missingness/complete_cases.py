@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.figures.labels import hover_list
-from dashboard.figures.missingness.axes import (
+from pmae_core.plots.labels import hover_list
+from pmae_core.plots.missingness.axes import (
     SHARES,
     group_label,
     height_of,
@@ -15,7 +15,7 @@ from dashboard.figures.missingness.axes import (
     share_bar,
     with_room_for_100,
 )
-from dashboard.figures.style import styled
+from pmae_core.plots.style import styled
 from pmae_core.words import count
 
 

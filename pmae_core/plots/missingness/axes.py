@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from dashboard.figures.labels import name_ticks
-from dashboard.shell.theme import COLOR_OF, MISSING, OBSERVED
-from dashboard.text import figure_text
+from pmae_core.colors import COLOR_OF, MISSING, OBSERVED
+from pmae_core.plots.labels import figure_text, name_ticks
 
 FROM_OBSERVED_TO_MISSING = [[0, OBSERVED], [1, MISSING]]
 _KINDS: dict[float | None, str] = {0.0: "complete columns", 1.0: "columns without values"}

@@ -10,7 +10,18 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 import plotly.io as pio
 
-from dashboard.shell import theme
+from pmae_core.colors import (
+    DARK_BACKGROUND,
+    DARK_TEXT,
+    FAINT,
+    IMPUTED,
+    LIGHT_BACKGROUND,
+    LIGHT_TEXT,
+    MASKED,
+    MISSING,
+    NEUTRAL,
+    OBSERVED,
+)
 
 LIGHT, DARK = "pmae-light", "pmae-dark"
 DEFAULT_HEIGHT = 360
@@ -19,9 +30,9 @@ _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", Helvetica, Arial, sans-se
 
 def _template(background: str, text: str) -> go.layout.Template:
     axis = {
-        "gridcolor": theme.FAINT,
-        "linecolor": theme.NEUTRAL,
-        "zerolinecolor": theme.FAINT,
+        "gridcolor": FAINT,
+        "linecolor": NEUTRAL,
+        "zerolinecolor": FAINT,
         "ticks": "",
         "title": {"font": {"size": 14}},
     }
@@ -30,7 +41,7 @@ def _template(background: str, text: str) -> go.layout.Template:
             "paper_bgcolor": "rgba(0, 0, 0, 0)",
             "plot_bgcolor": "rgba(0, 0, 0, 0)",
             "font": {"family": _FONT, "size": 13, "color": text},
-            "colorway": [theme.OBSERVED, theme.MISSING, theme.IMPUTED, theme.MASKED, theme.NEUTRAL],
+            "colorway": [OBSERVED, MISSING, IMPUTED, MASKED, NEUTRAL],
             "hoverlabel": {"bgcolor": background, "font": {"color": text, "size": 13}},
             "xaxis": axis,
             "yaxis": axis,
@@ -38,8 +49,8 @@ def _template(background: str, text: str) -> go.layout.Template:
     )
 
 
-pio.templates[LIGHT] = _template(theme.LIGHT_BACKGROUND, theme.LIGHT_TEXT)
-pio.templates[DARK] = _template(theme.DARK_BACKGROUND, theme.DARK_TEXT)
+pio.templates[LIGHT] = _template(LIGHT_BACKGROUND, LIGHT_TEXT)
+pio.templates[DARK] = _template(DARK_BACKGROUND, DARK_TEXT)
 
 
 def styled(figure: go.Figure, *, height: int | None = None, dark: bool = False) -> go.Figure:
@@ -59,6 +70,17 @@ def styled(figure: go.Figure, *, height: int | None = None, dark: bool = False) 
     figure.update_xaxes(automargin=True, fixedrange=True)
     figure.update_yaxes(automargin=True, fixedrange=True)
     return figure
+
+
+def on_own_ground(figure: go.Figure, *, dark: bool = False) -> go.Figure:
+    """Give a styled figure a ground of its own, since a notebook may be light or dark; return it.
+
+    On a page the ground is that of the page, see above.
+    """
+    ground = DARK_BACKGROUND if dark else LIGHT_BACKGROUND
+    return figure.update_layout(
+        template=DARK if dark else LIGHT, paper_bgcolor=ground, plot_bgcolor=ground
+    )
 
 
 def color_legend(colors: Mapping[str, str]) -> list[go.Scatter]:

@@ -11,16 +11,16 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.figures.labels import hover_list
-from dashboard.figures.missingness.axes import (
+from pmae_core.colors import FAINT, MISSING, OBSERVED
+from pmae_core.missingness import MissingPatterns
+from pmae_core.plots.labels import hover_list
+from pmae_core.plots.missingness.axes import (
     FROM_OBSERVED_TO_MISSING,
     group_label,
     height_of,
     labels_downwards,
 )
-from dashboard.figures.style import styled
-from dashboard.shell.theme import FAINT, MISSING, OBSERVED
-from pmae_core.missingness import MissingPatterns
+from pmae_core.plots.style import styled
 from pmae_core.words import percent
 
 # Lines of columns below the bars; the columns of further lines share the last one.
@@ -74,14 +74,14 @@ def pattern_lines(
     places = (
         np.arange(len(patterns.columns))
         if columns is None
-        else patterns.columns.get_indexer(list(columns))
+        else patterns.columns.get_indexer(pd.Index(list(columns), dtype=object))
     )
     places = places[np.argsort(-patterns.n_missing[places], kind="stable")]
     lines: dict[bytes, list[int]] = {}
     for place in places:
-        cells = patterns.missing[shown, place]
-        if cells.any():
-            lines.setdefault(cells.tobytes(), []).append(int(place))
+        is_missing = patterns.missing[shown, place]
+        if is_missing.any():
+            lines.setdefault(is_missing.tobytes(), []).append(int(place))
     members = list(lines.values())
     if len(members) > MOST_LINES:
         rest = list(itertools.chain.from_iterable(members[MOST_LINES - 1 :]))
@@ -89,7 +89,7 @@ def pattern_lines(
     groups = [tuple(patterns.columns[group]) for group in members]
     cells = [patterns.missing[shown][:, group].any(axis=1) for group in members]
     n_patterns = len(patterns.counts[shown])
-    return groups, np.stack(cells, axis=1) if cells else np.zeros((n_patterns, 0), dtype=bool)
+    return groups, np.array(cells, dtype=bool).reshape(len(groups), n_patterns).T
 
 
 def _heights(n_columns: int) -> list[float]:

@@ -1,15 +1,15 @@
 """Figures of what is missing in a table. All take what ``pmae_core.missingness`` returns."""
 
-from dashboard.figures.missingness.axes import group_label
-from dashboard.figures.missingness.columns import columns_figure, matrix_figure
-from dashboard.figures.missingness.complete_cases import dropping_figure
-from dashboard.figures.missingness.effects import (
+from pmae_core.plots.missingness.axes import group_label
+from pmae_core.plots.missingness.columns import columns_figure, matrix_figure
+from pmae_core.plots.missingness.complete_cases import dropping_figure
+from pmae_core.plots.missingness.effects import (
     differences_figure,
     distribution_figure,
     shifts_figure,
 )
-from dashboard.figures.missingness.patterns import flux_figure, pattern_lines, patterns_figure
-from dashboard.figures.missingness.together import correlation_figure, dendrogram_figure
+from pmae_core.plots.missingness.patterns import flux_figure, pattern_lines, patterns_figure
+from pmae_core.plots.missingness.together import correlation_figure, dendrogram_figure
 
 __all__ = [
     "columns_figure",

@@ -1,11 +1,12 @@
 """Names of columns and categories on the axes and in the hovers of figures."""
 
+import html
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from dashboard.text import figure_text
+from pmae_core.words import shorten
 
 # Cells of a heatmap with words in them: the colors of observed and missing, half mixed with white.
 # Plotly sets black or white words by the color of a cell, but takes what is transparent for
@@ -16,6 +17,17 @@ WORSE_TO_BETTER = [(0, _LOW), (0.5, _BETWEEN), (1, _HIGH)]
 
 _LONGEST_TICK = 18
 _LONGEST_HOVER = 60
+
+
+def figure_text(text: object, longest: int = 28) -> str:
+    """Return a name for labels and hovers of a figure: Plotly would read a little HTML in it.
+
+    Examples
+    --------
+    >>> figure_text("<b>age</b>")
+    '&lt;b&gt;age&lt;/b&gt;'
+    """
+    return html.escape(shorten(text, longest), quote=False)
 
 
 def name_ticks(names: Sequence[object], *, most: int) -> dict[str, Any]:
