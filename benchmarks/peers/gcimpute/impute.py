@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from gcimpute.gaussian_copula import GaussianCopula
 
-from benchmarks.peers.plain_worker import work
+from benchmarks.plain_worker import work
 
 PACKAGES = ("gcimpute", "numpy", "pandas", "scipy", "statsmodels")
 

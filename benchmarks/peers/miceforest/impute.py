@@ -10,7 +10,7 @@ import sys
 import miceforest
 import pandas as pd
 
-from benchmarks.peers.plain_worker import work
+from benchmarks.plain_worker import work
 
 ITERATIONS = 3
 PACKAGES = ("miceforest", "lightgbm", "numpy", "pandas", "scipy")

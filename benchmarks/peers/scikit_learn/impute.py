@@ -16,7 +16,7 @@ from sklearn.experimental import enable_iterative_imputer  # noqa: F401  (makes 
 from sklearn.impute import IterativeImputer, KNNImputer
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.peers.plain_worker import work
+from benchmarks.plain_worker import work
 
 PACKAGES = ("scikit-learn", "numpy", "pandas", "scipy")
 
