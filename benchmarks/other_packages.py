@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -221,8 +222,9 @@ def error_sentence(finished: subprocess.CompletedProcess[str]) -> str:
 
     gcimpute prints what is wrong and then raises an error without a message.
     """
-    if "Error in " in finished.stderr:  # of R, often on two lines
-        return " ".join(finished.stderr[finished.stderr.index("Error in ") :].split())
+    _, error, rest = finished.stderr.partition("Error in ")
+    if error:  # of R, often on several lines, the last of which say where it was
+        return " ".join((error + re.split(r"Calls: |Execution halted", rest)[0]).split())
     _, traceback, stack = finished.stderr.rpartition("Traceback (most recent call last):\n")
     lines = [line for line in stack.splitlines() if line and not line.startswith(" ")]
     if not traceback or not lines:

@@ -109,14 +109,19 @@ def commit(tree: Path) -> str:
 
     name = git("describe", "--always", "--exclude=*")
     changed = git(
-        "status", "--porcelain", "--untracked-files=no", ":/", ":(exclude,top)*/results/*"
+        "status", "--porcelain", "--untracked-files=no", ":/", ":(exclude,top,glob)**/results/**"
     )
     return f"{name}-dirty" if changed else name or "unknown"
 
 
 def write_result(name: str, result: dict[str, Any]) -> None:
-    """Write a result as JSON under ``benchmarks/results``, with its day and the checkout."""
-    written = {"on": date.today().isoformat(), "commit": commit(Path(__file__).parent)}
+    """Write a result as JSON under ``benchmarks/results``, with the day, checkout and machine."""
+    written = {
+        "on": date.today().isoformat(),
+        "commit": commit(Path(__file__).parent),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+    }
     RESULTS.mkdir(exist_ok=True)
     text = json.dumps({**result, "written": written}, indent=2)
     (RESULTS / f"{name}.json").write_text(text + "\n")

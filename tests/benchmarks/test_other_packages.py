@@ -168,11 +168,9 @@ def test_without_r_its_package_is_skipped_with_a_sentence(table, monkeypatch):
 
 
 def test_an_error_of_r_is_said_on_one_line():
-    said = "Loading it\nError in mice(table) : \n  too few rows\nExecution halted\n"
+    said = "Loading\nError in mice(table) : \n  too few rows\nCalls: mice\nExecution halted\n"
     finished = subprocess.CompletedProcess([], 1, stdout="", stderr=said)
-    assert other_packages.error_sentence(finished) == (
-        "Error in mice(table) : too few rows Execution halted"
-    )
+    assert other_packages.error_sentence(finished) == "Error in mice(table) : too few rows"
 
 
 def test_an_environment_is_made_once_for_its_requirements(tmp_path, monkeypatch):
