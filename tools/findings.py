@@ -51,7 +51,8 @@ def _block(stem: str, finding: Finding, folder: Path) -> str:
     return "\n\n".join(
         [
             f"**{finding.question}** {finding.figures(result)}",
-            f"Based on {finding.basis(result)}.{_cost(result)}{_written(result)} In {files}, from:",
+            f"<small>Based on {finding.basis(result)}.{_cost(result)}{_written(result)} "
+            f"In {files}, from:</small>",
             f"```text\n{made_by}\n```",
         ]
     )

@@ -279,6 +279,9 @@ def _blend_scale(result: dict[str, Any]) -> str:
 
 def _peers(result: dict[str, Any], coverage: dict[str, Any]) -> str:
     designs = {name: one for name, one in coverage["designs"].items() if name != "distribution"}
+    most = {
+        name: max(each["replications"] for each in one.values()) for name, one in designs.items()
+    }
     failed = [
         f"- `{run['method']}` failed on {run['table']}: {run['sentence']}"
         for run in result["runs"]
@@ -286,20 +289,22 @@ def _peers(result: dict[str, Any], coverage: dict[str, Any]) -> str:
     ]
     table = _table(
         [
-            *("Method", "Finished", "Failed", "Accuracy × 100"),
-            *(f"Coverage, {name}" for name in designs),
-            *("Processor seconds", "Peak memory, MB", "of which libraries"),
+            *("Method", "Finished", "Accuracy × 100"),
+            *(f"{name.capitalize()}, {n} tables" for name, n in most.items()),
+            *("Processor seconds", "Peak memory, MB (libraries)"),
         ],
         (
             (
                 f"`{line['method']}`",
-                line["done"],
-                line["failed"],
+                f"{line['done']} of {line['done'] + line['failed'] + line['skipped']}",
                 _rounded(line["mean_accuracy_x100"], 1),
-                *(_mean_coverage(one.get(line["method"])) for one in designs.values()),
+                *(
+                    _mean_coverage(one.get(line["method"]), most[name])
+                    for name, one in designs.items()
+                ),
                 _rounded(line["mean_cpu_seconds"], 1),
-                _rounded(line["mean_peak_megabytes"], 0),
-                _rounded(line["mean_libraries_megabytes"], 0),
+                f"{_rounded(line['mean_peak_megabytes'], 0)} "
+                f"({_rounded(line['mean_libraries_megabytes'], 0)})",
             )
             for line in sorted(
                 result["summary"]["methods"],
@@ -312,13 +317,14 @@ def _peers(result: dict[str, Any], coverage: dict[str, Any]) -> str:
 
 
 def _rounded(figure: float | None, digits: int) -> str:
-    return "" if figure is None else f"{figure:,.{digits}f}"
+    return "–" if figure is None else f"{figure:,.{digits}f}"
 
 
-def _mean_coverage(figures: dict[str, Any] | None) -> str:
+def _mean_coverage(figures: dict[str, Any] | None, most: int) -> str:
     if figures is None:
         return "–"
-    return f"{100 * figures['mean_coverage']:.1f}% ({figures['replications']})"
+    few = f" ({figures['replications']})" if figures["replications"] < most else ""
+    return f"{100 * figures['mean_coverage']:.1f}%{few}"
 
 
 def _ranking(result: dict[str, Any]) -> str:
