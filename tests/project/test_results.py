@@ -11,7 +11,7 @@ from pmae_core.cli.app import app
 from pmae_core.replication.experiments import EXPERIMENTS
 from tests.support.paths import ROOT
 from tools import docs as hooks
-from tools import findings
+from tools import findings, results
 
 FILES = sorted(path for path in hooks.RESULTS.iterdir() if not path.name.startswith("."))
 SUMMARIES = [path for path in FILES if path.suffix == ".json"]
@@ -101,3 +101,30 @@ def test_figures_of_a_finding_are_those_of_its_file(tmp_path):
 def test_commands_are_found_wherever_they_stand():
     result = {"runs": [{"command": "a"}, {"settings": {"command": "b"}}], "command": "c"}
     assert sorted(findings.commands(result)) == ["a", "b", "c"]
+
+
+def test_packages_stand_beside_their_coverage_and_failures_are_said(tmp_path):
+    def line(method, accuracy, failed=0):
+        return {
+            **{"method": method, "done": 2, "failed": failed, "skipped": 0},
+            **{"mean_accuracy_x100": accuracy, "mean_cpu_seconds": 1.25},
+            **{"mean_peak_megabytes": None, "mean_libraries_megabytes": 90.0},
+        }
+
+    failure = {"method": "low", "table": "crime", "status": "failed", "sentence": "ValueError"}
+    lines = [line("low", 10.0, failed=1), line("high", 20.0)]
+    peers = {"summary": {"methods": lines}, "runs": [failure, {"status": "done"}]}
+    (tmp_path / "peers.json").write_text(json.dumps(peers))
+    assert "BENCHMARKS=accuracy.coverage" in results.words("peers", tmp_path)
+    found = {
+        "high": {"replications": 50, "mean_coverage": 0.9},
+        "other": {"replications": 200, "mean_coverage": 0.95},
+    }
+    designs = {"designs": {"linear": found, "distribution": {}}}
+    (tmp_path / "coverage.json").write_text(json.dumps(designs))
+    table, failures = results.words("peers", tmp_path).split("\n\n")
+    assert table.splitlines()[2:] == [
+        "| `high` | 2 of 2 | 20.0 | 90.0% (50) | 1.2 | – (90) |",
+        "| `low` | 2 of 3 | 10.0 | – | 1.2 | – (90) |",
+    ]
+    assert failures == "- `low` failed on crime: ValueError"
