@@ -26,10 +26,10 @@ LOCKS := requirements.lock $(patsubst %,requirements-%.lock,build login ray dev 
 SHARED_DATASETS := $(wildcard $(abspath ../shared/datasets))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test browser lint format typecheck bench screenshots docs lock audit clean
+.PHONY: help run test browser lint format typecheck bench bench-quick screenshots docs lock audit clean
 
 help: ## Show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 run: $(RUNTIME_STAMP) ## Install what is needed and open the dashboard (HEADLESS=true: no browser)
 	PYTHONPATH="$(CURDIR)" $(BIN)/python -m streamlit run dashboard/app.py \
@@ -59,6 +59,9 @@ bench: browser $(BENCH_STAMP) ## Run the benchmarks (BENCHMARKS="accuracy.catego
 		echo "== $$benchmark"; \
 		PYTHONPATH="$(CURDIR)" $(BIN)/python -m benchmarks.$$benchmark; \
 	done
+
+bench-quick: $(BENCH_STAMP) ## Measure the headline on small tables (about 10 minutes at most on two cores)
+	PYTHONPATH="$(CURDIR)" $(BIN)/python -m benchmarks.accuracy.bench_quick
 
 screenshots: browser ## Take pictures of all pages into docs/screenshots
 	PYTHONPATH="$(CURDIR)" $(BIN)/python -m tests.support.screenshots

@@ -2,8 +2,8 @@
 
 A folder has the table twice. Other packages read `table.csv`, which any pandas can, with numbers
 for column names and for categories, and `roles.json` ("numerical" or "categorical"). Our own
-methods read `table.parquet` and `schema.json`. The process adds `imputed.csv` or
-`imputed.parquet`, and `cost.json`.
+methods read `table.parquet` and `schema.json`. The process adds `imputed.csv`, with one imputation
+below the other, or `imputed.parquet`, and `cost.json`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def read_ours(folder: Path) -> pd.DataFrame:
 def write_plain(folder: Path, table: pd.DataFrame, schema: Schema) -> list[str]:
     """Write a table for another package; return the columns that are left out.
 
-    These have a single observed value. There is nothing to learn about them, and both packages
+    These have a single observed value. There is nothing to learn about them, and some packages
     raise an error: gcimpute asks to remove them. `read_plain` imputes that value.
 
     Raises
@@ -65,18 +65,31 @@ def write_plain(folder: Path, table: pd.DataFrame, schema: Schema) -> list[str]:
     return constant
 
 
-def read_plain(folder: Path, table: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+def categorical_codes(folder: Path) -> list[str]:
+    """Return the columns of `table.csv` with codes of categories."""
+    roles = json.loads((folder / "roles.json").read_text())
+    return [name for name, role in roles.items() if role == "categorical"]
+
+
+def read_plain(folder: Path, table: pd.DataFrame, schema: Schema) -> list[pd.DataFrame]:
     """Return what another package imputed, with the names and categories of `table`.
 
     A code that no category has stays missing, so that scoring raises an error.
     """
-    imputed = pd.read_csv(folder / "imputed.csv")
+    together = pd.read_csv(folder / "imputed.csv")
+    return [
+        _with_categories(together[start : start + len(table)].set_axis(table.index), table, schema)
+        for start in range(0, len(together), len(table))
+    ]
+
+
+def _with_categories(imputed: pd.DataFrame, table: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     columns = {}
     for position, name in enumerate(table.columns):
         if name in constant_columns(table):
             columns[name] = table[name].fillna(table[name].dropna().iloc[0])
             continue
-        cells = imputed[f"x{position}"].set_axis(table.index)
+        cells = imputed[f"x{position}"]
         if schema.role(name) is not Role.NUMERICAL:
             cells = cells.map(dict(enumerate(_as_categories(table[name]).cat.categories)))
         columns[name] = cells

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -94,13 +96,32 @@ def machine(load_before: float, **more: Any) -> dict[str, Any]:
 
 
 def commit(tree: Path) -> str:
-    """Return what is checked out; "-dirty" if something is changed, "unknown" without git."""
-    command = ["git", "-C", str(tree), "describe", "--always", "--dirty", "--exclude=*"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
+    """Return what is checked out; "-dirty" if something but results changed; "unknown" without git.
+
+    A long benchmark writes its results again and again, which must not make its checkout dirty.
+    """
+    if shutil.which("git") is None:
+        return "unknown"
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(tree), *arguments]
+        return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+    name = git("describe", "--always", "--exclude=*")
+    changed = git(
+        "status", "--porcelain", "--untracked-files=no", ":/", ":(exclude,top,glob)**/results/**"
+    )
+    return f"{name}-dirty" if changed else name or "unknown"
 
 
 def write_result(name: str, result: dict[str, Any]) -> None:
-    """Write a result as JSON under ``benchmarks/results``."""
+    """Write a result as JSON under ``benchmarks/results``, with the day, checkout and machine."""
+    written = {
+        "on": date.today().isoformat(),
+        "commit": commit(Path(__file__).parent),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+    }
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n")
+    text = json.dumps({**result, "written": written}, indent=2)
+    (RESULTS / f"{name}.json").write_text(text + "\n")

@@ -37,9 +37,11 @@ from pmae_core.amputation import ampute  # noqa: E402
 from pmae_core.imputers import list_imputers  # noqa: E402
 from pmae_core.plots.masking import curve_data, curve_figure  # noqa: E402
 from pmae_core.table import ReadingLimits, Schema, load_dataset  # noqa: E402
-from tools import results  # noqa: E402
+from tools import findings, results  # noqa: E402
 
-PLACEHOLDER = re.compile(r"<!-- (figure|reference|result): ([\w.]+) -->|<!-- (limits|methods) -->")
+PLACEHOLDER = re.compile(
+    r"<!-- (figure|measured|reference|result): ([\w.]+) -->|<!-- (limits|methods) -->"
+)
 RESULTS = ROOT / "benchmarks" / "results"
 PLOTLY_SCRIPT = "assets/plotly.min.js"
 PAPER_MASKING = Masking("logit", {"a": 0.05, "b": 0.5})
@@ -68,6 +70,8 @@ def replaced_comment(found: re.Match[str], url: str = "") -> str:
         return "\n\n".join(f"::: {path}" for path in public_names(name))
     if kind == "result":
         return results.words(name, RESULTS)
+    if kind == "measured":
+        return findings.section(name, RESULTS)
     return limits_table() if kind == "limits" else methods_table()
 
 

@@ -12,10 +12,14 @@ BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
 def words(name: str, folder: Path) -> str:
     """Return what a benchmark found, or that it was not run."""
-    path = folder / f"{name}.json"
-    if not path.exists():
-        return f"*Not measured yet for this version: `make bench BENCHMARKS={benchmark(name)}`.*"
-    return TELLERS[name](json.loads(path.read_text(encoding="utf-8")))
+    needed = [name, *BESIDES.get(name, ())]
+    paths = [folder / f"{one}.json" for one in needed]
+    lacking = [one for one, path in zip(needed, paths, strict=True) if not path.exists()]
+    if lacking:
+        return (
+            f"*Not measured yet for this version: `make bench BENCHMARKS={benchmark(lacking[0])}`.*"
+        )
+    return TELLERS[name](*(json.loads(path.read_text(encoding="utf-8")) for path in paths))
 
 
 def benchmark(name: str) -> str:
@@ -273,20 +277,54 @@ def _blend_scale(result: dict[str, Any]) -> str:
     )
 
 
-def _peers(result: dict[str, Any]) -> str:
-    return _table(
-        ["Method", "Finished", "Failed", "Accuracy × 100 on shared tables", "Processor seconds"],
+def _peers(result: dict[str, Any], coverage: dict[str, Any]) -> str:
+    designs = {name: one for name, one in coverage["designs"].items() if name != "distribution"}
+    most = {
+        name: max(each["replications"] for each in one.values()) for name, one in designs.items()
+    }
+    failed = [
+        f"- `{run['method']}` failed on {run['table']}: {run['sentence']}"
+        for run in result["runs"]
+        if run["status"] == "failed"
+    ]
+    table = _table(
+        [
+            *("Method", "Finished", "Accuracy × 100"),
+            *(f"{name.capitalize()}, {n} tables" for name, n in most.items()),
+            *("Processor seconds", "Peak memory, MB (libraries)"),
+        ],
         (
             (
-                line["method"],
-                line["done"],
-                line["failed"],
-                f"{line['mean_accuracy_x100']:.1f}",
-                f"{line['mean_cpu_seconds']:.1f}",
+                f"`{line['method']}`",
+                f"{line['done']} of {line['done'] + line['failed'] + line['skipped']}",
+                _rounded(line["mean_accuracy_x100"], 1),
+                *(
+                    _mean_coverage(one.get(line["method"]), most[name])
+                    for name, one in designs.items()
+                ),
+                _rounded(line["mean_cpu_seconds"], 1),
+                f"{_rounded(line['mean_peak_megabytes'], 0)} "
+                f"({_rounded(line['mean_libraries_megabytes'], 0)})",
             )
-            for line in result["summary"]["methods"]
+            for line in sorted(
+                result["summary"]["methods"],
+                key=lambda line: line["mean_accuracy_x100"] or 0,
+                reverse=True,
+            )
         ),
     )
+    return "\n\n".join([table, *(["\n".join(failed)] if failed else [])])
+
+
+def _rounded(figure: float | None, digits: int) -> str:
+    return "–" if figure is None else f"{figure:,.{digits}f}"
+
+
+def _mean_coverage(figures: dict[str, Any] | None, most: int) -> str:
+    if figures is None:
+        return "–"
+    few = f" ({figures['replications']})" if figures["replications"] < most else ""
+    return f"{100 * figures['mean_coverage']:.1f}%{few}"
 
 
 def _ranking(result: dict[str, Any]) -> str:
@@ -335,7 +373,10 @@ def _table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
-TELLERS: dict[str, Callable[[dict[str, Any]], str]] = {
+# Results that a table shows beside its own.
+BESIDES = {"peers": ("coverage",)}
+
+TELLERS: dict[str, Callable[..., str]] = {
     "classroom_load": _classroom,
     "year_of_use": _year_of_use,
     "hostile_upload": _hostile_upload,

@@ -5,8 +5,8 @@ and one with a skewed column, a category and an interaction. Every table is impu
 estimates are pooled by Rubin's rules with Barnard and Rubin's degrees of freedom. `complete` are
 the tables before cells were made missing, `complete-cases` only the rows without missing cells,
 `r-mice` and `r-mice-norm` are R's package mice (predictive mean matching and normal draws) on the
-same tables; they need R: `apt-get install r-base-core r-cran-mice`, or `install.packages("mice")`
-in R.
+same tables; `benchmarks.other_packages` says how to install them. Its other packages that impute
+at random are run if named.
 
 A fourth part, `distribution`, asks whether imputed values have the shape of observed ones.
 
@@ -23,13 +23,10 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,17 +36,14 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.coverage_designs import Design, Quantity, designs
 from benchmarks.distribution_tables import shape_tables
+from benchmarks.other_packages import PEERS, impute_with, worker_command
 from benchmarks.recording import RESULTS, append_records, read_records, write_result
-from pmae_core.imputers import make_imputer
+from benchmarks.variants import make_variant
 from pmae_core.inference import Pooled, pool_estimates
 from pmae_core.inference.estimands import Estimate
+from pmae_core.table import Schema
 
 RUNS = RESULTS / "coverage_runs.jsonl"
-R_SCRIPT = Path(__file__).with_name("coverage_mice.R")
-HOW_TO_INSTALL_R = (
-    "R's mice is left out, since Rscript or the package mice is not installed. Install both with "
-    'apt-get install r-base-core r-cran-mice, or with install.packages("mice") in R.'
-)
 DISTRIBUTION = "distribution"
 N_IMPUTATIONS = 10
 N_ROUNDS_OF_R = 10
@@ -57,47 +51,32 @@ N_ROUNDS_OF_R = 10
 SHAPE_REPLICATIONS = 10
 
 TRUTH, CASES = "complete", "complete-cases"
-IN_R = {"r-mice": "pmm", "r-mice-norm": "norm"}
-# Names that stand for a method with other parameters than its own; any other name is a method's.
-VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
-    # Its imputations do not come from the tables that fit aggregates, so one of them suffices.
-    "miceforest": ("miceforest", {"n_datasets": 1}),
-    "mice-normal": ("mice", {"numbers": "normal"}),
-    "pmae-fast": ("pmae", {"preset": "fast"}),
+IN_PACKAGES = {
+    **{name: peer for name, peer in PEERS.items() if peer.draws},
+    **{
+        name: replace(PEERS["r-mice"], options=(str(N_ROUNDS_OF_R), numbers))
+        for name, numbers in {"r-mice": "pmm", "r-mice-norm": "norm"}.items()
+    },
 }
-METHODS = (TRUTH, CASES, *IN_R, "em", "mice", "miceforest", "masked-trees", "pmae")
+METHODS = (
+    *(TRUTH, CASES, "r-mice", "r-mice-norm"),
+    *("em", "mice", "miceforest", "masked-trees", "pmae"),
+)
 
 
 def impute(method: str, table: pd.DataFrame, roles: dict[str, str], seed: int) -> list:
     """Return ten imputations of a table."""
-    if method in IN_R:
-        return impute_in_r(table, IN_R[method], seed)
-    name, params = VARIANTS.get(method, (method, {}))
-    imputer = make_imputer(name, schema=roles, random_state=seed, **params)
-    return imputer.fit(table).sample(table, N_IMPUTATIONS)
-
-
-def impute_in_r(table: pd.DataFrame, numbers: str, seed: int) -> list[pd.DataFrame]:
-    """Return ten imputations of a table by R's mice."""
-    with tempfile.TemporaryDirectory() as folder:
-        incomplete, imputed = Path(folder, "incomplete.csv"), Path(folder, "imputed.csv")
-        table.to_csv(incomplete, index=False)
-        options = [N_IMPUTATIONS, N_ROUNDS_OF_R, numbers, seed]
-        subprocess.run(
-            ["Rscript", R_SCRIPT, incomplete, imputed, *map(str, options)],
-            check=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
+    if method in IN_PACKAGES:
+        schema = Schema.infer(table, roles=roles)
+        imputations, _ = impute_with(
+            IN_PACKAGES[method], table, schema, seed, n_imputations=N_IMPUTATIONS
         )
-        together = pd.read_csv(imputed)
-    return [one[table.columns].reset_index(drop=True) for _, one in together.groupby(".imp")]
-
-
-def has_r_mice() -> bool:
-    """Whether R and its package mice are installed."""
-    if shutil.which("Rscript") is None:
-        return False
-    asked = subprocess.run(["Rscript", "-e", "library(mice)"], capture_output=True, check=False)
-    return asked.returncode == 0
+        return imputations
+    # The imputations of miceforest do not come from the tables that fit aggregates, so one of
+    # them suffices.
+    params = {"n_datasets": 1} if method == "miceforest" else {}
+    imputer = make_variant(method, schema=roles, random_state=seed, **params)
+    return imputer.fit(table).sample(table, N_IMPUTATIONS)
 
 
 def interval(quantity: Quantity, value: float, variance: float, df: float) -> list[float]:
@@ -172,12 +151,17 @@ def recorded() -> list[dict[str, Any]]:
     return read_records(RUNS)
 
 
+def is_left_out(method: str) -> bool:
+    """Whether a package is not there; say so."""
+    command = worker_command(IN_PACKAGES[method].folder) if method in IN_PACKAGES else []
+    if isinstance(command, str):
+        print(f"{method}: {command}")
+    return isinstance(command, str)
+
+
 def measure(options: argparse.Namespace) -> None:
     """Run what is not recorded yet."""
-    methods = options.methods.split(",")
-    if set(methods) & set(IN_R) and not has_r_mice():
-        print(HOW_TO_INSTALL_R)
-        methods = [name for name in methods if name not in IN_R]
+    methods = [name for name in options.methods.split(",") if not is_left_out(name)]
     key = ("design", "replication", "method")
     done = {tuple(run[name] for name in key) for run in recorded()}
     for task in tasks(methods, options.designs.split(","), options.replications):

@@ -10,16 +10,14 @@ prints for KNN (general pattern, MNAR). The process of the paper's text (indepen
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from sklearn.impute import KNNImputer
 
-from benchmarks.recording import RESULTS
+from benchmarks.recording import write_result
 from pmae_core.amputation import ampute
 from pmae_core.evaluation import BenchmarkTable, benchmark_table, score_imputation
 
@@ -75,12 +73,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure, print and write; return 1 if a dataset is outside the tolerance."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=5, help="number of seeds (default 5)")
-    parser.add_argument(
-        "--output", type=Path, default=RESULTS / "generator.json", help="where to write the JSON"
-    )
     options = parser.parse_args(arguments)
 
-    given = sys.argv[1:] if arguments is None else arguments
+    given = [f"--seeds={options.seeds}"]
     result = {
         "what": "imputation accuracy (x100) of 5-NN on missing values simulated by ampute()",
         "command": shlex.join(["python", "-m", "benchmarks.accuracy.generator", *given]),
@@ -98,8 +93,7 @@ def main(arguments: list[str] | None = None) -> int:
     for name, figures in result["datasets"].items():
         nested, independent = figures["nested"]["mean"], figures["independent"]["mean"]
         print(f"{name:10}{figures['paper']:8.1f}{nested:8.1f}{independent:13.1f}")
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(json.dumps(result, indent=2) + "\n")
+    write_result("generator", result)
     return 0 if all(f["within_tolerance"] for f in result["datasets"].values()) else 1
 
 

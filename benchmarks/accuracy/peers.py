@@ -1,15 +1,15 @@
-"""Our methods beside two other packages, miceforest and gcimpute, on the very same masks.
+"""Our methods beside other packages, on the very same masks.
 
 Missing values are simulated in every table (general pattern, nested, MNAR); every method imputes
 the same cells and is scored against their true values. Each run has a process of its own with one
-thread, and the same code measures its processor time and memory. The other packages are installed
-into environments of their own under build/peers, which needs a package index.
+thread, which measures its processor time and memory. How the other packages are used is in
+`benchmarks.other_packages`. How often their intervals contain the truth is measured by
+`benchmarks.accuracy.coverage`.
 
 Every run that ended is kept in the result, failed ones too, and the same command resumes where it
 was stopped. A run is skipped where a package cannot be installed or a table cannot be loaded; the
 next command tries it again. After a change to a method, measure it again with --anew.
 
-    export PMAE_DATA_DIR=<folder of the tables>
     python -m benchmarks.accuracy.peers
     python -m benchmarks.accuracy.peers --methods=pmae --peers= --anew
 """
@@ -18,63 +18,40 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shlex
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.environments import ROOT, EnvironmentUnavailable, environment
-from benchmarks.exchange import read_ours, read_plain, write_ours, write_plain
+from benchmarks.exchange import read_ours, write_ours
 from benchmarks.missingness import MISSINGNESS
+from benchmarks.other_packages import PEERS, RunFailed, RunSkipped, impute_with, run_worker
 from benchmarks.recording import RESULTS, write_result
 from benchmarks.tables import FURTHER, TO_REPORT_ON, load_table
+from benchmarks.variants import VARIANTS
 from pmae_core import ampute
 from pmae_core.amputation import Amputation
-from pmae_core.errors import PMAEError, TableError
+from pmae_core.errors import PMAEError
 from pmae_core.evaluation import score_imputation
 from pmae_core.imputers import list_imputers
 from pmae_core.table import Schema
 from pmae_core.table.samples.datasets import BENCHMARK_NAMES
-from pmae_core.threads import THREAD_VARIABLES
-from pmae_core.words import duration, listed
 
 NAME = "peers"
-METHODS = ("masked-trees", "missforest", "pmae-mix", "pmae")
-PEERS = {
-    "miceforest": "5 datasets, 3 iterations, its defaults otherwise; imputed is the mean of the "
-    "datasets for numbers and the majority for categories (the first of several)",
-    "gcimpute": "Gaussian copula with its defaults; categories are ordinal codes in the order of "
-    "the table; it chooses the types of numbers itself, but truncated columns are ordinal, because "
-    "its type for them raises an error",
-}
+METHODS = ("pmae", "pmae-fast", "masked-trees", "missforest")
 ACCURACY = "imputation_accuracy_x100"
 
 Run = dict[str, Any]
-
-
-class RunFailed(Exception):
-    """A method raised an error, or took too long."""
-
-
-class RunSkipped(Exception):
-    """A method could not even start."""
 
 
 def simulate(name: str, max_rows: int, seed: int) -> tuple[Amputation, Schema]:
     """Return a table with simulated missing values."""
     table = load_table(name, max_rows, seed)
     return ampute(table.frame, **MISSINGNESS, seed=seed, schema=table.schema), table.schema
-
-
-def label(peer: str) -> str:
-    """Return the name of a peer in the results; one of our methods is a miceforest, too."""
-    return f"{peer} (package)"
 
 
 def impute_ours(
@@ -84,8 +61,9 @@ def impute_ours(
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_ours(folder, amputed.incomplete, schema)
-        python, module = Path(sys.executable), "benchmarks.peers.ours.impute"
-        cost = run_worker(python, module, folder, [str(seed), method], limit)
+        module = "benchmarks.peers.ours.impute"
+        command = [sys.executable, "-m", module, name, str(seed), method]
+        cost = run_worker(command, folder, limit)
         return read_ours(folder), cost
 
 
@@ -93,67 +71,8 @@ def impute_peer(
     peer: str, amputed: Amputation, schema: Schema, seed: int, limit: float
 ) -> tuple[Any, Run]:
     """Return what another package imputed, and its cost."""
-    made = made_environment(peer)
-    if isinstance(made, str):
-        raise RunSkipped(made)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        try:
-            constant = write_plain(folder, amputed.incomplete, schema)
-        except TableError as error:
-            raise RunSkipped(str(error)) from error
-        cost = run_worker(made, f"benchmarks.peers.{peer}.impute", folder, [str(seed)], limit)
-        if constant:
-            cost["sentence"] = (
-                f"Imputed without the package, because only one value is observed: "
-                f"{listed(constant)}."
-            )
-        return read_plain(folder, amputed.incomplete, schema), cost
-
-
-@cache
-def made_environment(peer: str) -> Path | str:
-    """Return the Python of a peer, or why there is none; do not try again for every table."""
-    try:
-        return environment(peer)
-    except EnvironmentUnavailable as error:
-        return str(error)
-
-
-def run_worker(
-    python: Path, module: str, folder: Path, arguments: list[str], limit: float
-) -> dict[str, Any]:
-    """Impute the table of a folder in a process with one thread; return its cost."""
-    # A path meant for our own packages would bring them into the environments of others.
-    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    try:
-        finished = subprocess.run(
-            [str(python), "-m", module, str(folder), *arguments],
-            cwd=ROOT,
-            env={**own, **dict.fromkeys(THREAD_VARIABLES, "1")},
-            capture_output=True,
-            text=True,
-            timeout=limit,
-        )
-    except subprocess.TimeoutExpired:
-        raise RunFailed(f"The run exceeded the time limit of {duration(limit)}.") from None
-    if finished.returncode:
-        raise RunFailed(error_sentence(finished))
-    cost: dict[str, Any] = json.loads((folder / "cost.json").read_text())
-    return cost
-
-
-def error_sentence(finished: subprocess.CompletedProcess[str]) -> str:
-    """Return the first line of the error that ended a process, and of what it printed.
-
-    gcimpute prints what is wrong and then raises an error without a message.
-    """
-    _, traceback, stack = finished.stderr.rpartition("Traceback (most recent call last):\n")
-    lines = [line for line in stack.splitlines() if line and not line.startswith(" ")]
-    if not traceback or not lines:
-        return f"The process ended with exit code {finished.returncode} and no error message."
-    printed = finished.stdout.strip().splitlines()
-    return f"{lines[0]} (printed: {printed[0].strip()})" if printed else lines[0]
+    (imputed,), cost = impute_with(PEERS[peer], amputed.incomplete, schema, seed, limit)
+    return imputed, cost
 
 
 def measure(
@@ -181,7 +100,7 @@ def measure(
 
 def imputers(options: argparse.Namespace) -> dict[str, Callable[..., tuple[Any, Run]]]:
     """Return what imputes under each name in the results: peers first."""
-    peers = {label(peer): partial(impute_peer, peer) for peer in options.peers}
+    peers = {peer: partial(impute_peer, peer) for peer in options.peers}
     return {**peers, **{method: partial(impute_ours, method) for method in options.methods}}
 
 
@@ -238,7 +157,7 @@ def summary(runs: list[Run]) -> dict[str, Any]:
 
 def _pairs(done: dict[str, dict[tuple[str, int], Run]]) -> Iterator[dict[str, Any]]:
     """Compare each of our methods with each peer on all that these two finished."""
-    peers = [method for method in done if method in map(label, PEERS)]
+    peers = [method for method in done if method in PEERS]
     for method in (method for method in done if method not in peers):
         for peer in peers:
             both = sorted(done[method].keys() & done[peer].keys())
@@ -266,10 +185,11 @@ def _count(runs: list[Run], status: str) -> int:
 
 
 def _mean(done: dict[tuple[str, int], Run], keys: list[tuple[str, int]], figure: str) -> Any:
-    """Return a mean over tables and seeds; None for a method that finished none of them."""
-    if not keys or not done:
+    """Return a mean over tables and seeds; None if a figure is not there for all of them."""
+    figures = [done[key].get(figure) for key in keys] if done else []
+    if not figures or None in figures:
         return None
-    return round(statistics.mean(done[key][figure] for key in keys), 2)
+    return round(statistics.mean(figures), 2)
 
 
 def write(options: argparse.Namespace, runs: list[Run], versions: dict[str, Any]) -> None:
@@ -284,10 +204,10 @@ def write(options: argparse.Namespace, runs: list[Run], versions: dict[str, Any]
             "settings": {
                 **MISSINGNESS,
                 "time_limit_seconds": options.time_limit,
-                "peers": {label(peer): how for peer, how in PEERS.items()},
+                "peers": {name: peer.how for name, peer in PEERS.items()},
                 "cpu_seconds": "imputation alone, without imports and reading",
-                "peak_megabytes": "of the whole process with its libraries, which are torch and "
-                "others for each of our methods",
+                "peak_megabytes": "of the whole process with its libraries, which include torch "
+                "for those of our methods that need it",
             },
             "versions": versions,
             "summary": summary(alike),
@@ -301,8 +221,8 @@ def command(runs: list[Run], max_rows: int) -> str:
     names = list(dict.fromkeys(run["method"] for run in runs))
     given = {
         "tables": ",".join(dict.fromkeys(run["table"] for run in runs)),
-        "methods": ",".join(name for name in names if name not in map(label, PEERS)),
-        "peers": ",".join(peer for peer in PEERS if label(peer) in names),
+        "methods": ",".join(name for name in names if name not in PEERS),
+        "peers": ",".join(peer for peer in PEERS if peer in names),
         "seeds": 1 + max(run["seed"] for run in runs),
         "max-rows": max_rows,
     }
@@ -317,13 +237,13 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--methods", type=_names, default=list(METHODS), help="ours, commas")
     parser.add_argument("--peers", type=_names, default=list(PEERS), help="others, commas")
     parser.add_argument("--seeds", type=int, default=1, help="how many")
-    parser.add_argument("--max-rows", type=int, default=2000, help="larger tables are sampled")
+    parser.add_argument("--max-rows", type=int, default=1000, help="larger tables are sampled")
     parser.add_argument("--time-limit", type=float, default=1800.0, help="seconds per run")
     parser.add_argument("--anew", action="store_true", help="repeat the runs asked for")
     options = parser.parse_args(arguments)
     known = {
         "tables": (*BENCHMARK_NAMES, *FURTHER),
-        "methods": [info.name for info in list_imputers()],
+        "methods": [*(info.name for info in list_imputers()), *VARIANTS],
         "peers": list(PEERS),
     }
     for kind, names in known.items():

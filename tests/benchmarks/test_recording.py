@@ -1,6 +1,13 @@
 """Records of runs, one per line: several processes append, and each may be killed."""
 
-from benchmarks.recording import append_records, read_records
+import json
+import subprocess
+from datetime import date
+
+import pytest
+
+from benchmarks import recording
+from benchmarks.recording import append_records, commit, read_records, write_result
 
 RECORDS = [{"method": "em", "seed": seed, "score": 0.5} for seed in range(3)]
 
@@ -27,3 +34,44 @@ def test_half_a_line_costs_its_run_alone(tmp_path, capsys):
         append_records(path, RECORDS[2:])
         assert read_records(path) == [*found, RECORDS[2]]
     assert "Line 2 of runs.jsonl is damaged; its run is repeated." in capsys.readouterr().out
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """Return a repository with code and a result, and a function that runs git in it."""
+    (tmp_path / "results").mkdir()
+    for name in ("code.py", "results/a.json"):
+        (tmp_path / name).write_text("1")
+
+    def git(*arguments):
+        author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+        subprocess.run(["git", "-C", tmp_path, *author, *arguments], check=True, timeout=60)
+
+    git("init", "--quiet")
+    git("add", "--all")
+    git("commit", "--quiet", "--no-gpg-sign", "--message=First")
+    return tmp_path
+
+
+def test_a_changed_result_makes_no_checkout_dirty_but_changed_code_does(checkout):
+    clean = commit(checkout)
+    assert clean not in ("", "unknown")
+    (checkout / "results" / "a.json").write_text("2")
+    assert commit(checkout / "results") == clean
+    (checkout / "code.py").write_text("2")
+    assert commit(checkout) == commit(checkout / "results") == f"{clean}-dirty"
+
+
+def test_without_git_the_checkout_is_unknown(tmp_path, monkeypatch):
+    assert commit(tmp_path) == "unknown"
+    monkeypatch.setattr(recording.shutil, "which", lambda name: None)
+    assert commit(tmp_path) == "unknown"
+
+
+def test_a_result_says_when_it_was_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(recording, "RESULTS", tmp_path / "results")
+    write_result("a", {"what": "something", "runs": []})
+    written = json.loads((tmp_path / "results" / "a.json").read_text())
+    assert list(written) == ["what", "runs", "written"]
+    assert date.fromisoformat(written["written"]["on"]) <= date.today()
+    assert written["written"]["commit"]
