@@ -21,7 +21,7 @@ from dashboard.shell.theme import MISSING
 from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable
 from dashboard.text import plain
-from dashboard.widgets import calm, fragment, show_figure, shown_errors
+from dashboard.widgets import calm, choose_view, fragment, show_figure, shown_errors
 from dashboard.widgets.links import page_link
 from pmae_core.errors import AnalysisError, ExpressionError
 from pmae_core.inference.fitting import FAMILIES, ROBUST_ERRORS, Family
@@ -272,27 +272,17 @@ def _show_answer(completed: CompletedTable, fitted: FittedModel, name: str) -> N
 def _show_views(
     completed: CompletedTable, fitted: FittedModel, name: str, wide_place: DeltaGenerator
 ) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        view = memory.remembered(
-            st.segmented_control,
-            "What do you want to see?",
-            section=SECTION,
-            name="view",
-            default=COEFFICIENTS,
-            options=[COEFFICIENTS, WHAT_IF, CHECKS, COPY],
-            required=True,
-            wrap=True,
-            width="content",
-            label_visibility="collapsed",
-        )
-        n_warnings = len(answers.warnings(completed, fitted))
-        st.caption(f":material/info: {answers.caveat(n_warnings)}", width="content")
-    {
+    views = {
         COEFFICIENTS: lambda: _show_coefficients(fitted, name, wide_place),
         WHAT_IF: lambda: _show_what_if(completed, fitted, name),
         CHECKS: lambda: _show_checks(completed, fitted),
         COPY: lambda: _show_copies(completed, fitted),
-    }[view]()
+    }
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        view = choose_view("What do you want to see?", views, section=SECTION)
+        n_warnings = len(answers.warnings(completed, fitted))
+        st.caption(f":material/info: {answers.caveat(n_warnings)}", width="content")
+    views[view]()
 
 
 # Coefficients

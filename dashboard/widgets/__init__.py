@@ -5,10 +5,12 @@ from dashboard.widgets.figure import show_figure
 from dashboard.widgets.seed import choose_seed
 from dashboard.widgets.share import share_button
 from dashboard.widgets.tabs import show_tabs
+from dashboard.widgets.views import choose_view
 
 __all__ = [
     "calm",
     "choose_seed",
+    "choose_view",
     "fragment",
     "share_button",
     "show_figure",
