@@ -21,7 +21,7 @@ from dashboard.shell.theme import MISSING
 from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable
 from dashboard.text import plain
-from dashboard.widgets import calm, choose_view, fragment, show_figure, shown_errors
+from dashboard.widgets import choose_view, errors_as_notices, fragment, show_figure, shown_errors
 from dashboard.widgets.links import page_link
 from pmae_core.errors import AnalysisError, ExpressionError
 from pmae_core.inference.fitting import FAMILIES, ROBUST_ERRORS, Family
@@ -193,7 +193,7 @@ def _pick_columns(text: str, usable: Sequence[str], formula_name: str) -> None:
         index=None,
         key=outcome_key,
         placeholder="Pick a column",
-        on_change=calm(
+        on_change=errors_as_notices(
             lambda: write(
                 formulas.with_outcome(text, st.session_state[outcome_key])
                 if st.session_state[outcome_key]
@@ -207,7 +207,7 @@ def _pick_columns(text: str, usable: Sequence[str], formula_name: str) -> None:
         [name for name in usable if name != shown.outcome],
         key=predictors_key,
         placeholder="Pick columns",
-        on_change=calm(
+        on_change=errors_as_notices(
             lambda: write(formulas.with_predictors(text, st.session_state[predictors_key], usable))
         ),
         help="They are written into the formula. Type there for interactions and functions.",
