@@ -22,7 +22,7 @@ from dashboard.runs import estimates
 from dashboard.state import memory
 from dashboard.text import code, plain
 from dashboard.train import learning
-from dashboard.train.caches import heard
+from dashboard.train.caches import read_curves
 from dashboard.train.curves import GAUSSIAN, MEAN, Curves, column_names
 from dashboard.train.other_runs_view import show_all_runs, show_two_runs
 from dashboard.train.settings import chosen_params, method_title, preset_title
@@ -49,7 +49,7 @@ def show_run(run: JobRecord, others: Sequence[JobRecord]) -> None:
     others
         All trainings of the workspace, the newest first.
     """
-    curves = heard(run.id)
+    curves = read_curves(run.id)
     if sentence := learning.verdict(curves, is_running=run.state in runs.ACTIVE):
         st.markdown(sentence)
     _show_state(run)

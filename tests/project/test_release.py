@@ -7,7 +7,6 @@ import yaml
 import pmae_core
 from tests.support.paths import ROOT
 
-
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
