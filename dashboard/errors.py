@@ -1,7 +1,7 @@
 """What a reader sees when something fails: a sentence and what to do, never a traceback.
 
 This is the one boundary for errors of pages: whatever a page draws is inside :func:`shown_errors`,
-and whatever a callback does is inside :func:`calm`.
+and whatever a callback does is inside :func:`errors_as_notices`.
 """
 
 import functools
@@ -66,7 +66,7 @@ def fragment(function: Function) -> Function:
     return st.fragment(guarded)  # type: ignore[return-value]
 
 
-def calm(callback: Function) -> Function:
+def errors_as_notices(callback: Function) -> Function:
     """Turn errors of a callback (``on_change``, ``on_click``) into a notice above the page."""
 
     @functools.wraps(callback)

@@ -230,8 +230,8 @@ def accuracies(runs: pd.DataFrame) -> pd.DataFrame:
     return wide[(wide.notna() | ~was_run).all(axis="columns")].groupby(CELL).mean()
 
 
-def standing(table: pd.DataFrame) -> dict[str, Any]:
-    """Return where the blend stands among methods on some tables and patterns."""
+def compare_blend(table: pd.DataFrame) -> dict[str, Any]:
+    """Compare the blend with the other methods on some tables and patterns."""
     complete = table.dropna(axis="columns")
     own = (*STAGES.values(), FAST, *ABLATIONS)
     rivals = complete.drop(columns=[name for name in own if name in complete and name != BLEND])
@@ -265,7 +265,7 @@ def cost(runs: pd.DataFrame) -> dict[str, Any]:
 
 
 def summary(runs: pd.DataFrame) -> dict[str, Any]:
-    """Return standing and cost of every part that has runs."""
+    """Return the comparison and the cost of every part that has runs."""
     runs = runs.reindex(columns=[*CELL, "seed", "method", "accuracy", "cpu_seconds"])
     found = {}
     for name in PARTS:
@@ -283,7 +283,7 @@ def summary(runs: pd.DataFrame) -> dict[str, Any]:
             "wanted_cases": PARTS[name].n_cases,
             "seeds": PARTS[name].seeds,
             "tied_within": TIED_WITHIN,
-            **standing(table),
+            **compare_blend(table),
             "cost": cost(shared),
             "by_table": [
                 {**dict(zip(CELL, index, strict=True)), **row.round(2).dropna().to_dict()}

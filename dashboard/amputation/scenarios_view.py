@@ -8,7 +8,7 @@ from dashboard.amputation.controls import control_values
 from dashboard.amputation.lab import scenario_words
 from dashboard.amputation.scenario import Scenario
 from dashboard.amputation.settings_view import SECTION
-from dashboard.errors import calm, sentence_of
+from dashboard.errors import errors_as_notices, sentence_of
 from dashboard.state import memory, session
 from dashboard.text import plain
 from pmae_core.errors import PMAEError
@@ -82,13 +82,13 @@ def _save(name: str, scenario: Scenario) -> None:
         _report("success", f"Saved as **{plain(name)}**.")
 
 
-@calm
+@errors_as_notices
 def _delete(name: str) -> None:
     session.workspace().delete_scenario(name)
     _report("info", f"Deleted **{plain(name)}**.")
 
 
-@calm
+@errors_as_notices
 def _open(name: str, scenario: Scenario) -> None:
     memory.remember(SECTION, **control_values(scenario))
     if isinstance(scenario.proportions, dict):

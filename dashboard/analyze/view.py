@@ -20,7 +20,7 @@ from dashboard.runs import shown_result
 from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable
 from dashboard.text import plain
-from dashboard.widgets import calm, fragment, show_figure, shown_errors
+from dashboard.widgets import choose_view, errors_as_notices, fragment, show_figure, shown_errors
 from dashboard.widgets.links import page_link
 from pmae_core.colors import MISSING
 from pmae_core.errors import AnalysisError, ExpressionError
@@ -193,7 +193,7 @@ def _pick_columns(text: str, usable: Sequence[str], formula_name: str) -> None:
         index=None,
         key=outcome_key,
         placeholder="Pick a column",
-        on_change=calm(
+        on_change=errors_as_notices(
             lambda: write(
                 formulas.with_outcome(text, st.session_state[outcome_key])
                 if st.session_state[outcome_key]
@@ -207,7 +207,7 @@ def _pick_columns(text: str, usable: Sequence[str], formula_name: str) -> None:
         [name for name in usable if name != shown.outcome],
         key=predictors_key,
         placeholder="Pick columns",
-        on_change=calm(
+        on_change=errors_as_notices(
             lambda: write(formulas.with_predictors(text, st.session_state[predictors_key], usable))
         ),
         help="They are written into the formula. Type there for interactions and functions.",
@@ -272,27 +272,17 @@ def _show_answer(completed: CompletedTable, fitted: FittedModel, name: str) -> N
 def _show_views(
     completed: CompletedTable, fitted: FittedModel, name: str, wide_place: DeltaGenerator
 ) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        view = memory.remembered(
-            st.segmented_control,
-            "What do you want to see?",
-            section=SECTION,
-            name="view",
-            default=COEFFICIENTS,
-            options=[COEFFICIENTS, WHAT_IF, CHECKS, COPY],
-            required=True,
-            wrap=True,
-            width="content",
-            label_visibility="collapsed",
-        )
-        n_warnings = len(answers.warnings(completed, fitted))
-        st.caption(f":material/info: {answers.caveat(n_warnings)}", width="content")
-    {
+    views = {
         COEFFICIENTS: lambda: _show_coefficients(fitted, name, wide_place),
         WHAT_IF: lambda: _show_what_if(completed, fitted, name),
         CHECKS: lambda: _show_checks(completed, fitted),
         COPY: lambda: _show_copies(completed, fitted),
-    }[view]()
+    }
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        view = choose_view("What do you want to see?", views, section=SECTION)
+        n_warnings = len(answers.warnings(completed, fitted))
+        st.caption(f":material/info: {answers.caveat(n_warnings)}", width="content")
+    views[view]()
 
 
 # Coefficients

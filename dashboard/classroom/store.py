@@ -12,7 +12,6 @@ import hashlib
 import hmac
 import json
 import logging
-import math
 import os
 import secrets
 import time
@@ -26,6 +25,7 @@ import pandas as pd
 
 from dashboard.classroom.codes import new_code, spaced, typed_code
 from dashboard.state.documents import Documents
+from dashboard.state.environment import environment_number
 from pmae_core.documents import Document, part_of
 from pmae_core.errors import PMAEError
 from pmae_core.storage.disk import remove_path
@@ -391,14 +391,13 @@ def classes_folder(home: Path | None = None) -> Path:
 
 def class_hours() -> float:
     """Return after how many hours without use a class is removed."""
-    text = os.environ.get("PMAE_CLASS_HOURS", "")
-    try:
-        hours = float(text) if text.strip() else DEFAULT_HOURS
-    except ValueError:
-        hours = math.nan
-    if not 0 < hours < math.inf:
-        raise ClassroomError(f"PMAE_CLASS_HOURS is {text!r}. Set it to a positive number of hours.")
-    return hours
+    return environment_number(
+        "PMAE_CLASS_HOURS",
+        DEFAULT_HOURS,
+        advice="a positive number of hours",
+        error=ClassroomError,
+        positive=True,
+    )
 
 
 def sweep(home: Path | None = None, *, now: float | None = None) -> int:

@@ -14,7 +14,7 @@ from dashboard.learn import Lesson
 from dashboard.learn.exercises.exercise import Exercise
 from dashboard.learn.view import marked_answers, show_picture, show_solution
 from dashboard.text import plain
-from dashboard.widgets import calm, fragment, shown_errors
+from dashboard.widgets import errors_as_notices, fragment, shown_errors
 
 POLL_SECONDS = 2.0
 
@@ -125,7 +125,7 @@ def _ask(classroom: Classroom, lesson: Lesson, number: int) -> None:
             type="primary" if key == chosen else "secondary",
             icon=":material/check:" if key == chosen else None,
             width="stretch",
-            on_click=calm(classroom.answer),
+            on_click=errors_as_notices(classroom.answer),
             args=(token, number, key),
         )
     if chosen is None:

@@ -19,7 +19,7 @@ from dashboard.learn.exercises import EXERCISES
 from dashboard.learn.exercises.exercise import Exercise, choose_lesson_seed
 from dashboard.learn.view import show_picture, show_solution
 from dashboard.text import plain
-from dashboard.widgets import calm, shown_errors
+from dashboard.widgets import errors_as_notices, shown_errors
 from dashboard.widgets.qr_code import show_qr
 from pmae_core.words import count
 
@@ -63,7 +63,7 @@ def _show_lobby(desk: Desk, state: ClassState, version: _Version) -> None:
                 type="primary",
                 icon=":material/play_arrow:",
                 key="class-begin",
-                on_click=calm(desk.begin),
+                on_click=errors_as_notices(desk.begin),
             )
             _offer_more(desk)
         if is_for_this_computer_only():
@@ -156,7 +156,7 @@ def _show_controls(desk: Desk, state: ClassState) -> None:
             type="primary",
             icon=":material/visibility:",
             key="class-reveal",
-            on_click=calm(desk.reveal),
+            on_click=errors_as_notices(desk.reveal),
             args=(state.number,),
         )
     with st.container(horizontal=True, gap="small"):
@@ -168,7 +168,7 @@ def _show_controls(desk: Desk, state: ClassState) -> None:
             type="primary" if state.phase == "revealed" else "secondary",
             icon=":material/arrow_forward:",
             key="class-next",
-            on_click=calm(desk.ask),
+            on_click=errors_as_notices(desk.ask),
             args=(question_of(lesson, seed, exercise),),
             kwargs={"after": state.number, "rows": exercise.rows},
         )
@@ -209,7 +209,7 @@ def _offer_more(desk: Desk) -> None:
             type="tertiary",
             key="class-end",
             help="Students see that the class is over. You can still download the answers.",
-            on_click=calm(desk.end),
+            on_click=errors_as_notices(desk.end),
         )
 
 

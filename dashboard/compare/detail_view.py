@@ -41,7 +41,7 @@ from dashboard.figures.comparison import (
 )
 from dashboard.state import memory
 from dashboard.text import code, plain
-from dashboard.widgets import fragment, show_figure
+from dashboard.widgets import choose_view, fragment, show_figure
 from dashboard.widgets.methods import known_methods
 from pmae_core.evaluation import expected_coverage
 from pmae_core.evaluation.verdict import recommended
@@ -88,18 +88,7 @@ def show_details(run: JobRecord, results: ComparisonResults, consequences: Conse
         views[PREDICTION] = lambda: _show_prediction(run, consequences)
     views[RUNS] = lambda: _show_runs(run, results, consequences)
     views[EXPORT] = lambda: _show_exports(run, results, consequences)
-    chosen = memory.remembered(
-        st.segmented_control,
-        "Details",
-        section=SECTION,
-        name="detail",
-        default=next(iter(views)),
-        options=list(views),
-        required=True,
-        wrap=True,
-        label_visibility="collapsed",
-    )
-    views[chosen]()
+    views[choose_view("Details", views, section=SECTION, name="detail")]()
 
 
 # Columns

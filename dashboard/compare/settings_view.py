@@ -33,7 +33,7 @@ from dashboard.runs import estimates
 from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable
 from dashboard.text import plain
-from dashboard.widgets import calm, choose_seed, shown_errors
+from dashboard.widgets import choose_seed, errors_as_notices, shown_errors
 from dashboard.widgets.conclusions import CONCLUSIONS, number_columns
 from dashboard.widgets.methods import known_methods
 from pmae_core.errors import PMAEError
@@ -93,7 +93,7 @@ def _choose_methods() -> list[str]:
             st.button(
                 name,
                 key=f"{SECTION}:set:{name}",
-                on_click=calm(memory.remember),
+                on_click=errors_as_notices(memory.remember),
                 args=(SECTION,),
                 kwargs={"methods": members},
                 help=", ".join(infos[member].title for member in members),
@@ -230,7 +230,7 @@ def _show_kept(kept: list[Conclusion], in_boxes: Conclusion | None) -> None:
             )
 
 
-@calm
+@errors_as_notices
 def _keep_conclusions(conclusions: list[Conclusion]) -> None:
     session.workspace().update(SECTION, conclusions=[list(one) for one in conclusions])
 
@@ -359,7 +359,7 @@ def _show_start(
             disabled=problem is not None,
         )
     if is_started:
-        calm(_start)(plan, table, known)
+        errors_as_notices(_start)(plan, table, known)
         st.rerun()
     with message_place:
         if problem is not None:

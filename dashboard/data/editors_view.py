@@ -16,7 +16,7 @@ from dashboard.data.summary import MEANING_OF_ROLE
 from dashboard.state import notices, session
 from dashboard.state.table_state import OpenTable, TableState
 from dashboard.text import code, plain
-from dashboard.widgets import calm
+from dashboard.widgets import errors_as_notices
 from pmae_core import colors
 from pmae_core.table import Role, SentinelSuggestion
 
@@ -112,7 +112,7 @@ def show_roles(table: OpenTable, state: TableState, meanings: Mapping[str, str])
     )
 
 
-@calm
+@errors_as_notices
 def _keep_roles(key: str) -> None:
     current = {str(c.name): c.role.value for c in session.open_table().schema}
     _keep(session.workspace().set_roles, edits.changed_roles(*_edits_of(key), current))
@@ -167,7 +167,7 @@ def show_rules(table: OpenTable, state: TableState) -> None:
     )
 
 
-@calm
+@errors_as_notices
 def _keep_rules(key: str) -> None:
     current = session.open_table().schema.rules
     _keep(session.workspace().set_rules, edits.changed_rules(*_edits_of(key), current))
@@ -256,7 +256,7 @@ def _show_other_value(table: OpenTable) -> None:
         st.form_submit_button("Declare missing", on_click=_declare_other)
 
 
-@calm
+@errors_as_notices
 def _keep_ticks(key: str) -> None:
     declared = session.open_table().sentinels
     ticks = edits.changed_ticks(*_edits_of(key), declared)
@@ -277,7 +277,7 @@ def declare_missing(values: list[tuple[str, Any]]) -> None:
     draw_editors_anew()
 
 
-@calm
+@errors_as_notices
 def _declare_other() -> None:
     value = st.session_state["data:other_value"].strip()
     column = st.session_state["data:other_column"]

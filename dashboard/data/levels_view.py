@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard.data import levels
 from dashboard.state import session
 from dashboard.state.table_state import OpenTable
-from dashboard.widgets import calm
+from dashboard.widgets import errors_as_notices
 
 _KEY = "data:levels"
 
@@ -38,7 +38,7 @@ def show_levels(table: OpenTable) -> None:
         )
 
 
-@calm
+@errors_as_notices
 def _keep_levels(column: str, key: str) -> None:
     in_order = levels.read_order(st.session_state[key])
     session.workspace().set_levels(column, in_order)

@@ -13,7 +13,7 @@ from dashboard.runs import POLL_SECONDS
 from dashboard.state import notices, session
 from dashboard.state.workspace import Workspace
 from dashboard.text import code, plain
-from dashboard.widgets import calm, shown_errors
+from dashboard.widgets import errors_as_notices, shown_errors
 from pmae_core.table import list_datasets
 from pmae_core.words import duration, shorten
 
@@ -64,7 +64,7 @@ def show_opening(own: Workspace) -> None:
     show_storage(own)
 
 
-@calm
+@errors_as_notices
 def _undo() -> None:
     undone = session.workspace().undo()
     draw_editors_anew()
@@ -124,7 +124,7 @@ def _workbook_options() -> uploads.ReadingOptions:
     return uploads.ReadingOptions(sheet=sheet or 0)
 
 
-@calm
+@errors_as_notices
 def _receive_file(own: Workspace, file: BinaryIO) -> None:
     uploads.receive(own, file, file.name)
     uploads.start_reading(own)
@@ -174,7 +174,7 @@ def _show_progress(reading: Reading) -> None:
         st.markdown(f"Reading {name}: {duration(reading.seconds)}")
 
 
-@calm
+@errors_as_notices
 def _cancel_reading(own: Workspace) -> None:
     cancelled = uploads.cancel_reading(own)
     if cancelled is not None:
@@ -217,7 +217,7 @@ def _show_samples() -> None:
     )
 
 
-@calm
+@errors_as_notices
 def _open_sample() -> None:
     name = st.session_state[_SAMPLE_KEY]
     st.session_state[_SAMPLE_KEY] = None  # the same one can be chosen again

@@ -1,5 +1,6 @@
 """What only the user knows about a table: questions that one click answers."""
 
+import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,12 @@ from pmae_core.table import Flag, Role, RoleSuggestion, SentinelSuggestion, sugg
 from pmae_core.words import count
 
 SECTION = "dismissed"  # of the settings of a workspace
+# Roles that are suggested: what several columns have in common, and what to make them.
+_OFFERED_ROLES = {
+    Role.BOOLEAN: ("hold only yes and no", "boolean"),
+    Role.CATEGORICAL: ("look like codes", "categories"),
+    Role.ORDINAL: ("hold levels in order", "ordinal"),
+}
 MOST_SINGLE = 2  # more questions of a kind are asked as one, with the single ones behind it
 
 
@@ -81,9 +88,10 @@ def open_questions(
     ]
     groups: list[tuple[list[TableQuestion], Callable[[Sequence[TableQuestion]], TableQuestion]]] = [
         ([_ask_if_missing(s) for s in sentinels], _ask_if_all_missing),
-        (suggested.get(Role.BOOLEAN, []), _ask_for_booleans),
-        (suggested.get(Role.CATEGORICAL, []), _ask_for_categories),
-        (suggested.get(Role.ORDINAL, []), _ask_for_ordinals),
+        *(
+            (suggested.get(role, []), functools.partial(_ask_for_one_role, role))
+            for role in _OFFERED_ROLES
+        ),
         (codes, _ask_if_all_amounts),
     ]
     found = []
@@ -154,33 +162,11 @@ def _ask_for_role(suggestion: RoleSuggestion) -> TableQuestion:
     return _about_role(name, suggestion.suggested, text, yes="Yes", no="No")
 
 
-def _ask_for_booleans(singles: Sequence[TableQuestion]) -> TableQuestion:
+def _ask_for_one_role(role: Role, singles: Sequence[TableQuestion]) -> TableQuestion:
+    facts, offer = _OFFERED_ROLES[role]
     return _together(
-        "boolean",
-        f"{count(len(singles), 'column')} hold only yes and no ({_names(singles)}): "
-        "make them boolean?",
-        singles,
-        yes="All at once",
-        no="Keep as they are",
-    )
-
-
-def _ask_for_categories(singles: Sequence[TableQuestion]) -> TableQuestion:
-    return _together(
-        "categorical",
-        f"{count(len(singles), 'column')} look like codes ({_names(singles)}): "
-        "make them categories?",
-        singles,
-        yes="All at once",
-        no="Keep as they are",
-    )
-
-
-def _ask_for_ordinals(singles: Sequence[TableQuestion]) -> TableQuestion:
-    return _together(
-        "ordinal",
-        f"{count(len(singles), 'column')} hold levels in order ({_names(singles)}): "
-        "make them ordinal?",
+        role.value,
+        f"{count(len(singles), 'column')} {facts} ({_names(singles)}): make them {offer}?",
         singles,
         yes="All at once",
         no="Keep as they are",

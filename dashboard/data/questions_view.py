@@ -8,7 +8,7 @@ from dashboard.data.uploads import NumberQuestion, settle_question, start_readin
 from dashboard.state import session
 from dashboard.state.table_state import TableState
 from dashboard.text import code
-from dashboard.widgets import calm
+from dashboard.widgets import errors_as_notices
 from pmae_core.words import count
 
 MOST_IN_SIGHT = 3
@@ -62,12 +62,12 @@ def _written(value: float) -> str:
     return f"{value:.16g} (decimals)"
 
 
-@calm
+@errors_as_notices
 def _keep_numbers() -> None:
     settle_question(session.workspace())
 
 
-@calm
+@errors_as_notices
 def _read_otherwise(question: NumberQuestion) -> None:
     start_reading(session.workspace(), question.otherwise)
 
@@ -94,7 +94,7 @@ def _show_question(question: TableQuestion, state: TableState) -> None:
         )
 
 
-@calm
+@errors_as_notices
 def _accept(question: TableQuestion) -> None:
     if question.roles:
         session.workspace().set_roles(question.roles)
@@ -103,6 +103,6 @@ def _accept(question: TableQuestion) -> None:
         declare_missing(list(question.missing))
 
 
-@calm
+@errors_as_notices
 def _dismiss(question: TableQuestion, state: TableState) -> None:
     dismiss(session.workspace(), state, question.topics)

@@ -8,7 +8,7 @@ from dashboard.data import deletion
 from dashboard.runs import quotas
 from dashboard.state import notices, session
 from dashboard.state.workspace import Workspace, workspace_days
-from dashboard.widgets import calm
+from dashboard.widgets import errors_as_notices
 from pmae_core.words import count
 
 _OPEN_KEY = "data:storage"
@@ -65,13 +65,13 @@ def _show_deletions() -> None:
         )
 
 
-@calm
+@errors_as_notices
 def _remove_ended_runs() -> None:
     n_removed = deletion.remove_ended_runs(session.workspace())
     notices.notify("success", f"Removed {count(n_removed, 'run')}.")
 
 
-@calm
+@errors_as_notices
 def _delete_everything() -> None:
     deleted = deletion.delete_everything(session.workspace())
     session.leave_deleted_workspace()

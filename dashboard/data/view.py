@@ -23,7 +23,7 @@ from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable, TableState
 from dashboard.state.workspace import Workspace
 from dashboard.text import plain
-from dashboard.widgets import calm, shown_errors
+from dashboard.widgets import errors_as_notices, shown_errors
 from dashboard.widgets.links import page_link
 from pmae_core.table import RoleSuggestion, SentinelSuggestion, load_dataset
 
@@ -81,7 +81,7 @@ def _show_steps(own: Workspace) -> None:
         )
 
 
-@calm
+@errors_as_notices
 def _dismiss_steps() -> None:
     session.workspace().update(SECTION, steps_dismissed=True)
 

@@ -21,7 +21,7 @@ from dashboard.shell.header import share_missing
 from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
 from dashboard.text import listing, plain
-from dashboard.widgets import calm, choose_seed, fragment, shown_errors
+from dashboard.widgets import choose_seed, errors_as_notices, fragment, shown_errors
 from dashboard.widgets.methods import known_methods
 from pmae_core.explain import StructuralMissingness
 from pmae_core.jobs import JobKind
@@ -155,7 +155,7 @@ def _show_start(plan: ImputationPlan, table: OpenTable) -> None:
         "Start imputation", section=SECTION, asking=None if is_trained else asking
     )
     if is_started:
-        calm(_start)(plan, table)
+        errors_as_notices(_start)(plan, table)
         st.rerun()
     if is_trained:
         return

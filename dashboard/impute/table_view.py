@@ -13,7 +13,7 @@ from dashboard.impute.choose import SECTION
 from dashboard.impute.completed_tables import CompletedTable, column_remarks
 from dashboard.state import memory
 from dashboard.text import code, plain
-from dashboard.widgets import calm, fragment, show_figure, shown_errors
+from dashboard.widgets import errors_as_notices, fragment, show_figure, shown_errors
 from pmae_core.explain import CellDetails
 from pmae_core.explain.donors import Support
 from pmae_core.words import count
@@ -54,7 +54,7 @@ def _show_rows(completed: CompletedTable, column: str) -> None:
         width="stretch",
         height=cells.height_of(shown),
         key=key,
-        on_select=functools.partial(calm(_take_cell), key, shown),
+        on_select=functools.partial(errors_as_notices(_take_cell), key, shown),
         selection_mode="single-cell",
         alt="The imputed table; imputed cells are green and bold",
     )

@@ -24,10 +24,9 @@ from dashboard.impute.settings_view import show_settings
 from dashboard.impute.shift_view import show_shift
 from dashboard.impute.table_view import show_table
 from dashboard.runs.staleness import digest_of
-from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
 from dashboard.text import plain
-from dashboard.widgets import fragment
+from dashboard.widgets import choose_view, fragment
 from pmae_core.jobs import JobKind, JobRecord
 
 COLUMNS, DISTRIBUTION, SHIFT, MEMBERS = (
@@ -140,17 +139,7 @@ def _show_details(completed: CompletedTable) -> None:
     }
     if summary.member_shares(completed.record):
         views[MEMBERS] = show_members
-    view = memory.remembered(
-        st.segmented_control,
-        "Details",
-        section=SECTION,
-        name="view",
-        default=COLUMNS,
-        options=list(views),
-        required=True,
-        wrap=True,
-        label_visibility="collapsed",
-    )
+    view = choose_view("Details", views, section=SECTION)
     with shown_imputation(completed.record):
         views[view](completed)
 

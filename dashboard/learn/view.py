@@ -26,7 +26,7 @@ from dashboard.learn.progress import (
     unanswered,
 )
 from dashboard.state import links, memory
-from dashboard.widgets import calm, fragment
+from dashboard.widgets import errors_as_notices, fragment
 
 _BY_NAME = {lesson.name: lesson for lesson in LESSONS}
 
@@ -107,7 +107,7 @@ def _show_neighbors(lesson: Lesson) -> None:
             icon_position="right" if label == "Next" else "left",
             disabled=not exists,
             help=LESSONS[other].title if exists else None,
-            on_click=calm(open_lesson),
+            on_click=errors_as_notices(open_lesson),
             args=(LESSONS[other % len(LESSONS)],),
         )
 
@@ -128,7 +128,7 @@ def _choose_table(lesson: Lesson) -> int:
                 key=f"{SECTION}:again",
                 type="tertiary",
                 icon=":material/replay:",
-                on_click=calm(start_again),
+                on_click=errors_as_notices(start_again),
                 args=(lesson,),
             )
         another_place = st.container(width="content")
@@ -139,7 +139,7 @@ def _choose_table(lesson: Lesson) -> int:
             key=f"{SECTION}:another",
             type="tertiary",
             icon=":material/casino:",
-            on_click=calm(start_again),
+            on_click=errors_as_notices(start_again),
             args=(lesson, (seed + 1) % (LARGEST_SEED + 1)),
             help=f"The same lesson with the next seed. This table has seed {seed}.",
         )
@@ -172,7 +172,7 @@ def _ask(lesson: Lesson, exercise: Exercise) -> str | None:
         key=f"{SECTION}:reveal",
         type="primary",
         disabled=chosen is None,
-        on_click=calm(reveal),
+        on_click=errors_as_notices(reveal),
         args=(lesson,),
         help="Choose an answer first. Wrong guesses teach the most.",
     )

@@ -234,11 +234,6 @@ class MaskingTable:
     random_numbers: np.ndarray
     left_out: Mapping[str, str]
 
-    @property
-    def n_full(self) -> int:
-        """Number of columns without missing values."""
-        return int((self.p_obs == 1.0).sum())
-
     def masked(self, probability: np.ndarray) -> np.ndarray:
         """Return the cells of the sampled rows that are masked in one training step."""
         return self.observed & (self.random_numbers < probability)

@@ -37,7 +37,7 @@ from dashboard.masking.live import lab_data, released_settings
 from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable
 from dashboard.text import code, plain
-from dashboard.widgets import calm, fragment, share_button, show_figure, show_tabs
+from dashboard.widgets import errors_as_notices, fragment, share_button, show_figure, show_tabs
 from dashboard.widgets.links import switch_to_page
 from pmae_core.plots.masking import curve_data, curve_figure
 from pmae_core.words import count, percent, shorten
@@ -73,7 +73,7 @@ def show_lab(table: OpenTable) -> None:
     masking_lab(
         lab_data(columns, settings, key=key),
         key=f"{SECTION}:live",
-        on_release=calm(lambda released: _keep(released, columns)),
+        on_release=errors_as_notices(lambda released: _keep(released, columns)),
     )
     with st.container(horizontal=True, gap="small"):
         _offer_training(masking)
@@ -123,7 +123,7 @@ def _offer_training(masking: Masking) -> None:
         "Use in Train",
         icon=":material/model_training:",
         key=f"{SECTION}:train",
-        on_click=calm(use),
+        on_click=errors_as_notices(use),
         help="Opens Train with this masking function.",
     ):
         switch_to_page("train.py")

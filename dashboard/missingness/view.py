@@ -13,9 +13,9 @@ from dashboard.missingness.facts import MissingnessFacts, facts_of
 from dashboard.missingness.patterns_view import show_patterns
 from dashboard.missingness.pictures_view import show_pictures
 from dashboard.missingness.together_view import show_together
-from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
 from dashboard.text import code
+from dashboard.widgets import choose_view
 
 SECTIONS = {
     "How much": show_how_much,
@@ -38,18 +38,7 @@ def show_missingness(table: OpenTable) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.title("Missingness", anchor=False, width="content")
-        chosen = memory.remembered(
-            st.segmented_control,
-            "What do you want to know?",
-            section=SECTION,
-            name="view",
-            default="How much",
-            options=list(SECTIONS),
-            required=True,
-            wrap=True,
-            width="content",
-            label_visibility="collapsed",
-        )
+        chosen = choose_view("What do you want to know?", SECTIONS, section=SECTION)
     _tell_story(facts)
     SECTIONS[chosen](table, facts)
 

@@ -6,7 +6,7 @@ from dashboard.runs.announcing import (
     announce_restoration,
     announcement,
     latest,
-    unheard,
+    unannounced,
 )
 from dashboard.runs.damage import remove_button, show_damaged, shown_result
 from dashboard.runs.drawing import show_buttons, show_job, show_progress
@@ -67,6 +67,6 @@ __all__ = [
     "submit",
     "supervise",
     "title",
-    "unheard",
+    "unannounced",
     "watch",
 ]

@@ -39,7 +39,7 @@ def announce(known: Sequence[JobRecord]) -> None:
     known
         As `latest` returns them, those that can be read.
     """
-    ended = unheard(known)
+    ended = unannounced(known)
     if not ended:
         return
     for one in ended[-MOST_TOASTS:]:
@@ -69,7 +69,7 @@ def announce_restoration(known: Sequence[JobRecord]) -> None:
     own.update(_SECTION, restoration_heard=restored[0].at)
 
 
-def unheard(known: Sequence[JobRecord]) -> list[JobRecord]:
+def unannounced(known: Sequence[JobRecord]) -> list[JobRecord]:
     """Return those of some jobs whose end was not told in this tab, the earliest first."""
     ended = [one for one in known if one.state not in ACTIVE]
     if _HEARD_KEY not in st.session_state:  # from now on, what another tab hears is its own

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard.errors import calm, shown_errors
+from dashboard.errors import errors_as_notices, shown_errors
 from dashboard.runs.drawing import show_buttons
 from dashboard.runs.lookup import ACTIVE, listing
 from dashboard.runs.service import engine, store
@@ -62,7 +62,7 @@ def _show_damaged_result(run: JobRecord, file: Path, section: str, choice: str) 
             "Run again",
             icon=":material/replay:",
             key=f"{place}:{run.id}:again",
-            on_click=calm(_run_again),
+            on_click=errors_as_notices(_run_again),
             args=(run, section, choice),
             help="Starts a new run with the same table, settings and seed.",
         )
@@ -99,7 +99,7 @@ def remove_button(job: DamagedJob, *, key: str) -> None:
     st.button(
         "Remove permanently",
         key=f"{key}:{job.number}:remove-sure",
-        on_click=calm(_remove),
+        on_click=errors_as_notices(_remove),
         args=(job.number,),
         help=REMOVAL,
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard.errors import calm
+from dashboard.errors import errors_as_notices
 from dashboard.runs.lookup import ACTIVE, record
 from dashboard.runs.service import engine, store
 from dashboard.runs.submission import check_room
@@ -74,7 +74,7 @@ def show_buttons(job: JobRecord, *, key: str) -> None:
 def _do_if(pressed: bool, action: Callable[[str], None], job_id: str) -> None:
     """Do what a button says and draw the whole page anew, with a notice where that failed."""
     if pressed:
-        calm(action)(job_id)
+        errors_as_notices(action)(job_id)
         st.rerun()
 
 

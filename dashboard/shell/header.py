@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import runs
-from dashboard.errors import calm, fragment, sentence_of, shown_errors
+from dashboard.errors import errors_as_notices, fragment, sentence_of, shown_errors
 from dashboard.state import notices, session
 from dashboard.state.table_state import OpenTable, TableState
 from dashboard.text import plain
@@ -63,7 +63,7 @@ def _show_switcher(open_state: TableState | None) -> None:
                 icon=":material/table_view:",
                 type="tertiary",
                 help=plain(state.source),
-                on_click=calm(session.workspace().switch_to),
+                on_click=errors_as_notices(session.workspace().switch_to),
                 args=(state.raw,),
             )
         page_link("data.py", "Open another table", ":material/add:")
@@ -74,7 +74,7 @@ def _show_switcher(open_state: TableState | None) -> None:
                 icon=":material/undo:",
                 type="tertiary",
                 help="The one that this browser had before it opened a link",
-                on_click=calm(session.return_to_previous_workspace),
+                on_click=errors_as_notices(session.return_to_previous_workspace),
             )
         with st.expander("Open on another device", icon=":material/devices:"):
             _show_link_to_workspace()
@@ -92,7 +92,7 @@ def _show_link_to_workspace() -> None:
         "Create another link" if link else "Create a link",
         key="create-link",
         icon=":material/add_link:",
-        on_click=calm(session.create_link_to_workspace),
+        on_click=errors_as_notices(session.create_link_to_workspace),
     )
     if link is None:
         return
@@ -147,7 +147,7 @@ def _draw_runs(expected: bool) -> None:
                 for job in damaged[:MOST_RUNS]:
                     _show_damaged(job)
         # Not in here: what a fragment announces is gone when the page is drawn anew.
-        if runs.unheard(latest) or (expected and not active):
+        if runs.unannounced(latest) or (expected and not active):
             st.rerun()
 
 

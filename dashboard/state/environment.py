@@ -9,7 +9,12 @@ from pmae_core.errors import PMAEError
 
 
 def environment_number(
-    variable: str, default: float, *, advice: str, error: type[PMAEError]
+    variable: str,
+    default: float,
+    *,
+    advice: str,
+    error: type[PMAEError],
+    positive: bool = False,
 ) -> float:
     """Return a number that is not negative from the environment, or the default if it is not set.
 
@@ -23,6 +28,8 @@ def environment_number(
         What to set it to, if it is something else.
     error
         What is raised then.
+    positive
+        Whether 0 is refused, too.
 
     Examples
     --------
@@ -34,6 +41,6 @@ def environment_number(
         number = float(text) if text.strip() else default
     except ValueError:
         number = math.nan
-    if not 0 <= number < math.inf:
+    if not 0 <= number < math.inf or (positive and number == 0):
         raise error(f"{variable} is {text!r}. Set it to {advice}.")
     return number

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.errors import calm
+from dashboard.errors import errors_as_notices
 from dashboard.state import session
 from dashboard.state.allowed_values import Choice, is_number
 
@@ -109,7 +109,7 @@ def setting_key(section: str, name: str) -> str:
     return f"{section}:{name}:{times}" if times else f"{section}:{name}"
 
 
-@calm
+@errors_as_notices
 def _keep(section: str, name: str, then: Callable[[], None] | None) -> None:
     # Only on a change: a tab with an old value must not overwrite what another one set since.
     try:

@@ -6,10 +6,10 @@ from dashboard import runs
 from dashboard.train.curves import Curves
 
 
-def heard(job_id: str) -> Curves:
+def read_curves(job_id: str) -> Curves:
     """Return the curves of a training with all events so far."""
     curves = _curves(job_id)
-    curves.hear(runs.store().events(job_id, after=curves.heard))
+    curves.read(runs.store().events(job_id, after=curves.last_event))
     return curves
 
 

@@ -62,7 +62,7 @@ class Curves:
 
     Attributes
     ----------
-    heard
+    last_event
         Number of the last event read, to ask for those after it.
     device, precision, n_parameters, n_rows
         Of the newest attempt; None before it says so.
@@ -80,7 +80,7 @@ class Curves:
     """
 
     def __init__(self) -> None:
-        self.heard = 0
+        self.last_event = 0
         self.device: str | None = None
         self.precision: str | None = None
         self.n_parameters: int | None = None
@@ -95,18 +95,18 @@ class Curves:
         self._validations: list[Validation] = []
         self._lock = threading.Lock()
 
-    def hear(self, events: Iterable[JobEvent]) -> None:
+    def read(self, events: Iterable[JobEvent]) -> None:
         """Take events into account; those read already change nothing."""
         with self._lock:
             for event in events:
-                if event.seq > self.heard:
+                if event.seq > self.last_event:
                     try:
-                        self._hear(event.kind, event.data)
+                        self._read(event.kind, event.data)
                     except (KeyError, TypeError, ValueError, IndexError):
                         self.n_damaged += 1
-                    self.heard = event.seq
+                    self.last_event = event.seq
 
-    def _hear(self, kind: str, data: Mapping[str, Any]) -> None:
+    def _read(self, kind: str, data: Mapping[str, Any]) -> None:
         if kind == "TrainingStarted":
             self.device, self.precision = data["device"], data["precision"]
             self.n_parameters, self.n_rows = data["n_parameters"], data["n_rows"]
@@ -184,7 +184,7 @@ def column_names(schema: Mapping[str, Any] | None, n_columns: int) -> list[str]:
 
 
 def smoothed(values: pd.Series) -> pd.Series:
-    """Return a calmer curve: a moving average whose memory is a twentieth of the points."""
+    """Return a smoother curve: a moving average whose memory is a twentieth of the points."""
     return values.ewm(span=max(2.0, len(values) / 20), ignore_na=True).mean()
 
 

@@ -13,7 +13,7 @@ from dashboard.figures.training import overlay_figure
 from dashboard.state import memory
 from dashboard.text import code, plain
 from dashboard.train import learning
-from dashboard.train.caches import heard
+from dashboard.train.caches import read_curves
 from dashboard.train.curves import MEAN, Curves
 from dashboard.train.settings import differences
 from dashboard.train.settings_view import SECTION
@@ -78,7 +78,7 @@ def show_two_runs(run: JobRecord, curves: Curves, found: Sequence[JobRecord]) ->
         st.caption("This run was removed. Choose another one.")
         return
     both = (run, other)
-    tables, axis, is_share = _comparable_curves([curves, heard(other.id)])
+    tables, axis, is_share = _comparable_curves([curves, read_curves(other.id)])
     if tables is None:
         st.caption("One of the two runs has no curve yet.")
         return

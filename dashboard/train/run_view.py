@@ -22,12 +22,12 @@ from dashboard.runs import estimates
 from dashboard.state import memory
 from dashboard.text import code, plain
 from dashboard.train import learning
-from dashboard.train.caches import heard
+from dashboard.train.caches import read_curves
 from dashboard.train.curves import GAUSSIAN, MEAN, Curves, column_names
 from dashboard.train.other_runs_view import show_all_runs, show_two_runs
 from dashboard.train.settings import chosen_params, method_title, preset_title
 from dashboard.train.settings_view import SECTION
-from dashboard.widgets import show_figure
+from dashboard.widgets import choose_view, show_figure
 from pmae_core.jobs import JobRecord, JobState
 from pmae_core.jobs.worker.held_out import read_held_out
 from pmae_core.jobs.worker.results import RESULT_FOLDER
@@ -49,25 +49,14 @@ def show_run(run: JobRecord, others: Sequence[JobRecord]) -> None:
     others
         All trainings of the workspace, the newest first.
     """
-    curves = heard(run.id)
+    curves = read_curves(run.id)
     if sentence := learning.verdict(curves, is_running=run.state in runs.ACTIVE):
         st.markdown(sentence)
     _show_state(run)
     if curves.n_damaged:
         entries = count(curves.n_damaged, "entry", "entries")
         st.warning(f"{entries} of this run’s history cannot be read, so curves may be incomplete.")
-    view = memory.remembered(
-        st.segmented_control,
-        "What do you want to see?",
-        section=SECTION,
-        name="view",
-        default=CURVE,
-        options=_views(run),
-        required=True,
-        wrap=True,
-        width="content",
-        label_visibility="collapsed",
-    )
+    view = choose_view("What do you want to see?", _views(run), section=SECTION)
     {
         CURVE: lambda: _show_curves(run, curves),
         COLUMNS: lambda: _show_columns(run, curves),
@@ -115,28 +104,27 @@ def _show_curves(run: JobRecord, curves: Curves) -> None:
         return
     left, right = st.columns(2, gap="large")
     with left:
-        curve = learning.reduction_curve(curves, MEAN)
-        lines = {"mean imputation": 0.0}
-        if references is not None:
-            lines = learning.reference_lines(references, MEAN)
-        show_figure(
-            reduction_figure(
-                curve,
-                lines,
-                relative_to="mean imputation",
-                total_steps=curves.total_steps,
-                height=FIGURE_HEIGHT,
-            ),
+        _show_reduction(
+            curves,
+            MEAN,
+            relative_to="mean imputation",
             question="How much better than the mean?",
             key="train-skill",
-            data=curve,
             caption="Higher is better. The ring is the kept model; it is chosen on these held-out "
             "cells, so its score is slightly optimistic.",
         )
     with right:
         has_start = references is None or GAUSSIAN in references.scores
         if has_start:
-            _show_gain(curves)
+            _show_reduction(
+                curves,
+                GAUSSIAN,
+                relative_to="its Gaussian start",
+                question="How much does training add?",
+                key="train-gain",
+                caption="The same curve, relative to the network’s start at step 0. The gain is "
+                "clear if the band stays above 0.",
+            )
         else:
             _show_losses(curves)
     if has_start and len(curves):
@@ -151,25 +139,28 @@ def _holds_cells_out(run: JobRecord) -> bool:
     return bool(params.get("validation_share", not is_paper))
 
 
-def _show_gain(curves: Curves) -> None:
-    curve = learning.reduction_curve(curves, GAUSSIAN)
-    lines = {"Gaussian start": 0.0}
+def _show_reduction(
+    curves: Curves,
+    reference: str,
+    *,
+    relative_to: str,
+    question: str,
+    key: str,
+    caption: str,
+) -> None:
+    """Draw the held-out error relative to that of a reference."""
+    curve = learning.reduction_curve(curves, reference)
+    lines = {learning.REFERENCE_WORDS[reference]: 0.0}
     if curves.references is not None:
-        lines = learning.reference_lines(curves.references, GAUSSIAN)
-    show_figure(
-        reduction_figure(
-            curve,
-            lines,
-            relative_to="its Gaussian start",
-            total_steps=curves.total_steps,
-            height=FIGURE_HEIGHT,
-        ),
-        question="How much does training add?",
-        key="train-gain",
-        data=curve,
-        caption="The same curve, relative to the network’s start at step 0. The gain is clear if "
-        "the band stays above 0.",
+        lines = learning.reference_lines(curves.references, reference)
+    figure = reduction_figure(
+        curve,
+        lines,
+        relative_to=relative_to,
+        total_steps=curves.total_steps,
+        height=FIGURE_HEIGHT,
     )
+    show_figure(figure, question=question, key=key, data=curve, caption=caption)
 
 
 def _show_losses(curves: Curves) -> None:

@@ -42,7 +42,7 @@ from dashboard.train.settings import (
     problems,
     training_masking,
 )
-from dashboard.widgets import calm, choose_seed, fragment, shown_errors
+from dashboard.widgets import choose_seed, errors_as_notices, fragment, shown_errors
 from pmae_core.jobs import JobKind, Resources
 from pmae_core.jobs.engines.gpus import visible_gpus
 from pmae_core.jobs.params import MAX_SEED
@@ -295,7 +295,7 @@ def _show_changes(changes: Iterable[str], preset: str, n_rows: int) -> None:
         "Reset to the preset",
         icon=":material/restart_alt:",
         key=f"{SECTION}:reset",
-        on_click=calm(_reset_to_preset),
+        on_click=errors_as_notices(_reset_to_preset),
         args=(preset, n_rows),
     )
 
@@ -361,7 +361,7 @@ def _show_start(plan: TrainingPlan, table: OpenTable) -> None:
         disabled=cannot,
     )
     if is_started:
-        calm(_start)(plan)
+        errors_as_notices(_start)(plan)
         st.rerun()
     if is_asked:
         with shown_errors():

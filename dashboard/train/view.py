@@ -12,7 +12,7 @@ from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable
 from dashboard.train.run_view import show_run
 from dashboard.train.settings_view import SECTION, show_settings
-from dashboard.widgets import calm
+from dashboard.widgets import errors_as_notices
 from pmae_core.jobs import JobKind, JobRecord
 
 MOST_RUNS = 50
@@ -70,7 +70,7 @@ def _show_with_runs(found: Sequence[JobRecord], table: OpenTable) -> None:
             "Hide settings" if is_new else "New run",
             icon=":material/close:" if is_new else ":material/add:",
             key=f"{SECTION}:new",
-            on_click=calm(lambda: memory.remember(SECTION, new=not is_new)),
+            on_click=errors_as_notices(lambda: memory.remember(SECTION, new=not is_new)),
             help=WHAT_IT_IS,
             width="stretch",
         )

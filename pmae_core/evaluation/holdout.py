@@ -84,11 +84,6 @@ class HoldoutPlan:
                 "sets them itself."
             )
 
-    @property
-    def varies_with_seed(self) -> bool:
-        """Whether another seed holds out different cells."""
-        return self.kind != "known-truth"
-
     def make(
         self, table: pd.DataFrame, schema: Schema, seed: int, truth: pd.DataFrame | None = None
     ) -> Holdout:

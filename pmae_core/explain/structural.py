@@ -46,11 +46,6 @@ class StructuralMissingness:
     n_other_missing: int = 0
 
     @property
-    def condition_column(self) -> Hashable:
-        """The column that explains the missing values."""
-        return self.condition.column
-
-    @property
     def sentence(self) -> str:
         """The finding in words."""
         if self.n_exceptions:

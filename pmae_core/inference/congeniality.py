@@ -86,7 +86,7 @@ def _interactions(formula: Formula) -> Iterator[str]:
     crossed = [str(term) for term in formula.terms if len(term.columns) > 1]
     if crossed:
         yield (
-            f"The formula has {_an('interaction', crossed)} {listed(crossed)}. Methods that model "
+            f"The formula has {_the('interaction', crossed)} {listed(crossed)}. Methods that model "
             "columns as linear do not know it, so its coefficient tends toward 0. Use a method "
             "that finds interactions, such as missforest or pmae, and compare."
         )
@@ -109,5 +109,5 @@ def _is_curved(term: Term) -> bool:
     return not all(isinstance(factor, ColumnName | CategoryFactor) for factor in term.factors)
 
 
-def _an(noun: str, some: Collection[str]) -> str:
+def _the(noun: str, some: Collection[str]) -> str:
     return f"the {noun}" if len(some) == 1 else f"the {noun}s"

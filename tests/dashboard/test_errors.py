@@ -16,7 +16,7 @@ def fail():
     import streamlit as st
 
     from dashboard.state import notices
-    from dashboard.widgets import calm, fragment, shown_errors
+    from dashboard.widgets import errors_as_notices, fragment, shown_errors
     from pmae_core.errors import TableError
 
     errors = {
@@ -39,7 +39,7 @@ def fail():
     with shown_errors():
         raise_error()
     fragment(raise_error)()
-    st.button("fail", on_click=calm(raise_error))
+    st.button("fail", on_click=errors_as_notices(raise_error))
     st.text("the rest of the page")
 
 

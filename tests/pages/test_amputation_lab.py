@@ -7,6 +7,7 @@ import pytest
 
 from dashboard.amputation.scenario import Scenario
 from pmae_core.amputation.patterns import COUPLINGS, MECHANISMS, PATTERNS
+from tests.support.seen import without_errors
 
 PAGE = "amputation_lab.py"
 RNG = np.random.default_rng(0)
@@ -16,10 +17,6 @@ COMPLETE = pd.DataFrame(RNG.normal(size=(150, 4)), columns=["a", "b", "c", "d"])
 def text_of(app):
     parts = (app.markdown, app.caption, app.info, app.warning, app.success, app.error)
     return "\n".join(element.value for group in parts for element in group)
-
-
-def calm(app):
-    return not app.exception and not app.error
 
 
 def choose(app, **words):
@@ -43,7 +40,7 @@ def save(app, name):
 def test_the_sample_is_shown_with_its_figures(open_page):
     app = open_page(PAGE)
 
-    assert calm(app)
+    without_errors(app)
     assert app.title[0].value == "Amputation lab"
     assert len(app.get("plotly_chart")) == 2
     assert "cells were removed" in text_of(app)
@@ -59,7 +56,7 @@ def test_only_the_tab_in_sight_is_drawn_and_stays_open(fill, open_page):
 
     app.number_input(key="amputation_lab:seed").set_value(7).run()
 
-    assert calm(app)
+    without_errors(app)
     assert "The longer the line, the more the chance differs" in text_of(app)
 
 
@@ -71,7 +68,7 @@ def test_a_tab_that_a_scenario_does_not_have_gives_way_to_the_first(fill, open_p
 
     app.radio(key="amputation_lab:kind").set_value("like-mine").run()
 
-    assert calm(app)
+    without_errors(app)
     assert "complete of 150 rows" in text_of(app)
 
 
@@ -84,7 +81,7 @@ def test_every_pattern_mechanism_and_coupling_can_be_seen(fill, open_page, mecha
         for coupling in COUPLINGS if mechanism != "self-masking" else [None]:
             words = {"pattern": pattern} | ({"coupling": coupling} if coupling else {})
             choose(app, **words)
-            assert calm(app)
+            without_errors(app)
             assert "cells were removed" in text_of(app)
 
 
@@ -113,7 +110,7 @@ def test_the_first_screen_tells_the_mechanisms_apart(fill, open_page, mechanism,
     app.multiselect(key="amputation_lab:columns").set_value(["a", "b"]).run()
     app.selectbox(key="amputation_lab:focus").select("a").run()
 
-    assert calm(app)
+    without_errors(app)
     assert words in text_of(app)
     rule = "Chance alone decides" if mechanism == "MCAR" else "`a` is missing more often where"
     assert rule in text_of(app)
@@ -132,7 +129,7 @@ def test_chances_are_compared_with_the_strongest_driver_until_a_column_is_chosen
     choose(app, mechanism="MCAR")
     assert app.selectbox(key="amputation_lab:against").value == "c"
     app.selectbox(key="amputation_lab:focus").select("c").run()
-    assert calm(app)
+    without_errors(app)
     assert app.selectbox(key="amputation_lab:against").value != "c"
 
 
@@ -141,7 +138,7 @@ def test_all_weights_are_in_a_table(fill, open_page):
     fill(wide)
     app = choose(open_page(PAGE), coupling="independent")
 
-    assert calm(app)
+    without_errors(app)
     assert "The tab All weights has the others" in text_of(app)
     look_into(app, "All weights")
     (weights,) = [table.value for table in app.dataframe if "Driven by" in table.value]
@@ -166,7 +163,7 @@ def test_missing_values_in_chosen_columns_with_one_proportion(fill, open_page):
     app.radio(key="amputation_lab:proportions").set_value("one").run()
     app.slider(key="amputation_lab:proportion").set_value(0.2).run()
 
-    assert calm(app)
+    without_errors(app)
     assert "from 1 of 4 columns" in text_of(app)
     assert "every row has the same 80% chance of missing `b`" in text_of(app)
 
@@ -177,7 +174,7 @@ def test_the_share_of_columns_can_be_set(fill, open_page):
     app.toggle(key="amputation_lab:own_share").set_value(True).run()
     app.slider(key="amputation_lab:column_share").set_value(0.5).run()
 
-    assert calm(app)
+    without_errors(app)
     assert "from 2 of 4 columns" in text_of(app)
 
 
@@ -188,7 +185,7 @@ def test_proportions_by_hand(workspace, fill, open_page):
 
     app.radio(key="amputation_lab:proportions").set_value("by_hand").run()
 
-    assert calm(app)
+    without_errors(app)
     assert "from 1 of 4 columns" in text_of(app)
     assert "every row has the same 70% chance of missing `c`" in text_of(app)
 
@@ -226,7 +223,7 @@ def test_missing_values_like_the_tables_own(fill, open_page):
     app.radio(key="amputation_lab:base").set_value("completed")
     app.radio(key="amputation_lab:kind").set_value("like-mine").run()
 
-    assert calm(app)
+    without_errors(app)
     assert "from 1 of 4 columns. `a` is observed in 60% of rows" in text_of(app)
     assert not [box for box in app.selectbox if box.key == "amputation_lab:mechanism"]
     assert "Each row takes the missing values of a random row" in text_of(app)
@@ -275,7 +272,7 @@ def test_a_scenario_is_saved_opened_and_deleted(drawn, workspace, fill, open_pag
     app.number_input(key="amputation_lab:seed").set_value(3).run()
 
     save(app, "my *scenario*")
-    assert calm(app)
+    without_errors(app)
     assert Scenario.from_dict(workspace.scenarios()["my *scenario*"]).seed == 3
     assert "my \\*scenario\\*" in text_of(app)
 
@@ -305,7 +302,7 @@ def test_an_opened_scenario_sets_every_control(workspace, fill, open_page):
     app.button(key="amputation_lab:open:0").click().run()
     save(app, "two")
 
-    assert calm(app)
+    without_errors(app)
     assert Scenario.from_dict(workspace.scenarios()["two"]) == scenario
 
 
@@ -320,7 +317,7 @@ def test_a_scenario_by_hand_is_opened_with_its_proportions(workspace, fill, open
 
     app.button(key="amputation_lab:open:0").click().run()
 
-    assert calm(app)
+    without_errors(app)
     assert "from 1 of 4 columns" in text_of(app)
     assert "every row has the same 75% chance of missing `b`" in text_of(app)
 
@@ -354,7 +351,7 @@ def test_a_scenario_of_another_table_says_what_does_not_fit(drawn, workspace, fi
 
     app.button(key="amputation_lab:open:0").click().run()
 
-    assert calm(app)
+    without_errors(app)
     assert drawn(app.multiselect, "amputation_lab:columns").value == []
 
 
@@ -377,7 +374,7 @@ def test_an_all_missing_column_is_left_alone(fill, open_page):
 
     app = look_into(open_page(PAGE), "Settings explained")
 
-    assert calm(app)
+    without_errors(app)
     assert "The table is complete" in text_of(app)
     assert "of 4 columns" in text_of(app)
     assert "nothing" not in app.multiselect(key="amputation_lab:columns").options
@@ -421,7 +418,7 @@ def test_markup_in_names_and_cells_is_text(fill, open_page):
 
     app.selectbox(key="amputation_lab:focus").select(name).run()
 
-    assert calm(app)
+    without_errors(app)
     assert f"`{name}`" in text_of(app)
     for tab in ("Removed values", "All columns", "All weights", "Scenarios"):
         for chart in look_into(app, tab).get("plotly_chart"):

@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.widgets.methods import known_methods
 from pmae_core.jobs import JobState
-from tests.support.seen import calm, questions, shown
+from tests.support.seen import questions, shown, without_errors
 from tests.support.seen import text as words
 
 PAGE = "analyze.py"
@@ -53,14 +53,14 @@ def type_formula(app, text):
 
 def view(app, name):
     app.session_state["analyze:view"] = name
-    return calm(app.run())
+    return without_errors(app.run())
 
 
 # Before there is anything to analyze
 
 
 def test_a_newcomer_is_sent_to_impute(open_page, store):
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "There are no imputations of this table yet" in words(app)
     assert "Go to Impute" in words(app)
@@ -70,20 +70,20 @@ def test_a_run_under_way_is_waited_for(fill, table, open_page, add_job):
     fill(table)
     add_job("impute", EM, JobState.RUNNING)
 
-    assert "A run is in progress" in words(calm(open_page(PAGE)))
+    assert "A run is in progress" in words(without_errors(open_page(PAGE)))
 
 
 def test_imputations_of_another_table_do_not_count(imputed, fill, table, open_page):
     fill(table.drop(columns="town"), name="other.csv")
 
-    assert "There are no imputations of this table yet" in words(calm(open_page(PAGE)))
+    assert "There are no imputations of this table yet" in words(without_errors(open_page(PAGE)))
 
 
 def test_a_single_imputation_is_warned_of(fill, table, open_page, add_imputation):
     fill(table)
     add_imputation({"method": "knn"})
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "intervals ignore imputation uncertainty and are too narrow" in words(app)
     assert "from a single imputation" in words(app)
@@ -92,14 +92,14 @@ def test_a_single_imputation_is_warned_of(fill, table, open_page, add_imputation
 def test_several_imputations_come_before_a_newer_single_one(imputed, add_imputation, open_page):
     add_imputation({"method": "knn"})
 
-    assert "pooled over 4 imputations" in words(calm(open_page(PAGE)))
+    assert "pooled over 4 imputations" in words(without_errors(open_page(PAGE)))
 
 
 # The answer
 
 
 def test_the_page_opens_with_an_answer(imputed, open_page):
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert formula(app).value == "pay ~ school + sex + town"
     assert "**Each additional unit of `school` goes with" in words(app)
@@ -113,7 +113,7 @@ def test_the_page_opens_with_an_answer(imputed, open_page):
 
 
 def test_a_typed_formula_moves_the_boxes(imputed, open_page):
-    app = calm(type_formula(open_page(PAGE), "log(pay) ~ school * sex"))
+    app = without_errors(type_formula(open_page(PAGE), "log(pay) ~ school * sex"))
 
     assert box(app.selectbox, "Outcome").value == "pay"
     assert box(app.multiselect, "Predictors").value == ["school", "sex"]
@@ -123,24 +123,24 @@ def test_a_typed_formula_moves_the_boxes(imputed, open_page):
 def test_boxes_write_into_the_formula(imputed, open_page):
     app = type_formula(open_page(PAGE), "log(pay) ~ school")
 
-    app = calm(box(app.multiselect, "Predictors").select("sex").run())
+    app = without_errors(box(app.multiselect, "Predictors").select("sex").run())
     assert formula(app).value == "log(pay) ~ school + sex"
 
-    app = calm(box(app.selectbox, "Outcome").select("school").run())
+    app = without_errors(box(app.selectbox, "Outcome").select("school").run())
     assert formula(app).value == "school ~ sex"
 
 
 def test_the_question_chooses_the_coefficient(imputed, open_page):
     app = open_page(PAGE)
 
-    app = calm(box(app.selectbox, "Your question is about").select("sex[Male]").run())
+    app = without_errors(box(app.selectbox, "Your question is about").select("sex[Male]").run())
 
     assert "`sex` Male goes with" in words(app)
     assert "than Female" in words(app)
 
 
 def test_the_family_is_suggested_and_can_be_changed(imputed, open_page):
-    app = calm(type_formula(open_page(PAGE), "sex ~ pay"))
+    app = without_errors(type_formula(open_page(PAGE), "sex ~ pay"))
     assert "times the odds of `sex` being Male" in words(app)
     assert "Odds ratio" in shown(app, "p").columns
 
@@ -153,7 +153,7 @@ def test_options_change_the_intervals(imputed, open_page):
     app = open_page(PAGE)
     before = shown(app, "Missing information")["95% interval"].tolist()
 
-    app = calm(box(app.selectbox, "Standard errors").select("HC3").run())
+    app = without_errors(box(app.selectbox, "Standard errors").select("HC3").run())
 
     assert shown(app, "Missing information")["95% interval"].tolist() != before
 
@@ -177,14 +177,14 @@ def test_what_cannot_be_fitted_is_a_sentence_beside_the_formula(imputed, open_pa
     assert formula(app).value == typed
     assert not questions(app)
 
-    assert calm(type_formula(app, "pay ~ school"))
+    assert without_errors(type_formula(app, "pay ~ school"))
 
 
 def test_an_empty_formula_asks_for_one(imputed, open_page):
-    app = calm(type_formula(open_page(PAGE), ""))
+    app = without_errors(type_formula(open_page(PAGE), ""))
 
     assert "Pick an outcome, or type a formula." in words(app)
-    app = calm(box(app.selectbox, "Outcome").select("pay").run())
+    app = without_errors(box(app.selectbox, "Outcome").select("pay").run())
     assert formula(app).value == "pay ~ 1"
 
 
@@ -193,7 +193,7 @@ def test_settings_stay_across_visits(imputed, open_page, restart_server):
     box(app.selectbox, "Standard errors").select("HC3").run()
     restart_server()
 
-    again = calm(open_page(PAGE))
+    again = without_errors(open_page(PAGE))
 
     assert formula(again).value == "log(pay) ~ school"
     assert box(again.selectbox, "Standard errors").value == "HC3"
@@ -221,7 +221,7 @@ def test_what_if_finds_where_the_conclusion_tips(imputed, open_page):
     assert "The interval of `school` lies above 0" in words(app)
     assert len(app.select_slider) == 2
 
-    app = calm(app.select_slider[0].set_value(-0.5).run())
+    app = without_errors(app.select_slider[0].set_value(-0.5).run())
     assert "If the missing values of `pay` are" in words(app)
 
 
@@ -237,7 +237,7 @@ def test_a_long_curve_waits_for_a_click(imputed, open_page, monkeypatch):
     app = view(open_page(PAGE), "What if")
     assert "When does the conclusion change?" not in questions(app)
 
-    app = calm(box(app.toggle, "Compute the curve").set_value(True).run())
+    app = without_errors(box(app.toggle, "Compute the curve").set_value(True).run())
     assert "When does the conclusion change?" in questions(app)
 
 

@@ -16,6 +16,7 @@ from dashboard.learn.exercises.exercise import fixed_settings
 from dashboard.learn.own_table import only_pair
 from dashboard.state.documents import Documents
 from tests.support.paths import ROOT
+from tests.support.seen import without_errors
 
 NAMES = [lesson.name for lesson in LESSONS]
 BY_NAME = {lesson.name: lesson for lesson in LESSONS}
@@ -67,10 +68,6 @@ def attend(desk, open_class):
     return open_as_student
 
 
-def calm(app):
-    return not app.exception and not app.error
-
-
 def text_of(app):
     parts = (app.title, app.header, app.subheader, app.markdown, app.caption)
     parts += (app.info, app.warning, app.success, app.error)
@@ -104,7 +101,7 @@ def test_learn_starts_a_class_with_the_exercise_on_the_page(workspace, open_app,
 
     tap(app, "Start a class")
 
-    assert calm(app)
+    without_errors(app)
     (folder,) = classes_folder(tmp_path).iterdir()
     assert app.query_params["class"] == folder.name
     question = Classroom(folder).state().question
@@ -127,7 +124,7 @@ def test_a_damaged_class_does_not_keep_its_teacher_from_another(desk, open_page)
 
     app = open_page("learn.py")
 
-    assert calm(app)
+    without_errors(app)
     assert "Start a class" in labels(app)
 
 
@@ -149,7 +146,7 @@ def test_a_class_begins_with_its_code_and_who_is_here(desk, teach):
 
     app = teach()
 
-    assert calm(app)
+    without_errors(app)
     assert spaced(desk.classroom.code) in text_of(app)
     assert "1 student here" in text_of(app)
     pictures = [element.proto.body for element in app.get("html")]
@@ -168,7 +165,7 @@ def test_answers_are_counted_as_they_come_in(desk, teach):
         desk.classroom.answer(token, 0, key)
     app.run()
 
-    assert calm(app)
+    without_errors(app)
     assert [value for _, value in bars(app)] == [66, 33, 0]
     assert bars(app)[0][0].endswith("**2**")
     assert "3 answers · 4 students here" in text_of(app)
@@ -181,7 +178,7 @@ def test_answers_can_be_hidden_until_the_solution(desk, teach):
 
     app.toggle(key="class-hide-answers").set_value(True).run()
 
-    assert calm(app)
+    without_errors(app)
     assert not bars(app)
     assert "0 answers" in text_of(app)
     tap(app, "Show the solution to everybody")
@@ -193,13 +190,13 @@ def test_the_teacher_reveals_and_moves_everybody_on(desk, teach):
     app = teach()
 
     tap(app, "Show the solution to everybody")
-    assert calm(app)
+    without_errors(app)
     assert desk.classroom.state().phase == "revealed"
     assert "check_circle" in bars(app)[list(BY_NAME["slopes"].answers).index("flatter")][0]
 
     following = LESSONS[NAMES.index("slopes") + 1]
     tap(app, f"Next: {following.title}")
-    assert calm(app)
+    without_errors(app)
     state = desk.classroom.state()
     assert (state.phase, state.number, state.question.lesson) == ("asking", 1, following.name)
     assert app.header[0].value == following.title
@@ -214,7 +211,7 @@ def test_any_lesson_can_be_next_with_any_seed_and_settings(desk, teach, drawn):
 
     tap(app, "Next: MCAR, MAR, MNAR")
 
-    assert calm(app)
+    without_errors(app)
     question = desk.classroom.state().question
     assert (question.lesson, question.seed) == ("mechanisms", 11)
     assert question.settings == {"mechanism": "MNAR"}
@@ -226,7 +223,7 @@ def test_names_are_shown_as_text(desk, teach):
     app = teach()
     app.button(key="class-names").click().run()
 
-    assert calm(app)
+    without_errors(app)
     (line,) = [m.value for m in app.markdown if m.value.startswith("1\\.")]
     assert "<b>" not in line.replace("\\<", "")
     assert "\\*y\\*" in line
@@ -239,7 +236,7 @@ def test_after_the_end_only_the_answers_are_left(desk, teach):
 
     tap(app, "End the class")
 
-    assert calm(app)
+    without_errors(app)
     assert "The class has ended" in text_of(app)
     assert "1 student took part" in text_of(app)
     assert app.get("download_button")
@@ -254,11 +251,11 @@ def test_after_the_end_only_the_answers_are_left(desk, teach):
 def test_a_student_joins_without_a_name_and_without_a_workspace(desk, open_class, tmp_path):
     before = workspaces(tmp_path)
     app = open_class(desk.classroom.code.lower())
-    assert calm(app)
+    without_errors(app)
 
     app.button[0].click().run()
 
-    assert calm(app)
+    without_errors(app)
     assert "You are in." in text_of(app)
     assert [student.name for student in desk.classroom.students()] == [""]
     assert workspaces(tmp_path) == before
@@ -269,7 +266,7 @@ def test_a_name_is_shown_as_text_to_its_owner(desk, open_class):
     app.text_input[0].set_value("<b>x</b>")
     app.button[0].click().run()
 
-    assert calm(app)
+    without_errors(app)
     assert [student.name for student in desk.classroom.students()] == ["<b>x</b>"]
     assert app.title[0].value.startswith("\\<b\\>")
 
@@ -283,7 +280,7 @@ def test_a_student_answers_once_and_may_change_it(desk, attend):
     tap(app, answers["same"])
     tap(app, answers["flatter"])
 
-    assert calm(app)
+    without_errors(app)
     assert [answer.key for answer in desk.classroom.answers(0).values()] == ["flatter"]
     assert "Your answer is in." in text_of(app)
     again = attend(token)
@@ -316,7 +313,7 @@ def test_forged_state_is_refused(desk, open_class, forged):
 
     app._run(states)
 
-    assert calm(app)
+    without_errors(app)
     assert desk.classroom.state().phase == "asking"
     assert desk.classroom.state().number == 0
 
@@ -342,7 +339,7 @@ def test_the_solution_appears_with_a_verdict(desk, attend):
     assert "Not quite." in text_of(attend(wrong))
     app = attend(silent)
     assert "You did not answer this question." in text_of(app)
-    assert calm(app)
+    without_errors(app)
     assert not set(BY_NAME["slopes"].answers.values()) & set(labels(app)), "no answer any more"
 
 
@@ -358,7 +355,7 @@ def test_students_follow_to_the_next_question_and_to_the_end(desk, attend):
     assert app.header[0].value == BY_NAME["worlds"].title
     desk.end()
     app.run()
-    assert calm(app)
+    without_errors(app)
     assert "The class has ended" in text_of(app)
 
 
@@ -378,12 +375,12 @@ def test_every_lesson_works_in_a_class(workspace, open_class, lesson, tmp_path):
     before = workspaces(tmp_path)
 
     app = open_class(code, **{f"_student_of:{code}": token})
-    assert calm(app)
+    without_errors(app)
     tap(app, lesson.answers[exercise.right])
     started.reveal(0)
     app.run()
 
-    assert calm(app)
+    without_errors(app)
     assert "Correct." in text_of(app)
     assert workspaces(tmp_path) == before, "a student needs no workspace"
 
@@ -408,7 +405,7 @@ def test_a_class_may_use_the_teachers_own_table(fill, open_app, open_class, tmp_
     token = room.join()
     app = open_class(room.code, **{f"_student_of:{room.code}": token})
 
-    assert calm(app)
+    without_errors(app)
     captions = "\n".join(caption.value for caption in app.caption)
     assert "\\<b\\>h\\</b\\>" in captions
     assert "score\\*" in captions
@@ -422,7 +419,7 @@ def test_without_a_code_the_page_asks_for_it(desk, open_class):
     app.text_input[0].set_value(f" {spaced(desk.classroom.code).lower()} ")
     app.button[0].click().run()
 
-    assert calm(app)
+    without_errors(app)
     assert app.query_params["class"] == desk.classroom.code
     assert app.title[0].value == "Join the class"
 

@@ -13,7 +13,7 @@ from pmae_core.evaluation import Comparison, compare
 from pmae_core.jobs import JobProgress, JobState, JobStore
 from pmae_core.jobs.engines import LocalEngine
 from pmae_core.storage.files import write_sealed
-from tests.support.seen import buttons, calm, press, questions, shown, text, words
+from tests.support.seen import buttons, press, questions, shown, text, without_errors, words
 
 PAGE = "compare.py"
 METHODS = ["naive", "em"]
@@ -92,7 +92,7 @@ CONSEQUENCES = {
 
 
 def test_a_newcomer_sees_what_to_do(open_page, store):
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert {"Start comparison", "How long will it take?", "Quick", "Usual"} <= buttons(app)
     assert "Does the method change my result?" in words(app)
@@ -108,7 +108,7 @@ def test_start_hands_in_what_is_set(fill, table, open_page, store, workspace):
     app.toggle(key="compare:i_score").set_value(True)
     app.slider(key="compare:share").set_value(0.2).run()
 
-    app = calm(press(app, "Start comparison"))
+    app = without_errors(press(app, "Start comparison"))
 
     (job,) = store.jobs(workspace.id)
     params = job.spec.params
@@ -131,7 +131,7 @@ def test_without_a_method_nothing_can_start(open_page, store):
     app = open_page(PAGE)
     app.multiselect(key="compare:methods").set_value([]).run()
 
-    calm(app)
+    without_errors(app)
     (start,) = [button for button in app.button if button.label == "Start comparison"]
     assert start.disabled
     assert "Choose at least one method" in words(app)
@@ -144,7 +144,7 @@ def test_a_scenario_of_the_lab_can_judge(fill, table, open_page, store, workspac
     app.selectbox(key="compare:scenario").select("half lost").run()
     assert "Simulated missing values" in words(app)
 
-    calm(press(app, "Start comparison"))
+    without_errors(press(app, "Start comparison"))
 
     (job,) = store.jobs(workspace.id)
     assert job.spec.params["amputation"]["mechanism"] == "MCAR"
@@ -158,7 +158,7 @@ def test_a_scenario_like_mine_comes_with_its_truth(fill, table, open_page, store
     app = open_page(PAGE)
     app.selectbox(key="compare:scenario").select("mine").run()
 
-    calm(press(app, "Start comparison"))
+    without_errors(press(app, "Start comparison"))
 
     (job,) = store.jobs(workspace.id)
     truth = store.get_table(job.spec.params["truth"], workspace.id)
@@ -195,7 +195,7 @@ def test_the_mean_of_the_column_with_most_missing_values_is_followed_at_first(
     table.loc[:30, "noise"] = np.nan
     fill(table)
 
-    calm(press(open_page(PAGE), "Start comparison"))
+    without_errors(press(open_page(PAGE), "Start comparison"))
 
     assert conclusions_of(store, workspace) == [["mean", "noise"]]
 
@@ -209,7 +209,7 @@ def test_a_conclusion_in_the_boxes_counts_without_being_added(
     app.selectbox(key="compare:statistic_column_0").select("y").run()
     app.selectbox(key="compare:statistic_column_1").select("x").run()
 
-    calm(press(app, "Start comparison"))
+    without_errors(press(app, "Start comparison"))
 
     assert conclusions_of(store, workspace) == [["slope", "y", "x"]]
 
@@ -219,7 +219,7 @@ def test_nothing_has_to_be_followed(fill, table, open_page, store, workspace):
     app = open_page(PAGE)
     app.selectbox(key="compare:statistic").select("nothing").run()
 
-    calm(press(app, "Start comparison"))
+    without_errors(press(app, "Start comparison"))
 
     assert conclusions_of(store, workspace) is None
 
@@ -231,7 +231,7 @@ def test_several_conclusions_and_a_target_go_into_the_run(fill, table, open_page
     app.selectbox(key="compare:statistic_column_0").select("y").run()
     press(app, "Add another")
     app.selectbox(key="compare:statistic_column_0").select("x").run()
-    calm(press(app, "Start comparison"))
+    without_errors(press(app, "Start comparison"))
 
     params = store.jobs(workspace.id)[0].spec.params
     assert params["conclusions"] == [["mean", "y"], ["mean", "x"]]
@@ -249,14 +249,14 @@ def test_both_columns_of_a_conclusion_stay_different(fill, table, open_page, sto
 
     app.selectbox(key="compare:statistic_column_0").select(second).run()
 
-    calm(app)
+    without_errors(app)
     assert app.selectbox(key="compare:statistic_column_1").value != second
 
 
 def test_a_table_without_numbers_has_no_conclusion(fill, table, open_page, store, workspace):
     fill(table[["kind"]].assign(other=table["kind"].shift()))
 
-    calm(press(open_page(PAGE), "Start comparison"))
+    without_errors(press(open_page(PAGE), "Start comparison"))
 
     assert conclusions_of(store, workspace) is None
 
@@ -268,7 +268,7 @@ def test_the_preset_of_pmae_is_quick_at_first(fill, table, open_page, store, wor
     press(app, "Start comparison")
     app = with_settings(open_page(PAGE))
     app.button_group(key="compare:preset").set_value("balanced").run()
-    calm(press(app, "Start comparison"))
+    without_errors(press(app, "Start comparison"))
 
     presets = [job.spec.params["method_params"] for job in store.jobs(workspace.id)]
     assert presets == [{"pmae": {"preset": "balanced"}}, {"pmae": {"preset": "fast"}}]
@@ -286,7 +286,7 @@ def test_the_estimated_cost_stands_at_each_method(fill, table, open_page, store,
     app = open_page(PAGE)
     app.multiselect(key="compare:methods").set_value(METHODS).run()
 
-    said = words(calm(app))
+    said = words(without_errors(app))
     assert "about 2 s per run" in said
     assert "(no estimate)" in said
     assert "**about 8 s**" in said  # three seeds, and once more for the conclusion
@@ -297,7 +297,7 @@ def test_asking_starts_an_estimate(fill, table, open_page, store, monkeypatch):
     monkeypatch.setattr(estimates, "start", asked.append)
     fill(table)
 
-    calm(press(open_page(PAGE), "How long will it take?"))
+    without_errors(press(open_page(PAGE), "How long will it take?"))
 
     assert [question.kind for question in asked] == ["compare"]
 
@@ -325,7 +325,7 @@ def test_a_waiting_comparison(fill, table, open_page, add_job):
     fill(table)
     add_job("compare", PARAMS, name="the contest")
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "Next in the queue" in words(app)
     assert "when the first method has finished" in words(app)
@@ -342,7 +342,7 @@ def test_the_ranking_fills_as_results_come_in(fill, table, open_page, add_job, r
     progress = JobProgress(0.2, "1 of 6 done; em (seed 0): round 3 of 9", 30.0)
     job = add_job("compare", PARAMS, JobState.RUNNING, progress=progress)
     write_tasks(job, results, {("naive", 0)})
-    app = look_at(calm(open_page(PAGE)), "Runs")
+    app = look_at(without_errors(open_page(PAGE)), "Runs")
 
     runs = shown(app, "seed 0").set_index("Method")["seed 0"]
     assert runs["Expectation maximization"] == "running: round 3 of 9"
@@ -352,7 +352,9 @@ def test_the_ranking_fills_as_results_come_in(fill, table, open_page, add_job, r
     write_tasks(job, results, {("naive", 0), ("em", 0), ("naive", 1)})
     app.run()
 
-    assert "So far, after 1 of 3 seeds: **Expectation maximization** leads" in words(calm(app))
+    assert "So far, after 1 of 3 seeds: **Expectation maximization** leads" in words(
+        without_errors(app)
+    )
     assert "tied" not in app.markdown[-1].value
     assert len(shown(look_at(app, "All scores"), "imputation_accuracy")) == 2
     assert len(look_at(app, "Export").get("download_button")) >= 4
@@ -363,7 +365,7 @@ def test_results_of_each_method_appear_as_they_come(fill, table, open_page, add_
     params = {**PARAMS, "conclusions": [["mean", "y"]]}
     job = add_job("compare", params, JobState.RUNNING, progress=JobProgress(0.2, "", 30.0))
     write_tasks(job, results, {("naive", seed) for seed in (0, 1, 2)})
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
     assert "The result of each method appears here" in words(app)
     assert QUESTION not in questions(app)
 
@@ -372,7 +374,7 @@ def test_results_of_each_method_appear_as_they_come(fill, table, open_page, add_
     write_sealed(job.folder / "consequences" / "conclusions-em.json", {"rows": rows})
     app.run()
 
-    assert QUESTION in questions(calm(app))
+    assert QUESTION in questions(without_errors(app))
 
 
 # When it has ended
@@ -384,7 +386,7 @@ def test_a_finished_comparison_answers_first(fill, table, open_page, add_job, re
     job = add_job("compare", params, JobState.SUCCEEDED, result={"n_done": 6})
     write_result(job, results, CONSEQUENCES)
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "**Use Expectation maximization**" in words(app)
     assert "No method is shown to beat the mean or mode" in words(app)
@@ -409,7 +411,7 @@ def test_cells_open_on_the_recommended_method(fill, table, open_page, add_job, r
     app.run()
 
     assert app.selectbox(key="compare:method:em").value == "em"
-    assert "How close are the imputed values?" in questions(calm(app))
+    assert "How close are the imputed values?" in questions(without_errors(app))
 
 
 def test_changed_roles_are_noticed(fill, table, open_page, add_job, results, workspace):
@@ -418,7 +420,7 @@ def test_changed_roles_are_noticed(fill, table, open_page, add_job, results, wor
     assert "since this run" not in words(open_page(PAGE))
     workspace.set_roles({"noise": "ignored"})
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "The role of `noise` has changed since this run" in words(app)
 
@@ -429,7 +431,7 @@ def test_a_simulated_table_is_not_called_changed(fill, table, open_page, store, 
     app = open_page(PAGE)
     app.selectbox(key="compare:scenario").select("mine").run()
     press(app, "Start comparison")
-    assert "since this run" not in words(calm(open_page(PAGE)))
+    assert "since this run" not in words(without_errors(open_page(PAGE)))
     workspace.set_roles({"noise": "ignored"})
 
     assert "The role of `noise` has changed" in words(open_page(PAGE))
@@ -448,12 +450,12 @@ def test_many_columns_are_shown_in_pages_and_can_be_searched(
     ]  # fmt: skip
     whole = Comparison(tasks=wide, settings=results.settings)
     write_result(add_job("compare", PARAMS, JobState.SUCCEEDED), whole)
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
     choice = app.selectbox(key="compare:columns_from")
     assert choice.options == ["1 to 20 of 45", "21 to 40 of 45", "41 to 45 of 45"]
 
-    calm(choice.select_index(2).run())
-    calm(app.multiselect(key="compare:columns").set_value(["c7"]).run())
+    without_errors(choice.select_index(2).run())
+    without_errors(app.multiselect(key="compare:columns").set_value(["c7"]).run())
 
 
 def test_every_metric_and_column_can_be_chosen(fill, table, open_page, add_job, results):
@@ -464,10 +466,10 @@ def test_every_metric_and_column_can_be_chosen(fill, table, open_page, add_job, 
     for metric in app.selectbox(key="compare:metric").options:
         assert metric
     for index in range(len(app.selectbox(key="compare:metric").options)):
-        calm(app.selectbox(key="compare:metric").select_index(index).run())
+        without_errors(app.selectbox(key="compare:metric").select_index(index).run())
     app = look_at(app, "Which cells?")
     for column in ("y", "noise", "kind"):
-        calm(app.selectbox(key="compare:column").select(column).run())
+        without_errors(app.selectbox(key="compare:column").select(column).run())
         assert f"`{column}`" in words(app)
 
 
@@ -482,7 +484,7 @@ def test_failures_are_listed_with_their_reasons(fill, table, open_page, add_job,
     broken = Comparison(tasks=tasks, settings=results.settings)
     write_result(add_job("compare", PARAMS, JobState.SUCCEEDED), broken)
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
     assert "1 method without all results (Expectation maximization)" in text(app)
 
     failures = shown(look_at(app, "Runs"), "reason")
@@ -505,7 +507,7 @@ def test_when_everything_failed_the_page_says_so(fill, table, open_page, add_job
     broken = Comparison(tasks=tasks, settings=results.settings)
     write_result(add_job("compare", PARAMS, JobState.SUCCEEDED), broken)
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "No method gave a result" in words(app)
     assert len(shown(app, "reason")) == 2
@@ -517,11 +519,11 @@ def test_predictions_and_failed_conclusions_are_shown(fill, table, open_page, ad
     job = add_job("compare", params, JobState.SUCCEEDED)
     write_result(job, results, CONSEQUENCES)
 
-    app = look_at(calm(open_page(PAGE)), "Prediction")
-    assert "How well is `kind` predicted from each imputed table?" in questions(calm(app))
-    calm(app.radio(key="compare:model").set_value("boosting").run())
+    app = look_at(without_errors(open_page(PAGE)), "Prediction")
+    assert "How well is `kind` predicted from each imputed table?" in questions(without_errors(app))
+    without_errors(app.radio(key="compare:model").set_value("boosting").run())
 
-    app = calm(look_at(app, "Runs"))
+    app = without_errors(look_at(app, "Runs"))
     assert "something was odd" in words(app)
     assert shown(app, "error")["error"].tolist() == ["Too many rows."]
 
@@ -549,7 +551,7 @@ def test_a_comparison_of_which_nothing_is_left(fill, table, open_page, add_job):
     fill(table)
     add_job("compare", PARAMS, JobState.SUCCEEDED)
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "No method gave a result" in words(app)
 
@@ -564,7 +566,7 @@ def test_an_older_comparison_can_be_chosen(fill, table, open_page, add_job, resu
 
     app.selectbox(key="compare:run").select(old.id).run()
 
-    assert "Which method is most accurate?" in questions(calm(app))
+    assert "Which method is most accurate?" in questions(without_errors(app))
 
 
 def test_comparisons_of_others_are_not_seen(fill, table, open_page, store, add_job):
@@ -575,7 +577,7 @@ def test_comparisons_of_others_are_not_seen(fill, table, open_page, store, add_j
     store.delete(mine.id)
     store.submit(spec, "other", name="theirs")
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "theirs" not in words(app)
     assert "Which method imputes this table best" in words(app)
@@ -587,12 +589,12 @@ def test_a_real_comparison_from_start_to_answer(fill, table, open_page, workspac
     app = open_page(PAGE)
     app.multiselect(key="compare:methods").set_value(METHODS)
     app.number_input(key="compare:n_seeds").set_value(1).run()
-    calm(press(app, "Start comparison"))
+    without_errors(press(app, "Start comparison"))
     store = JobStore()
     (job,) = store.jobs(workspace.id)
 
     assert LocalEngine(store).wait(job.id, timeout=240).state is JobState.SUCCEEDED
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
     assert QUESTION in questions(app)
     assert len(shown(look_at(app, "All scores"), "imputation_accuracy")) == 2

@@ -11,7 +11,7 @@ from pmae_core.jobs import JobSpec, JobState
 from pmae_core.jobs.store import database
 from pmae_core.storage.checksums import write_checksums
 from tests.support.damage import flip_byte, scramble, set_column
-from tests.support.seen import buttons, calm, press, text
+from tests.support.seen import buttons, press, text, without_errors
 
 METHODS = ["naive", "em"]
 PARAMS = {
@@ -70,13 +70,13 @@ def test_a_damaged_record_is_shown_and_can_be_removed(table, open_page, store, a
     bad, good = (add_job(kind, PARAMS[kind], JobState.CANCELLED, name=n) for n in ("bad", "good"))
     set_column(store.home, bad.id, "progress", "{")
 
-    app = calm(open_page(f"{kind}.py"))
+    app = without_errors(open_page(f"{kind}.py"))
 
     assert "**bad**" in text(app)
     assert "Its progress cannot be read. The run cannot be shown" in text(app)
     assert "Resume" in buttons(app)  # of the other one
     (sure,) = [button for button in app.button if button.key == f"{kind}:1:remove-sure"]
-    app = calm(sure.click().run())
+    app = without_errors(sure.click().run())
     assert "**bad**" not in text(app)
     assert [job.id for job in store.jobs()] == [good.id]
     assert store.listing().damaged == []
@@ -87,7 +87,7 @@ def test_the_only_record_is_damaged(table, open_page, store, add_job, kind):
     job = add_job(kind, PARAMS[kind], JobState.CANCELLED, name="bad")
     set_column(store.home, job.id, "spec", b"\xff\x00")
 
-    app = calm(open_page(f"{kind}.py"))
+    app = without_errors(open_page(f"{kind}.py"))
 
     assert "**bad**" in text(app)
     assert any(label.startswith("Start ") for label in buttons(app))
@@ -97,11 +97,11 @@ def test_the_list_of_runs_has_damaged_ones(table, open_app, store, add_job):
     bad, other = (add_job("train", PARAMS["train"], JobState.CANCELLED, name=n) for n in "ab")
     set_column(store.home, bad.id, "kind", "dance")  # no page knows it
 
-    app = calm(open_app())
+    app = without_errors(open_app())
 
     assert "Damaged · " in text(app)
     (sure,) = [button for button in app.button if button.key == "header:1:remove-sure"]
-    assert "Damaged" not in text(calm(sure.click().run()))
+    assert "Damaged" not in text(without_errors(sure.click().run()))
     assert store.listing().damaged == []
     assert [job.id for job in store.jobs()] == [other.id]
 
@@ -125,7 +125,7 @@ def test_a_damaged_imputation_can_be_run_again(
     assert not app.exception
     (error,) = [one.value for one in app.error]
     assert f"**The result of bad is damaged.** Its file `{file}`" in error
-    app = calm(press(app, "Run again"))
+    app = without_errors(press(app, "Run again"))
     again = store.jobs(workspace.id)[0]
     assert (again.spec, again.name, again.state) == (bad.spec, "bad", JobState.QUEUED)
     assert "Next in the queue" in text(app)
@@ -137,7 +137,7 @@ def test_other_runs_are_shown_beside_a_damaged_one(imputation, open_page):
     app = open_page("impute.py")
     assert app.error
 
-    app = calm(choose(app, "impute:imputation", sound))
+    app = without_errors(choose(app, "impute:imputation", sound))
 
     assert "**12 cells imputed by " in text(app)
 
@@ -174,7 +174,7 @@ def test_a_damaged_comparison_can_be_run_again(comparison, open_page, store):
     assert not app.exception
     assert "The result of bad is damaged" in text(app)
     assert "Run again" in buttons(app)
-    app = calm(choose(app, "compare:run", sound))
+    app = without_errors(choose(app, "compare:run", sound))
     assert "Which method is most accurate?" in [heading.value for heading in app.subheader]
 
 
@@ -192,10 +192,10 @@ def test_a_damaged_comparison_leaves_imputations_as_they_are(comparison, imputat
     imputation("sound")
     scramble(bad.folder / "result" / "comparison.json")
 
-    app = calm(open_page("impute.py"))
+    app = without_errors(open_page("impute.py"))
 
     assert "not scored on held-out cells yet" in text(app)
-    calm(open_page("export.py"))
+    without_errors(open_page("export.py"))
 
 
 def test_damaged_held_out_cells_are_said_in_their_place(table, open_page, add_job):
@@ -222,7 +222,7 @@ def test_a_damaged_event_leaves_a_gap_in_the_curve(table, open_page, store, add_
     with sqlite3.connect(store.home / "jobs.sqlite") as connection:
         connection.execute("UPDATE events SET data = 'x' WHERE kind = 'BatchReduced'")
 
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
 
     assert "2 entries of this run’s history cannot be read" in text(app)
 
@@ -232,7 +232,7 @@ def test_a_damaged_early_answer_leaves_the_run_as_it_is(table, open_page, add_jo
     (job.folder / "answer").mkdir()
     (job.folder / "answer" / "answer.json").write_text('["not", "an", "answer"]')
 
-    app = calm(open_page("impute.py"))
+    app = without_errors(open_page("impute.py"))
 
     assert "Cancelled" in text(app)
     assert "answer" not in text(app).lower().split("cancelled")[1]
@@ -245,13 +245,13 @@ def test_the_page_says_once_that_the_runs_were_restored(
     table, open_app, store, add_job, restart_server
 ):
     add_job("train", PARAMS["train"], JobState.CANCELLED, name="run")
-    calm(open_app())
+    without_errors(open_app())
     store.close()
     restart_server()
     database._checked.clear()
     store.paths.database.unlink()
 
-    app = calm(open_app())
+    app = without_errors(open_app())
 
     (said,) = [one.value for one in app.warning]
     assert said.startswith("The list of runs was damaged and has been restored from the folders")
@@ -266,5 +266,5 @@ def test_a_newcomer_does_not_hear_of_a_restoration(table, open_app, store):
     database._checked.clear()
     store.paths.database.unlink()
 
-    assert not calm(open_app()).warning
+    assert not without_errors(open_app()).warning
     assert len(store.restorations()) == 1

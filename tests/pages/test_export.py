@@ -7,8 +7,8 @@ import pytest
 from pmae_core.evaluation import compare
 from pmae_core.explain import find_structural_missingness
 from pmae_core.jobs import JobState
-from tests.support.seen import calm
 from tests.support.seen import text as words
+from tests.support.seen import without_errors
 
 PAGE = "export.py"
 EM = {"method": "em", "imputations": 3}
@@ -44,13 +44,13 @@ def formats(app):
 
 
 def test_a_newcomer_is_sent_to_impute(open_page, store):
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "Nothing is imputed yet. Impute your table first" in words(app)
 
 
 def test_without_a_store_the_page_makes_no_job(open_page, workspace):
-    assert "Nothing is imputed yet" in words(calm(open_page(PAGE)))
+    assert "Nothing is imputed yet" in words(without_errors(open_page(PAGE)))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_finished_run_can_be_exported_in_every_form(fill, table, open_page, ad
     fill(table, name="visits.csv")
     add_imputation(EM, seed=7)
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert list(downloads(app)) == [
         *("table", "imputations", "script", "methods", "mask", "everything")
@@ -112,7 +112,7 @@ def test_imputations_come_with_code_that_reads_them(
     app = open_page(PAGE)
 
     app.session_state["export:imputations_format"] = program
-    app = calm(app.run())
+    app = without_errors(app.run())
 
     assert read in codes(app)[-1]
 
@@ -123,7 +123,7 @@ def test_names_that_other_programs_do_not_allow_are_told(fill, table, open_page,
 
     app = open_page(PAGE)
     app.session_state["export:imputations_format"] = "Stata"
-    app = calm(app.run())
+    app = without_errors(app.run())
 
     assert "`body mass` is `body_mass`" in words(app)
 
@@ -131,10 +131,10 @@ def test_names_that_other_programs_do_not_allow_are_told(fill, table, open_page,
 def test_a_trained_model_can_be_exported(fill, table, open_page, add_imputation):
     fill(table)
     trained = add_imputation({"method": "pmae-mix", "params": QUICK}, kind="train", seed=5)
-    assert "model" in downloads(calm(open_page(PAGE)))
+    assert "model" in downloads(without_errors(open_page(PAGE)))
 
     add_imputation({"model": trained.id}, seed=9)
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "model" in downloads(app)
     script, command = codes(app)
@@ -148,7 +148,7 @@ def test_cells_left_missing_are_in_text_and_script(fill, table, open_page, add_i
     (finding,) = find_structural_missingness(table)
     add_imputation({"method": "em", "left_alone": [finding.to_dict()]})
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "Left missing on purpose: packs is missing in all" in words(app)
     (script,) = codes(app)
@@ -165,7 +165,7 @@ def test_a_comparison_is_in_the_paragraph(fill, table, open_page, add_imputation
     (job.folder / "result").mkdir()
     (job.folder / "result" / "comparison.json").write_text(comparison.to_json())
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "In a comparison of 2 methods over 3 seeds" in words(app)
     assert "the report of your comparison" in words(app)
@@ -176,11 +176,11 @@ def test_a_table_that_excel_cannot_hold(fill, table, open_page, add_imputation, 
     fill(table)
     add_imputation({"method": "naive"})
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
     assert not downloads(app)["table"].disabled
 
     app.session_state["export:table_format"] = "Excel"
-    app = calm(app.run())
+    app = without_errors(app.run())
 
     assert downloads(app)["table"].disabled
     assert "takes many minutes to write" in words(app)
@@ -191,7 +191,7 @@ def test_other_roles_since_are_noticed(fill, table, open_page, add_imputation, w
     add_imputation({"method": "naive"})
     workspace.set_roles({"packs": "ignored"})
 
-    assert "The role of `packs` has changed" in words(calm(open_page(PAGE)))
+    assert "The role of `packs` has changed" in words(without_errors(open_page(PAGE)))
 
 
 def test_the_choice_is_that_of_impute(fill, table, open_page, add_imputation):
@@ -200,7 +200,7 @@ def test_the_choice_is_that_of_impute(fill, table, open_page, add_imputation):
     add_imputation(EM)
     open_page("impute.py").selectbox(key="impute:imputation").select(first.id).run()
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert app.selectbox(key="impute:imputation").value == first.id
     assert "make_imputer('naive'" in codes(app)[0]

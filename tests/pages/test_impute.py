@@ -14,7 +14,7 @@ from pmae_core.imputers import make_imputer
 from pmae_core.jobs import JobProgress, JobState
 from pmae_core.jobs.engines import LocalEngine
 from pmae_core.jobs.worker.answers import AnswerKeeper
-from tests.support.seen import buttons, calm, press, questions, shown
+from tests.support.seen import buttons, press, questions, shown, without_errors
 from tests.support.seen import text as words
 
 PAGE = "impute.py"
@@ -38,7 +38,7 @@ def table():
 
 def view(app, name):
     app.session_state["impute:view"] = name
-    return calm(app.run())
+    return without_errors(app.run())
 
 
 def popovers(app):
@@ -54,20 +54,20 @@ def marked_table(app):
 
 
 def test_a_newcomer_can_impute_the_sample(open_page, store):
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert {"Start imputation", "How long will it take?"} <= buttons(app)
     assert "The imputed table appears here" in words(app)
 
 
 def test_without_a_store_the_page_makes_no_job(open_page, workspace):
-    assert "The imputed table appears here" in words(calm(open_page(PAGE)))
+    assert "The imputed table appears here" in words(without_errors(open_page(PAGE)))
 
 
 def test_a_complete_table_has_nothing_to_impute(fill, table, open_page, store):
     fill(table.dropna().reset_index(drop=True))
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "This table has no missing values" in words(app)
     assert "Start imputation" not in buttons(app)
@@ -76,7 +76,7 @@ def test_a_complete_table_has_nothing_to_impute(fill, table, open_page, store):
 def test_columns_that_no_method_imputes_are_named_first(fill, table, open_page, store):
     fill(table.assign(nothing=np.nan))
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "Not imputed: `nothing` (none of its cells is observed)" in words(app)
     assert "Start imputation" in buttons(app)
@@ -85,7 +85,7 @@ def test_columns_that_no_method_imputes_are_named_first(fill, table, open_page, 
 def test_a_table_without_a_cell_to_impute_says_so(fill, open_page, store):
     fill(pd.DataFrame({"x": [1.0, 2.0, 3.5], "nothing": [np.nan] * 3}))
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "No missing value of this table can be imputed" in words(app)
     assert "Start imputation" not in buttons(app)
@@ -101,7 +101,7 @@ def test_start_hands_in_what_is_set(fill, table, open_page, store, workspace):
     app.number_input(key="impute:n_imputations").set_value(3)
     app.number_input(key="impute:seed").set_value(7).run()
 
-    app = calm(press(app, "Start imputation"))
+    app = without_errors(press(app, "Start imputation"))
 
     (job,) = store.jobs(workspace.id)
     assert job.name == "Expectation maximization on mine.csv, 3 imputations, seed 7"
@@ -119,7 +119,7 @@ def test_a_second_run_is_shown_instead_of_the_chosen_one(
     app = open_page(PAGE)
     app.selectbox(key="impute:imputation").select(first.id).run()
 
-    app = calm(press(app, "Start imputation"))
+    app = without_errors(press(app, "Start imputation"))
 
     assert "Next in the queue" in words(app)
 
@@ -130,7 +130,7 @@ def test_as_many_imputations_as_a_rule_may_ask_for(fill, table, open_page, store
     app.selectbox(key="impute:source").select("em").run()
     app.number_input(key="impute:n_imputations").set_value(200).run()
 
-    calm(press(app, "Start imputation"))
+    without_errors(press(app, "Start imputation"))
 
     (job,) = store.jobs(workspace.id)
     assert job.spec.params["imputations"] == 200
@@ -142,7 +142,7 @@ def test_the_settings_fold_away_once_there_is_a_run(fill, table, open_page, add_
 
     add_imputation({"method": "naive"})
 
-    assert "Impute again" in popovers(calm(open_page(PAGE)))
+    assert "Impute again" in popovers(without_errors(open_page(PAGE)))
 
 
 def test_a_method_with_a_single_imputation_makes_no_others(
@@ -153,7 +153,7 @@ def test_a_method_with_a_single_imputation_makes_no_others(
     app.selectbox(key="impute:source").select("knn").run()
 
     assert "This method gives a single imputation" in words(app)
-    calm(press(app, "Start imputation"))
+    without_errors(press(app, "Start imputation"))
 
     (job,) = store.jobs(workspace.id)
     assert job.spec.params["imputations"] == 0
@@ -168,7 +168,7 @@ def test_values_missing_by_design_can_be_left_missing(fill, table, open_page, st
     assert not offer.value
     app = offer.check().run()
 
-    calm(press(app, "Start imputation"))
+    without_errors(press(app, "Start imputation"))
 
     (job,) = store.jobs(workspace.id)
     (left,) = job.spec.params["left_alone"]
@@ -186,7 +186,7 @@ def test_a_trained_model_of_this_table_comes_first(
     assert app.selectbox(key="impute:source").options[0] == "Trained: my model"
     assert "already trained" in words(app)
     assert "How long will it take?" not in buttons(app)
-    calm(press(app, "Start imputation"))
+    without_errors(press(app, "Start imputation"))
 
     job = store.jobs(workspace.id)[0]
     assert job.spec.params["model"] == trained.id
@@ -197,7 +197,7 @@ def test_a_model_of_another_table_is_not_offered(fill, table, open_page, add_job
     add_job("train", {"method": "pmae-mix"}, JobState.SUCCEEDED, name="of then", result={})
     fill(table.assign(x=table["x"] + 1))
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert not any("of then" in name for name in app.selectbox(key="impute:source").options)
 
@@ -209,7 +209,7 @@ def test_the_cost_is_asked_for_the_method(fill, table, open_page, store, monkeyp
     app = open_page(PAGE)
     app.selectbox(key="impute:source").select("em").run()
 
-    calm(press(app, "How long will it take?"))
+    without_errors(press(app, "How long will it take?"))
 
     assert json.loads(asked[0].params) == {"method": "em"}
 
@@ -221,7 +221,7 @@ def test_a_waiting_run(fill, table, open_page, add_job):
     fill(table)
     add_job("impute", EM, name="in the queue")
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "Next in the queue" in words(app)
     assert "Cancel" in buttons(app)
@@ -235,7 +235,7 @@ def test_a_running_imputation_can_be_cancelled(fill, table, open_page, add_job, 
     progress = JobProgress(fraction=0.4, message="round 4 of 10", eta_seconds=12.0)
     job = add_job("impute", EM, JobState.RUNNING, progress=progress)
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
     assert "about 12 s left" in app.get("progress")[0].proto.text
     press(app, "Cancel")
 
@@ -247,7 +247,7 @@ def test_what_was_broken_off_can_be_resumed(state, fill, table, open_page, add_j
     fill(table)
     add_job("impute", EM, state)
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "Resume" in buttons(app)
     assert not marked_table(app)
@@ -271,7 +271,7 @@ def test_imputed_cells_are_marked_and_counted(fill, table, open_page, add_imputa
     fill(table)
     add_imputation(EM)
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     n_missing = int(table.isna().to_numpy().sum())
     assert f"**{n_missing} cells imputed by Expectation maximization** in" in words(app)
@@ -288,7 +288,7 @@ def test_all_rows_can_be_paged_through(fill, table, open_page, add_imputation):
     app = open_page(PAGE)
 
     app = app.toggle(key="impute:only_imputed").set_value(False).run()
-    app = calm(app.number_input(key="impute:page").set_value(3).run())
+    app = without_errors(app.number_input(key="impute:page").set_value(3).run())
 
     assert list(shown(app, "packs").index) == list(range(100, 120))
 
@@ -300,7 +300,7 @@ def test_the_details_of_a_cell(fill, table, open_page, add_imputation):
     app = open_page(PAGE)
 
     app.number_input(key="impute:row").set_value(5)
-    app = calm(app.selectbox(key="impute:column").select("y").run())
+    app = without_errors(app.selectbox(key="impute:column").select("y").run())
 
     said = words(app)
     assert "y in row 5 is missing; Expectation maximization imputes" in said
@@ -321,7 +321,7 @@ def test_thin_support_is_a_warning(fill, open_page, add_imputation):
     app = open_page(PAGE)
 
     app.number_input(key="impute:row").set_value(0)
-    app = calm(app.selectbox(key="impute:column").select("a").run())
+    app = without_errors(app.selectbox(key="impute:column").select("a").run())
 
     assert any("Little information here" in warning.value for warning in app.warning)
 
@@ -333,7 +333,7 @@ def test_a_chosen_cell_and_view_survive_a_reload(fill, table, open_page, add_imp
     app.number_input(key="impute:row").set_value(12).run()
     app.selectbox(key="impute:column").select("kind").run()
 
-    again = calm(open_page(PAGE))
+    again = without_errors(open_page(PAGE))
 
     assert "kind in row 12 is missing" in words(again)
 
@@ -343,7 +343,7 @@ def test_what_stays_missing_is_told(fill, table, open_page, add_imputation):
     (finding,) = find_structural_missingness(table)
     add_imputation({"method": "naive", "left_alone": [finding.to_dict()]})
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "cells left missing, as you chose" in words(app)
     assert "because they cannot be learned: `nothing`" in words(app)
@@ -353,7 +353,7 @@ def test_a_run_that_imputed_nothing_marks_nothing(fill, table, open_page, add_im
     fill(table.dropna().reset_index(drop=True))
     add_imputation({"method": "naive"})
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "No cell was imputed" in words(app)
 
@@ -362,7 +362,7 @@ def test_a_training_that_imputed_its_table_is_an_imputation(fill, table, open_pa
     fill(table)
     add_imputation({"method": "pmae-mix", "params": QUICK}, kind="train", name="my training")
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     (option,) = app.selectbox(key="impute:imputation").options
     assert option.startswith("my training")
@@ -392,7 +392,7 @@ def test_imputations_are_not_mixed_up(fill, table, open_page, add_imputation):
     assert choice.value == second.id
     assert len(set(choice.options)) == 2
 
-    app = calm(choice.select(first.id).run())
+    app = without_errors(choice.select(first.id).run())
 
     assert "imputed by Mean / mode" in words(app)
     assert "are kept besides" not in words(app)
@@ -403,7 +403,7 @@ def test_other_roles_since_are_noticed(fill, table, open_page, add_imputation, w
     add_imputation({"method": "naive"})
     workspace.set_roles({"packs": "ignored"})
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "The role of `packs` has changed since this run" in words(app)
 
@@ -413,7 +413,7 @@ def test_other_sentinels_since_are_noticed(fill, table, open_page, add_imputatio
     add_imputation({"method": "naive"})
     workspace.set_sentinels({"smoker": ["no"]})
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "Other cells count as missing since this run" in words(app)
     assert shown(app, "packs")["smoker"].isin(["yes", "no"]).all()
@@ -424,7 +424,7 @@ def test_an_imputation_of_another_table_is_called_so(fill, table, open_page, add
     add_imputation({"method": "naive"})
     fill(table.drop(columns="x"))
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "This run used a different table" in words(app)
     assert "x" in shown(app, "packs").columns
@@ -469,7 +469,7 @@ def test_a_comparison_says_what_not_to_trust(fill, table, open_page, add_imputat
     assert "**1 column to read with care**" in words(app)
     assert not any("Caution" in warning.value for warning in app.warning)
     app.number_input(key="impute:row").set_value(1)
-    app = calm(app.selectbox(key="impute:column").select("noise").run())
+    app = without_errors(app.selectbox(key="impute:column").select("noise").run())
     assert any("`noise`: Caution" in warning.value for warning in app.warning)
 
 
@@ -481,7 +481,7 @@ def test_only_categories_can_be_confused(
     add_imputation({"method": "naive"})
     app = view(open_page(PAGE), "Distribution")
 
-    app = calm(app.selectbox(key="impute:looked_at").select(column).run())
+    app = without_errors(app.selectbox(key="impute:looked_at").select(column).run())
 
     assert ("Which categories are confused?" in questions(app)) == is_category
 
@@ -490,7 +490,7 @@ def test_held_out_categories_against_imputed_ones(fill, table, open_page, add_im
     fill(table)
     add_imputation(EM)
     app = view(open_page(PAGE), "Distribution")
-    app = calm(app.selectbox(key="impute:looked_at").select("kind").run())
+    app = without_errors(app.selectbox(key="impute:looked_at").select("kind").run())
     assert "Which categories are confused?" in questions(app)
     assert "No method is scored on held-out cells" in words(app)
 
@@ -519,7 +519,7 @@ def test_a_shift_of_the_missing_ones(fill, table, open_page, add_imputation):
     assert "too narrow" not in words(app)  # those of this method are proper
     before = words(app)
 
-    app = calm(app.slider(key="impute:delta").set_value(2.0).run())
+    app = without_errors(app.slider(key="impute:delta").set_value(2.0).run())
 
     assert "Shifted by +2.0 standard deviations" in words(app)
     assert words(app) != before
@@ -531,7 +531,7 @@ def test_conclusions_of_two_columns(kind, fill, table, open_page, add_imputation
     add_imputation({"method": "naive"})
     app = view(open_page(PAGE), "What-if shift")
 
-    app = calm(app.selectbox(key="impute:conclusion").select(kind).run())
+    app = without_errors(app.selectbox(key="impute:conclusion").select(kind).run())
 
     assert f"confidence interval of the {kind} of y" in words(app)
     assert "so it is too narrow" in words(app)
@@ -556,7 +556,7 @@ def test_markup_in_names_and_cells_is_shown_as_text(fill, table, open_page, add_
     app = open_page(PAGE)
 
     app.number_input(key="impute:row").set_value(5)
-    app = calm(app.selectbox(key="impute:column").select(nasty).run())
+    app = without_errors(app.selectbox(key="impute:column").select(nasty).run())
 
     said = "\n".join(element.value for element in app.markdown)
     assert "**y**" not in said
@@ -598,7 +598,7 @@ def test_other_methods_have_no_members(fill, table, open_page, add_imputation):
     fill(table)
     add_imputation(EM)
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
 
     assert "Members" not in app.segmented_control(key="impute:view").options
 
@@ -616,17 +616,17 @@ def test_a_first_answer_is_offered_while_the_run_goes_on(fill, table, open_page,
     job = add_job("impute", BLEND, JobState.RUNNING)
     leave_answer(job, table)
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
     assert "A first answer is ready: Gaussian, skill " in words(app)
     assert not marked_table(app)
 
-    app = calm(press(app, "Show it"))
+    app = without_errors(press(app, "Show it"))
     assert "imputed by an early answer** (Gaussian, skill " in words(app)
     assert marked_table(app)
     assert "is ready" not in words(app)
 
     leave_answer(job, table, ("gaussian", "trees"))
-    app = calm(app.run())
+    app = without_errors(app.run())
     assert "imputed by an early answer** (Gaussian and trees, skill " in words(app)
     assert "is ready" not in words(app)
 
@@ -636,10 +636,10 @@ def test_a_cancelled_run_offers_its_last_answer(fill, table, open_page, add_job)
     job = add_job("impute", BLEND, JobState.CANCELLED)
     leave_answer(job, table, ("gaussian", "trees"))
 
-    app = calm(open_page(PAGE))
+    app = without_errors(open_page(PAGE))
     assert "The run was cancelled. Its last answer is available: Gaussian and trees." in words(app)
 
-    app = calm(press(app, "Use its last answer"))
+    app = without_errors(press(app, "Use its last answer"))
     assert "imputed by an early answer** (Gaussian and trees)" in words(app)
     assert "Use its last answer" not in buttons(app)
     assert "Which member counts in each column?" in questions(view(app, "Members"))
@@ -649,4 +649,4 @@ def test_a_cancelled_run_without_an_answer_offers_none(fill, table, open_page, a
     fill(table)
     add_job("impute", BLEND, JobState.CANCELLED)
 
-    assert "Use its last answer" not in buttons(calm(open_page(PAGE)))
+    assert "Use its last answer" not in buttons(without_errors(open_page(PAGE)))

@@ -13,6 +13,7 @@ from dashboard.learn import (
     worlds,
 )
 from pmae_core.table.samples.clinic import make_clinic
+from tests.support.seen import without_errors
 
 PAGE = "learn.py"
 NAMES = [lesson.name for lesson in LESSONS]
@@ -43,10 +44,6 @@ def right_answer(name, seed):
 def text_of(app):
     parts = (app.markdown, app.caption, app.info, app.warning, app.success, app.error)
     return "\n".join(element.value for group in parts for element in group)
-
-
-def calm(app):
-    return not app.exception and not app.error
 
 
 def pictures(app):
@@ -100,7 +97,7 @@ def open_lesson(workspace, open_page, name, **settings):
 def test_a_newcomer_sees_the_first_lesson_and_all_titles(open_page):
     app = open_page(PAGE)
 
-    assert calm(app)
+    without_errors(app)
     assert app.title[0].value == "Learn"
     assert app.header[0].value == LESSONS[0].title
     titles = app.selectbox(key="learn:lesson").options
@@ -111,7 +108,7 @@ def test_a_newcomer_sees_the_first_lesson_and_all_titles(open_page):
 def test_before_the_guess_there_is_a_story_a_question_and_no_solution(workspace, open_page, lesson):
     app = open_lesson(workspace, open_page, lesson.name)
 
-    assert calm(app)
+    without_errors(app)
     assert app.header[0].value == lesson.title
     text = text_of(app)
     assert lesson.story in text
@@ -133,7 +130,7 @@ def test_a_right_guess_is_confirmed_and_explained(workspace, open_page, lesson):
     assert not app.success
     reveal(app)
 
-    assert calm(app)
+    without_errors(app)
     assert app.success[0].value == "Correct."
     assert picture(app)["key"] == before["key"], "the picture of the question becomes the solution"
     assert picture(app)["digest"] != before["digest"]
@@ -148,7 +145,7 @@ def test_all_answers_stay_readable_and_are_marked(workspace, open_page, lesson):
 
     reveal(guess(app, lesson.name, wrong))
 
-    assert calm(app)
+    without_errors(app)
     assert not app.success
     assert app.warning[0].value == "Not quite."
     assert not [radio for radio in app.radio if radio.key.startswith(f"learn:{lesson.name}_answer")]
@@ -173,7 +170,7 @@ def test_the_place_of_the_picture_also_shows_luck_points_and_what_is_simplified(
     look_at(app, lesson.name, "What it simplifies")
     assert lesson.simplified in text_of(app)
 
-    assert calm(app)
+    without_errors(app)
     assert picture(look_at(app, lesson.name, "Solution"))["digest"] == solution["digest"]
 
 
@@ -188,7 +185,7 @@ def test_the_solution_survives_a_reload_and_goes_with_another_table(
     assert verdicts(again)
 
     again.button(key="learn:another").click().run()
-    assert calm(again)
+    without_errors(again)
     assert drawn(again.number_input, f"learn:{lesson.name}_seed").value == SEED + 1
     assert drawn(again.radio, f"learn:{lesson.name}_answer").value is None
     assert not verdicts(again)
@@ -220,7 +217,7 @@ def test_a_pupil_who_opens_the_link_sees_the_teachers_exercise(workspace, open_p
     pupil = open_app(s=link.split("s=")[1])
     pupil.switch_page(f"../pages/{PAGE}").run()
 
-    assert calm(pupil)
+    without_errors(pupil)
     assert pupil.header[0].value == "MCAR, MAR, MNAR"
     assert rule in text_of(pupil)
     assert pupil.radio(key="learn:mechanisms_answer").value is None
@@ -234,7 +231,7 @@ def test_a_change_of_the_exercise_opens_the_question_again(drawn, workspace, ope
 
     app.selectbox(key="learn:slopes_cause").select("outcome").run()
 
-    assert calm(app)
+    without_errors(app)
     assert not app.success
     assert drawn(app.radio, "learn:slopes_answer").value is None
     reveal(guess(app, "slopes", "flatter"))
@@ -260,7 +257,7 @@ def test_every_kind_of_missing_value_is_explained(workspace, open_page, column):
     assert app.selectbox(key="learn:reasons_cell").value == f"{row}:{column}"
     reveal(guess(app, "reasons", reasons.kind_of(column)))
 
-    assert calm(app)
+    without_errors(app)
     assert app.success
     assert reasons.reason(column) in text_of(app)
     assert reasons.cell_details(clinic, row, column) in text_of(app)
@@ -285,7 +282,7 @@ def test_too_large_an_a_is_warned_of(workspace, open_page):
     app = open_lesson(workspace, open_page, "masking", a=0.15)
     reveal(guess(app, "masking", "proportional"))
 
-    assert calm(app)
+    without_errors(app)
     assert "never learns to impute" in text_of(app)
     assert app.success
 
@@ -297,7 +294,7 @@ def test_without_a_measurement_the_lesson_counts_training_cases_alone(
     app = open_lesson(workspace, open_page, "masking")
     reveal(guess(app, "masking", "proportional"))
 
-    assert calm(app)
+    without_errors(app)
     assert len(picture(app)["scene"]["panels"]) == 1
 
 
@@ -340,7 +337,7 @@ def test_solved_lessons_are_counted_and_marked_and_neighbors_are_one_click_away(
     assert not second.endswith("✓")
 
     app.button(key="learn:next").click().run()
-    assert calm(app)
+    without_errors(app)
     assert app.header[0].value == LESSONS[1].title
 
     app.button(key="learn:previous").click().run()
@@ -373,7 +370,7 @@ def test_kept_settings_that_make_no_sense_are_replaced(workspace, open_page):
 
     app = open_page(PAGE)
 
-    assert calm(app)
+    without_errors(app)
     assert app.header[0].value == LESSONS[0].title
     assert app.number_input(key="learn:reasons_seed").value == 0
     assert not verdicts(app)

@@ -8,6 +8,7 @@ import pytest
 from dashboard.amputation.scenario import Scenario
 from pmae_core.masking import list_masking_functions, masking_probability
 from tests.support.charts import chart_key
+from tests.support.seen import without_errors
 
 PAGE = "masking_lab.py"
 
@@ -15,10 +16,6 @@ PAGE = "masking_lab.py"
 def text_of(app):
     parts = (app.markdown, app.caption, app.info, app.warning, app.success, app.error)
     return "\n".join(element.value for group in parts for element in group)
-
-
-def calm(app):
-    return not app.exception and not app.error
 
 
 def live(app):
@@ -73,7 +70,7 @@ def look_into(app, tab):
 def test_the_sample_is_shown_with_the_live_figure_and_the_loss(open_page):
     app = open_page(PAGE)
 
-    assert calm(app)
+    without_errors(app)
     assert app.title[0].value == "Masking lab"
     assert live(app)["table"]["names"][0] == "triglycerides"
     assert len(app.get("plotly_chart")) == 1
@@ -84,7 +81,7 @@ def test_curve_and_cells_can_be_downloaded_as_they_are_set(fill, open_page):
     fill(insulin())
     app = look_into(release(open_page(PAGE), a=0.3), "Figures to download")
 
-    assert calm(app)
+    without_errors(app)
     charts = {chart_key(chart): chart for chart in app.get("plotly_chart")}
     assert set(charts) == {"masking-curve", "masking-cells"}
     before = charts["masking-curve"].proto.spec
@@ -99,7 +96,7 @@ def test_a_release_is_kept_and_what_python_draws_follows(fill, open_page, worksp
 
     app = release(app, function="logit", a=0.237, b=0.3)
 
-    assert calm(app)
+    without_errors(app)
     assert weights(app) == pytest.approx([masking_probability(0.26, a=0.237, b=0.3).item(), 0])
     assert workspace.get("masking_lab") == {"function": "logit", "a": 0.237, "b": 0.3}
     values = live(app)["settings"]["values"]
@@ -123,7 +120,7 @@ def test_each_function_has_its_sliders_and_its_formula(fill, open_page, function
 
     app = release(open_page(PAGE), function=function.name)
 
-    assert calm(app)
+    without_errors(app)
     settings = live(app)["settings"]
     (offered,) = [one for one in live(app)["functions"] if one["name"] == settings["function"]]
     assert offered["name"] == function.name
@@ -147,7 +144,7 @@ def test_a_preset_brings_its_note(fill, open_page, preset, words):
 
     app = release(app, **settings)
 
-    assert calm(app)
+    without_errors(app)
     assert words in notes(app)
 
 
@@ -184,7 +181,7 @@ def test_settings_out_of_range_are_moved_into_it(workspace, open_page):
 
     app = open_page(PAGE)
 
-    assert calm(app)
+    without_errors(app)
     settings = live(app)["settings"]
     assert settings["function"] == "logit"
     assert (settings["values"]["a"], settings["values"]["b"]) == (1.0, 0.5)
@@ -197,7 +194,7 @@ def test_what_a_browser_may_send_breaks_nothing(fill, open_page, sent):
 
     app = release(open_page(PAGE), **sent)
 
-    assert calm(app)
+    without_errors(app)
     assert live(app)["settings"]["values"]["a"] == 0.05
 
 
@@ -206,7 +203,7 @@ def test_a_complete_table_says_where_to_simulate_missing_values(fill, open_page)
 
     app = open_page(PAGE)
 
-    assert calm(app)
+    without_errors(app)
     assert "This table has no missing values" in notes(app)
     assert "Amputation lab" in notes(app)
 
@@ -221,7 +218,7 @@ def test_the_missing_values_of_a_scenario_can_be_chosen(fill, open_page):
     before = live(app)["table"]
 
     app.selectbox(key="masking_lab:source").select("half of *x*").run()
-    assert calm(app)
+    without_errors(app)
     assert live(app)["table"]["key"] != before["key"]
     assert live(app)["table"]["names"][0] == "x"
     assert live(app)["table"]["pObs"][0] < 0.7
@@ -236,7 +233,7 @@ def test_an_empty_column_is_left_out_and_named(fill, open_page):
 
     app = open_page(PAGE)
 
-    assert calm(app)
+    without_errors(app)
     assert "`nothing`: none of its cells is observed" in text_of(look_into(app, "Formula"))
 
 
@@ -254,7 +251,7 @@ def test_tiny_tables_give_a_sentence_or_a_picture(fill, open_page, frame):
 
     app = open_page(PAGE)
 
-    assert calm(app)
+    without_errors(app)
     assert "No column of this table can be learned" in text_of(app) or live(app)
 
 
@@ -265,7 +262,7 @@ def test_many_columns_are_shortened_and_said_so(fill, open_page):
 
     app = open_page(PAGE)
 
-    assert calm(app)
+    without_errors(app)
     assert "the 24 of 120 columns with the most missing values" in text_of(app)
 
 
@@ -275,7 +272,7 @@ def test_markup_in_names_is_text(fill, open_page):
 
     app = open_page(PAGE)
 
-    assert calm(app)
+    without_errors(app)
     assert live(app)["table"]["names"][0] == name  # as data: the browser sets it as text
     assert component(app).proto.html_content.count("script") == 0
     for tab in ("Loss per column", "Uniform masking", "Figures to download"):

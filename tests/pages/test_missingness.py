@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.support.paths import ROOT
+from tests.support.seen import without_errors
 from tests.support.wide_survey import wide_survey
 
 PAGE = "missingness.py"
@@ -48,11 +49,6 @@ def charts(app):
     return len(app.get("plotly_chart"))
 
 
-def assert_calm(app):
-    assert not app.exception
-    assert not app.error, [element.value for element in app.error]
-
-
 def study(n=60, seed=0):
     """Return a table in which `y` is missing where `x` is large, and `z` at random."""
     rng = np.random.default_rng(seed)
@@ -73,7 +69,7 @@ def study(n=60, seed=0):
 def test_every_view_of_a_study(fill, open_page, view, part):
     fill(study(400))
     app = look(open_page(PAGE), view, part)
-    assert_calm(app)
+    without_errors(app)
     n_charts = {"Pictures": 0, "All pairs": 0, "Differences": 2, "Prediction": 0}
     expected = 0 if part == "Little's test" else n_charts.get(part, n_charts.get(view, 1))
     assert charts(app) == expected
@@ -110,14 +106,14 @@ def test_columns_are_found_by_a_part_of_their_name(fill, open_page):
     app.text_input[0].set_value("WORK_0").run()
     assert sorted(labels(app)) == [f"work_0{question}" for question in range(1, 10)]
     app.text_input[0].set_value("nobody").run()
-    assert_calm(app)
+    without_errors(app)
     assert "has this text in its name" in texts(app)
 
 
 def test_a_complete_table_says_what_to_do_next(fill, open_page):
     fill(pd.DataFrame({"x": [1, 2, 3], "y": list("uvw")}))
     app = open_page(PAGE)
-    assert_calm(app)
+    without_errors(app)
     assert charts(app) == 0
     assert "nothing is missing" in texts(app)
     assert "Amputation lab" in texts(app) and "Data page" in texts(app)
@@ -142,9 +138,9 @@ def test_odd_tables_have_every_view(fill, open_page, name):
     app = open_page(PAGE)
     for view, part in ALL_PARTS:
         if view != "Pictures":
-            assert_calm(look(app, view, part))
+            without_errors(look(app, view, part))
             assert texts(app)
-    assert_calm(look(app, "Pictures"))
+    without_errors(look(app, "Pictures"))
 
 
 @pytest.mark.parametrize(
@@ -200,7 +196,7 @@ def test_markup_in_names_and_cells_stays_text(fill, open_page):
         if view == "Pictures":
             continue
         look(app, view, part)
-        assert_calm(app)
+        without_errors(app)
         for element in [*app.markdown, *app.caption]:
             outside_code = "".join(element.value.split("`")[::2])
             assert "<script>" not in outside_code and "](http" not in outside_code
@@ -222,7 +218,7 @@ def test_patterns_say_how_many_are_shown(fill, open_page):
 def test_clues_find_what_goes_with_missingness(fill, open_page):
     fill(study(400))
     app = look(open_page(PAGE), "Clues")
-    assert_calm(app)
+    without_errors(app)
     assert app.selectbox[0].value == "y"
     assert "differ clearly from the others in `x`" in texts(app)
     look(app, "Clues", "Prediction")
@@ -233,7 +229,7 @@ def test_clues_find_what_goes_with_missingness(fill, open_page):
 def test_littles_test_says_which_columns_it_used(fill, open_page):
     fill(study(400).assign(constant=1.5))
     app = look(open_page(PAGE), "Clues", "Little's test")
-    assert_calm(app)
+    without_errors(app)
     assert "not missing completely at random" in texts(app)
     assert "Columns tested: `x`, `y` and `z`" in texts(app)
     assert "Not tested: `constant`, because its observed values do not vary" in texts(app)
@@ -245,7 +241,7 @@ def test_another_column_can_be_asked_about(fill, open_page):
     fill(study(400))
     app = look(open_page(PAGE), "Clues")
     app.selectbox[0].set_value("z").run()
-    assert_calm(app)
+    without_errors(app)
     assert "No observed column is clearly related to missingness in `z`" in texts(app)
     look(app, "Clues", "Prediction")
     assert "No observed column is clearly related to missingness in z" in texts(app)
@@ -261,7 +257,7 @@ def test_columns_missing_in_the_same_rows_are_asked_about_once(fill, open_page):
 def test_too_few_rows_are_a_reason_not_an_error(fill, open_page):
     fill(study(30).assign(y=[None] * 3 + [1.5] * 27, z=1.0))
     app = look(open_page(PAGE), "Clues", "Prediction")
-    assert_calm(app)
+    without_errors(app)
     assert "are needed to learn from" in texts(app)
 
 
@@ -275,7 +271,7 @@ def test_complete_cases_name_the_largest_loss_first(fill, open_page):
     assert gain in texts(app)
     assert labels(app)[:2] == ["all columns needed", "without y"]
     app.multiselect[0].set_value(["x", "z"]).run()
-    assert_calm(app)
+    without_errors(app)
     assert f"**{len(df.dropna(subset=['x', 'z']))} of 100 rows**" in texts(app)
     assert "complete in 2 chosen columns" in texts(app)
 
@@ -296,7 +292,7 @@ def test_settings_of_another_table_do_no_harm(fill, open_page):
     fill(pd.DataFrame({"other": [1.0, None] * 20, "more": range(40)}))
     app = open_page(PAGE)
     for view in VIEWS:
-        assert_calm(look(app, view))
+        without_errors(look(app, view))
 
 
 def test_the_page_does_not_import_torch(tmp_path):

@@ -10,8 +10,8 @@ from dashboard.widgets.methods import known_methods
 from pmae_core.evaluation import compare, write_comparison
 from pmae_core.imputers import list_imputers, registry
 from pmae_core.jobs import JobState
-from tests.support.seen import calm
 from tests.support.seen import text as words
+from tests.support.seen import without_errors
 
 SENTENCE = "The method 'em' was retired: use another one."
 
@@ -46,8 +46,8 @@ def test_settings_that_name_it_are_forgotten(fill, table, open_page, retire_em):
     workspace.update("impute", source="em")
     retire_em()
 
-    compared = calm(open_page("compare.py"))
-    imputed = calm(open_page("impute.py"))
+    compared = without_errors(open_page("compare.py"))
+    imputed = without_errors(open_page("impute.py"))
 
     (methods,) = [one for one in compared.multiselect if one.label == "Methods"]
     assert methods.value == ["naive"]
@@ -60,7 +60,7 @@ def test_its_imputation_can_be_seen_and_exported(fill, table, open_page, add_imp
     add_imputation({"method": "em", "imputations": 2})
     retire_em()
 
-    calm(open_page("impute.py"))
+    without_errors(open_page("impute.py"))
     exported = open_page("export.py")
 
     assert not exported.exception

@@ -9,7 +9,7 @@ import pytest
 from dashboard.runs import STATE_WORDS, estimates
 from pmae_core.jobs import JobProgress, JobState, JobStore
 from pmae_core.jobs.engines import LocalEngine
-from tests.support.seen import buttons, calm, press, questions, shown, words
+from tests.support.seen import buttons, press, questions, shown, without_errors, words
 
 PARAMS = {"method": "pmae-mix", "params": {"preset": "fast"}}
 
@@ -106,7 +106,7 @@ def settings_of(app):
 
 
 def test_a_newcomer_can_train_on_the_sample(open_page, store):
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
 
     assert {"Start training", "How long will it take?"} <= buttons(app)
     assert "No run yet" in words(app)
@@ -114,7 +114,7 @@ def test_a_newcomer_can_train_on_the_sample(open_page, store):
 
 
 def test_without_a_store_the_page_makes_no_job(open_page, workspace):
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
 
     assert "No run yet" in words(app)
 
@@ -122,7 +122,7 @@ def test_without_a_store_the_page_makes_no_job(open_page, workspace):
 def test_a_table_without_a_column_to_learn_says_what_to_do(fill, open_page, store):
     fill(pd.DataFrame({"a": [1.0, 1.0, None]}))
 
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
 
     assert "No column of this table can be learned" in words(app)
     assert "Start training" not in buttons(app)
@@ -131,7 +131,7 @@ def test_a_table_without_a_column_to_learn_says_what_to_do(fill, open_page, stor
 def test_a_complete_table_is_no_dead_end(fill, table, open_page, store):
     fill(table.dropna().reset_index(drop=True))
 
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
 
     assert "This table has no missing values" in words(app)
     assert "Start training" in buttons(app)
@@ -148,7 +148,7 @@ def test_start_hands_in_what_is_set(fill, table, open_page, store, workspace):
     app.number_input(key="train:fast__width").set_value(64).run()
     app.number_input(key="train:seed").set_value(7).run()
 
-    app = calm(press(app, "Start training"))
+    app = without_errors(press(app, "Start training"))
 
     (job,) = store.jobs(workspace.id)
     assert job.name == "PMAE (transformer) on mine.csv, Quick, seed 7"
@@ -167,12 +167,12 @@ def test_settings_survive_a_reload(drawn, fill, table, open_page, store):
     choose_preset(app, "fast")
     app.number_input(key="train:fast__width").set_value(64).run()
 
-    again = calm(open_page("train.py"))
+    again = without_errors(open_page("train.py"))
 
     assert again.button_group(key="train:preset").value == "fast"
     assert again.number_input(key="train:fast__width").value == 64
     assert "Different from the preset: `width`" in words(again)
-    again = calm(press(again, "Reset to the preset"))
+    again = without_errors(press(again, "Reset to the preset"))
     assert drawn(again.number_input, "train:fast__width").value == 32
 
 
@@ -195,7 +195,7 @@ def test_the_masking_of_the_lab_can_be_left(fill, table, open_page, store, works
     workspace.update("masking_lab", function="linear")
     app = open_page("train.py")
 
-    app = calm(app.toggle(key="train:lab_masking").set_value(False).run())
+    app = without_errors(app.toggle(key="train:lab_masking").set_value(False).run())
 
     assert app.selectbox(key="train:function").value == "logit"
 
@@ -205,7 +205,7 @@ def test_what_cannot_be_built_is_said_before_the_start(fill, table, open_page, s
     app = open_page("train.py")
     app.selectbox(key="train:architecture").select("transformer").run()
 
-    app = calm(app.number_input(key="train:balanced__heads").set_value(5).run())
+    app = without_errors(app.number_input(key="train:balanced__heads").set_value(5).run())
 
     assert "5 attention heads do not divide a width of 32" in words(app)
     (start,) = [button for button in app.button if button.label == "Start training"]
@@ -250,7 +250,7 @@ def test_the_estimate_in_words(fill, table, open_page, store, monkeypatch, answe
     fill(table)
     monkeypatch.setattr(estimates, "answer", lambda question: answer)
 
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
 
     assert said in words(app)
 
@@ -262,7 +262,7 @@ def test_asking_starts_an_estimate_of_what_is_set(fill, table, open_page, store,
     app = open_page("train.py")
     choose_preset(app, "fast")
 
-    calm(press(app, "How long will it take?"))
+    without_errors(press(app, "How long will it take?"))
 
     (question,) = asked
     assert json.loads(question.params)["params"]["preset"] == "fast"
@@ -286,7 +286,7 @@ def test_a_run_that_waits(fill, table, open_page, add_job):
     add_job("train", PARAMS, name="first")
     add_job("train", PARAMS, name="second")
 
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
 
     assert "1 run ahead in the queue" in words(app)
     assert "Cancel" in buttons(app)
@@ -298,7 +298,7 @@ def test_a_run_that_begins(fill, table, open_page, add_job):
     fill(table)
     add_job("train", PARAMS, JobState.RUNNING)
 
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
 
     assert "**Starting.**" in words(app)
     assert questions(app) == [SKILL, GAIN]
@@ -314,7 +314,7 @@ def test_a_run_that_learns(fill, table, open_page, add_job):
         progress=JobProgress(0.5, "step 200 of 400", 12.0),
     )
 
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
 
     (bar,) = app.get("progress")
     assert bar.proto.value == 50
@@ -336,7 +336,7 @@ def test_new_events_arrive(fill, table, open_page, add_job, store):
 
     store.append_events(job.id, job.token, EVENTS)
 
-    assert "**The network learns.**" in words(calm(app.run()))
+    assert "**The network learns.**" in words(without_errors(app.run()))
 
 
 def test_a_run_that_ends_while_it_is_watched(fill, table, open_page, add_job, store):
@@ -345,7 +345,7 @@ def test_a_run_that_ends_while_it_is_watched(fill, table, open_page, add_job, st
     app = open_page("train.py")
 
     store.finish(job.id, job.token, JobState.SUCCEEDED, result=DONE)
-    app = calm(app.run())
+    app = without_errors(app.run())
 
     assert "Cancel" not in buttons(app)
     assert "Stopped early at step 200" in words(app)
@@ -367,7 +367,7 @@ def test_a_run_that_was_cancelled(fill, table, open_page, add_job):
     fill(table)
     add_job("train", PARAMS, JobState.CANCELLED, events=EVENTS)
 
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
 
     assert "Cancelled after" in words(app)
     assert "Resume" in buttons(app)
@@ -377,7 +377,7 @@ def test_a_run_that_was_interrupted(fill, table, open_page, add_job):
     fill(table)
     add_job("train", PARAMS, JobState.INTERRUPTED, events=EVENTS)
 
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
 
     assert "Its worker was killed" in words(app)
     assert "Resume continues from the last checkpoint" in words(app)
@@ -387,7 +387,7 @@ def test_a_run_that_is_done(fill, table, open_page, add_job):
     fill(table)
     add_job("train", PARAMS, JobState.SUCCEEDED, events=EVENTS, result=DONE)
 
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
 
     assert "12 missing values imputed" in words(app)
     assert "the best model is from step 180 (held-out error 0.025)" in words(app)
@@ -400,7 +400,7 @@ def test_a_run_without_validation_says_so(fill, table, open_page, add_job):
     params = {"method": "pmae-mix", "params": {"preset": "paper-steps"}}
     add_job("train", params, JobState.RUNNING, events=events)
 
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
 
     assert "This run has no held-out cells" in words(app)
     assert questions(app) == [LOSSES]
@@ -410,12 +410,12 @@ def test_a_run_of_an_older_version_still_opens(fill, table, open_page, add_job):
     fill(table)
     add_job("train", PARAMS, JobState.SUCCEEDED, events=OLD_EVENTS, result=DONE)
 
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
 
     assert "made with an older version" in words(app)
     assert questions(app) == [LOSSES]
     for view in ("Columns", "Held-out cells", "Settings of this run"):
-        app = calm(choose_view(app, view))
+        app = without_errors(choose_view(app, view))
     assert not questions(app)
 
 
@@ -428,7 +428,7 @@ def test_changed_roles_are_said(fill, table, open_page, add_job, role, said):
     if role is not None:
         workspace.set_roles({"kind": role})
 
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
 
     assert any("`kind`" in warning.value for warning in app.warning) is said
 
@@ -440,7 +440,7 @@ def test_columns_of_the_kept_model(fill, table, open_page, add_job):
     fill(table)
     add_job("train", PARAMS, JobState.SUCCEEDED, events=EVENTS, result=DONE)
 
-    app = calm(choose_view(open_page("train.py"), "Columns"))
+    app = without_errors(choose_view(open_page("train.py"), "Columns"))
 
     assert questions(app) == ["Which columns does the kept model predict?"]
     skills = shown(app, "kept")
@@ -458,10 +458,10 @@ def test_held_out_cells_of_a_real_training(fill, open_page, add_imputation):
     params = {"method": "pmae-mix", "params": {"preset": "fast", "steps": 5}}
     add_imputation(params, kind="train")
 
-    app = calm(choose_view(open_page("train.py"), "Held-out cells"))
+    app = without_errors(choose_view(open_page("train.py"), "Held-out cells"))
 
     for column in ("y", "kind"):
-        app = calm(app.selectbox(key="train:focus").select(column).run())
+        app = without_errors(app.selectbox(key="train:focus").select(column).run())
         assert questions(app) == [f"How close are the predictions of `{column}`?"]
 
 
@@ -476,7 +476,7 @@ def test_members_of_a_blend(fill, table, open_page, add_job):
     result = {**DONE, "shares": shares, "answers": answers}
     add_job("train", params, JobState.SUCCEEDED, events=EVENTS, result=result)
 
-    app = calm(choose_view(open_page("train.py"), "Members"))
+    app = without_errors(choose_view(open_page("train.py"), "Members"))
 
     assert questions(app) == ["How much does each member count?"]
     assert shown(app, "Member")["Member"].tolist() == ["The gaussian", "Trees"]
@@ -498,12 +498,12 @@ def test_a_blend_is_trained_with_its_network(fill, table, open_page, store, work
 def test_settings_fold_away_when_a_run_starts(fill, table, open_page, add_job, store):
     fill(table)
     add_job("train", PARAMS, JobState.SUCCEEDED, events=EVENTS, result=DONE)
-    app = calm(open_page("train.py"))
+    app = without_errors(open_page("train.py"))
     assert "Start training" not in buttons(app)
 
-    app = calm(press(app, "New run"))
+    app = without_errors(press(app, "New run"))
     assert "Start training" in buttons(app)
-    app = calm(press(app, "Start training"))
+    app = without_errors(press(app, "Start training"))
 
     assert "Start training" not in buttons(app)
     assert "Next in the queue" in words(app)
@@ -516,7 +516,7 @@ def test_cancel(fill, table, open_page, add_job, store):
     fill(table)
     running = add_job("train", PARAMS, JobState.RUNNING, events=EVENTS)
 
-    app = calm(press(open_page("train.py"), "Cancel"))
+    app = without_errors(press(open_page("train.py"), "Cancel"))
 
     assert store.job(running.id).cancel_requested_at is not None
     assert "Stopping, which takes" in app.get("progress")[0].proto.text
@@ -527,7 +527,7 @@ def test_a_waiting_run_is_cancelled_at_once(fill, table, open_page, add_job, sto
     fill(table)
     waiting = add_job("train", PARAMS)
 
-    app = calm(press(open_page("train.py"), "Cancel"))
+    app = without_errors(press(open_page("train.py"), "Cancel"))
 
     assert store.job(waiting.id).state is JobState.CANCELLED
     assert "It had not started" in words(app)
@@ -538,7 +538,7 @@ def test_resume(fill, table, open_page, add_job, store, state):
     fill(table)
     ended = add_job("train", PARAMS, state, events=EVENTS)
 
-    app = calm(press(open_page("train.py"), "Resume"))
+    app = without_errors(press(open_page("train.py"), "Resume"))
 
     assert store.job(ended.id).state is JobState.QUEUED
     assert "Next in the queue" in words(app)
@@ -548,7 +548,7 @@ def test_remove(fill, table, open_page, add_job, store):
     fill(table)
     ended = add_job("train", PARAMS, JobState.SUCCEEDED, events=EVENTS, result=DONE)
 
-    app = calm(press(open_page("train.py"), "Remove permanently"))
+    app = without_errors(press(open_page("train.py"), "Remove permanently"))
 
     assert store.jobs() == []
     assert not ended.folder.exists()
@@ -562,13 +562,13 @@ def test_history_and_two_runs_in_one_picture(fill, table, open_page, add_job):
     fill(table)
     first = add_job("train", PARAMS, JobState.SUCCEEDED, name="one", events=EVENTS, result=DONE)
     add_job("train", PARAMS, JobState.CANCELLED, name="two", seed=1, events=EVENTS)
-    app = calm(choose_view(open_page("train.py"), "All runs"))
+    app = without_errors(choose_view(open_page("train.py"), "All runs"))
     history = shown(app, "Run")
     assert list(history["Run"]) == ["two", "one"]
     assert list(history["State"]) == ["Cancelled", "Done"]
     assert list(history["Imputed"].dropna()) == [12]
 
-    app = calm(choose_view(app, "Compare two runs"))
+    app = without_errors(choose_view(app, "Compare two runs"))
 
     assert app.selectbox(key="train:other").value == first.id
     assert questions(app) == ["Which of the two learns better?"]
@@ -593,7 +593,7 @@ def test_runs_of_others_are_not_seen(fill, table, open_page, add_job, store):
     store.put_table(table, "other")
     store.submit(spec, "other", name="theirs")
 
-    app = calm(choose_view(open_page("train.py"), "All runs"))
+    app = without_errors(choose_view(open_page("train.py"), "All runs"))
 
     assert list(shown(app, "Run")["Run"]) == ["mine"]
 
@@ -617,12 +617,12 @@ def test_a_real_training_from_start_to_end(fill, table, open_page, workspace):
     app = open_page("train.py")
     choose_preset(app, "fast")
     app.number_input(key="train:fast__steps").set_value(30).run()
-    app = calm(press(app, "Start training"))
+    app = without_errors(press(app, "Start training"))
     store = JobStore()
     (job,) = store.jobs(workspace.id)
 
     ended = LocalEngine(store).wait(job.id, timeout=240)
-    app = calm(app.run())
+    app = without_errors(app.run())
 
     assert ended.state is JobState.SUCCEEDED, ended.error
     assert "48 missing values imputed" in words(app)

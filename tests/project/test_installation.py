@@ -1,109 +1,182 @@
 """The wheel, installed where no clone is near: library, command and dashboard."""
 
-import os
+import ast
 import shutil
 import subprocess
-import sys
-import sysconfig
 import time
 import urllib.error
 import urllib.request
-import venv
 import zipfile
+from email.parser import Parser
 from pathlib import Path
 
 import pytest
 
+from dashboard.paper import measured
 from pmae_core import __version__
+from tests.project.test_packaging import PROJECT, PYPROJECT
+from tests.support.packages import (
+    build_source_archive,
+    build_wheel,
+    elsewhere,
+    install,
+    site_packages,
+)
 from tests.support.paths import ROOT
 from tests.support.studio import free_port
 
-FOLDERS = ("pmae_core", "dashboard", "pages", "benchmarks/results")
-FILES = ("pyproject.toml", "README.md", "LICENSE")
+RESULTS = "benchmarks/results"
+# What a wheel must not take along, wherever it lies.
+SECRET = "a secret of this test"
+UNWANTED = (
+    "dashboard/.streamlit/secrets.toml",
+    "pages/__pycache__/old.pyc",
+    "pmae_core/.mypy_cache/old.json",
+)
 PATIENCE_SECONDS = 90
 OPEN_THE_APP = """
 from streamlit.testing.v1 import AppTest
 import dashboard
 app = AppTest.from_file(dashboard.__path__[0] + "/app.py", default_timeout=60).run()
 assert not app.exception and not app.error, app
-app.switch_page("../pages/learn.py").run()
-assert not app.exception and not app.error, app
+for page in ("paper", "learn"):
+    app.switch_page(f"../pages/{page}.py").run()
+    assert not app.exception and not app.error, app
 print(dashboard.__path__[0], app.title[0].value)
+"""
+IMPUTE = """
+import sys
+from pmae_core import ampute, load_dataset, make_imputer
+incomplete = ampute(load_dataset("penguins").frame.dropna(), seed=0).incomplete
+print(make_imputer("naive").fit_transform(incomplete).isna().sum().sum())
+print(sys.modules["pmae_core"].__file__)
 """
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    """Build the wheel from a copy, so that nothing is left behind and nothing old gets in."""
+def source(tmp_path_factory) -> Path:
+    """Copy the clone, so that nothing is left behind in it, and add what must stay outside."""
     source = tmp_path_factory.mktemp("source")
-    for folder in FOLDERS:
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / folder, source / folder, ignore=ignored)
-    for file in FILES:
-        shutil.copy(ROOT / file, source)
-    target = tmp_path_factory.mktemp("wheel")
-    pip("wheel", "--no-build-isolation", "--wheel-dir", target, source)
-    (built,) = target.glob("*.whl")
-    return built
+    included = PYPROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["only-include"]
+    for name in (*included, "pyproject.toml", ".gitignore", "README.md", "LICENSE"):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, source / name)
+        else:
+            shutil.copy(ROOT / name, source)
+    for name in UNWANTED:
+        (source / name).parent.mkdir(exist_ok=True)
+        (source / name).write_text(SECRET)
+    return source
+
+
+@pytest.fixture(scope="module")
+def wheel(source, tmp_path_factory) -> Path:
+    return build_wheel(source, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory) -> Path:
-    """Install the wheel into an environment that borrows all else from this one."""
     environment = tmp_path_factory.mktemp("environment")
-    venv.create(environment, with_pip=False, symlinks=True)
-    python = environment / "bin" / "python"
-    (site_packages,) = environment.glob("lib/python*/site-packages")
-    # A path in a .pth file brings the packages there, but not this clone's own installation.
-    (site_packages / "borrowed.pth").write_text(sysconfig.get_path("purelib"))
-    pip("--python", python, "install", "--ignore-installed", wheel)
+    install(wheel, environment)
     return environment
 
 
-def pip(*arguments: object) -> None:
-    """Run pip without the network."""
-    options = ["--quiet", "--no-index", "--no-deps", "--disable-pip-version-check"]
-    at = next(i for i, word in enumerate(arguments) if word in ("wheel", "install")) + 1
-    command = [*map(str, arguments[:at]), *options, *map(str, arguments[at:])]
-    subprocess.run([sys.executable, "-m", "pip", *command], check=True)
+def contents(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
-def elsewhere(tmp_path: Path, **more: str) -> dict[str, object]:
-    """Return where and with what environment to run: nothing points at the clone."""
-    hidden = ("PYTHONPATH", "PMAE_HOME")
-    environment = {name: value for name, value in os.environ.items() if name not in hidden}
-    return {"cwd": tmp_path, "env": {**environment, "PMAE_HOME": str(tmp_path / "home"), **more}}
+def tracked(folder: str) -> set[str]:
+    """Return the files of a folder that git knows, or those that it would not ignore."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", folder]
+    names = subprocess.check_output(command, cwd=ROOT, text=True).splitlines()
+    return {name for name in names if (ROOT / name).exists()}
 
 
-def test_the_wheel_adds_one_name_and_all_of_the_dashboard(wheel):
-    names = zipfile.ZipFile(wheel).namelist()
-
-    assert {name.split("/")[0] for name in names} == {"pmae_core", f"pmae-{__version__}.dist-info"}
-    for folder in ("dashboard", "pages"):
-        tracked = [
-            path.relative_to(ROOT).as_posix()
-            for path in (ROOT / folder).rglob("*")
-            if path.is_file() and "__pycache__" not in path.parts and path.name != "secrets.toml"
-        ]
-        assert {f"pmae_core/_studio/{path}" for path in tracked} <= set(names)
-    samples = (ROOT / "pmae_core/table/samples").glob("*.*")
-    assert {f"pmae_core/table/samples/{path.name}" for path in samples} <= set(names)
-    assert not any("secrets" in name or "test" in name.split("/")[1] for name in names)
+def shown_results() -> set[str]:
+    """Return the results that pages read: those that they name, and those of experiments."""
+    strings = {
+        node.value
+        for folder in ("dashboard", "pages", "pmae_core")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    read = {name for name, _ in measured.stamp(ROOT / RESULTS)}
+    return read | {path.name for path in (ROOT / RESULTS).iterdir() if path.name in strings}
 
 
-def test_the_command_and_the_library(installed, tmp_path):
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_the_wheel_has_the_library_the_dashboard_the_results_it_shows_and_nothing_else(wheel):
+    expected = tracked("pmae_core") | {
+        f"pmae_core/_studio/{name}" for name in tracked("dashboard") | tracked("pages")
+    }
+    expected |= {f"pmae_core/_studio/{RESULTS}/{name}" for name in shown_results()}
+    info = f"pmae-{__version__}.dist-info"
+    expected |= {f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt")}
+    expected |= {f"{info}/licenses/{name}" for name in PROJECT["license-files"]}
+
+    assert set(contents(wheel)) == expected
+    assert "pmae_core/py.typed" in expected
+
+
+def test_nothing_secret_or_cached_gets_into_the_wheel(wheel):
+    found = contents(wheel)
+
+    assert [name for name, content in found.items() if SECRET.encode() in content] == []
+
+
+def test_the_metadata_is_what_an_index_shows(wheel):
+    text = contents(wheel)[f"pmae-{__version__}.dist-info/METADATA"].decode()
+    metadata = Parser().parsestr(text)
+
+    assert (metadata["Name"], metadata["Version"]) == ("pmae", __version__)
+    assert metadata["License-Expression"] == PROJECT["license"]
+    assert set(metadata.get_all("Classifier")) == set(PROJECT["classifiers"])
+    assert set(metadata.get_all("Provides-Extra")) == set(PROJECT["optional-dependencies"])
+
+
+def test_the_source_archive_builds_the_same_wheel(source, wheel, tmp_path):
+    unpacked = build_source_archive(source, tmp_path / "archive")
+
+    again = build_wheel(unpacked, tmp_path / "wheel")
+
+    assert contents(again) == contents(wheel)
+    assert (unpacked / "CHANGELOG.md").is_file()
+    secret = [path for path in unpacked.rglob("*") if path.is_file() and is_secret(path)]
+    assert secret == []
+
+
+def is_secret(path: Path) -> bool:
+    return SECRET.encode() in path.read_bytes()
+
+
+def test_the_command(installed, tmp_path):
     pmae = installed / "bin" / "pmae"
 
     version = subprocess.check_output([pmae, "--version"], text=True, **elsewhere(tmp_path))
-    command = [pmae, "datasets", "penguins", "--output", "penguins.csv"]
-    subprocess.run(command, check=True, **elsewhere(tmp_path))
+    for arguments in (
+        ["datasets", "penguins", "--output", "penguins.csv"],
+        ["impute", "penguins.csv", "--method", "naive", "--output", "imputed.csv"],
+    ):
+        subprocess.run([pmae, *arguments], check=True, **elsewhere(tmp_path))
 
     assert version.strip() == __version__
-    assert (tmp_path / "penguins.csv").stat().st_size > 1000
+    assert ",," in (tmp_path / "penguins.csv").read_text()
+    assert ",," not in (tmp_path / "imputed.csv").read_text()
+
+
+def test_the_library(installed, tmp_path):
+    command = [installed / "bin" / "python", "-c", IMPUTE]
+
+    n_missing, file = subprocess.check_output(command, text=True, **elsewhere(tmp_path)).split()
+
+    assert n_missing == "0"
+    assert Path(file).is_relative_to(installed)
 
 
 def test_pages_work_from_the_package(installed, tmp_path):
-    (studio,) = installed.glob("lib/python*/site-packages/pmae_core/_studio")
+    studio = site_packages(installed) / "pmae_core" / "_studio"
     command = [installed / "bin" / "python", "-c", OPEN_THE_APP]
 
     said = subprocess.run(

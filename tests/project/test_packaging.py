@@ -1,5 +1,6 @@
 """Pins, ranges and versions agree with each other."""
 
+import ast
 import re
 import tomllib
 
@@ -7,6 +8,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+import pmae_core
 from pmae_core import __version__
 from tests.support.paths import ROOT
 
@@ -59,6 +61,29 @@ def test_the_package_claims_no_system_it_does_not_run_on():
     systems = [text for text in PROJECT["classifiers"] if text.startswith("Operating System")]
 
     assert systems == ["Operating System :: POSIX"]
+
+
+def test_the_oldest_python_is_the_one_that_is_tested():
+    versions = re.findall(r"Python :: (\d\.\d+)$", "\n".join(PROJECT["classifiers"]), re.MULTILINE)
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    (tested,) = re.findall(r'python-version: "(.+)"', workflow)
+
+    assert PROJECT["requires-python"] == f">={tested}"
+    assert versions[0] == tested
+
+
+def test_type_checkers_know_what_the_package_offers():
+    """Names are imported when they are first used, which only a running program can see."""
+    source = ast.parse((ROOT / "pmae_core/__init__.py").read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(source) if isinstance(node, ast.ImportFrom)]
+    known = {
+        alias.asname: f"{node.module}.{alias.name}"
+        for node in imports
+        for alias in node.names
+        if alias.asname  # `as` makes a name public to type checkers
+    }
+
+    assert known == {name: f"pmae_core.{home}.{name}" for name, home in pmae_core._HOME.items()}
 
 
 def test_pins_name_nothing_else_than_the_package_needs():

@@ -33,10 +33,10 @@ def press(app: AppTest, label: str) -> AppTest:
     return button.click().run()
 
 
-def calm(app: AppTest) -> AppTest:
+def without_errors(app: AppTest) -> AppTest:
     """Return the page, on which nothing has failed."""
     assert not app.exception
-    assert not app.error
+    assert not app.error, [element.value for element in app.error]
     return app
 
 

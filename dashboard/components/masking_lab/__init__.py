@@ -45,9 +45,9 @@ def masking_lab(
         from a browser, so they may hold anything.
     """
 
-    def hear() -> None:
+    def receive() -> None:
         released = st.session_state[key]["released"]
         if isinstance(released, Mapping):
             on_release(released)
 
-    _mount(key=key, data=data, on_released_change=hear)
+    _mount(key=key, data=data, on_released_change=receive)

@@ -28,7 +28,7 @@ class Stage {
     this.input = find("input");
     this.caption = find(".caption");
     this.ghost = find(".ghost");
-    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
+    this.reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
     this.print = matchMedia("print");
     this.width = 0;
     this.redraw = () => this.draw();
@@ -61,7 +61,7 @@ class Stage {
     }
     if (data.play && !this.memory.played) {
       Object.assign(this.memory, { played: true, rest: this.states.length - 1 });
-      if (this.calm.matches) this.reveal();
+      if (this.reducedMotion.matches) this.reveal();
       else this.sight.observe(this.element); // what moves out of sight is not seen moving
     }
   }
@@ -193,7 +193,7 @@ class Stage {
     this.stop();
     this.sight.disconnect();
     this.memory.rest = state;
-    if (this.calm.matches) this.jump(state);
+    if (this.reducedMotion.matches) this.jump(state);
     else this.transition(state);
   }
 
@@ -201,7 +201,7 @@ class Stage {
   async play() {
     const last = this.states.length - 1;
     this.memory.rest = last;
-    if (this.calm.matches) return this.jump(last);
+    if (this.reducedMotion.matches) return this.jump(last);
     this.jump(0);
     for (let state = 1; state <= last; state++) {
       await this.animate(PAUSE_MILLISECONDS, () => {});
@@ -323,7 +323,7 @@ class Stage {
   /** Show what the slider does: from its first value to where it starts. */
   sweep() {
     const { values, start } = this.scene.slider;
-    if (this.calm.matches || start === values[0]) return;
+    if (this.reducedMotion.matches || start === values[0]) return;
     this.animate(STEP_MILLISECONDS, (share) => this.slide(mix(values[0], start, eased(share))));
   }
 }

@@ -42,7 +42,7 @@ def survey() -> pd.DataFrame:
 def found(frame: pd.DataFrame, **options) -> list[tuple]:
     findings = find_structural_missingness(frame, **options)
     return [
-        (h.column, h.condition_column, h.condition.relation, h.condition.values) for h in findings
+        (h.column, h.condition.column, h.condition.relation, h.condition.values) for h in findings
     ]
 
 

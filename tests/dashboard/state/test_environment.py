@@ -35,3 +35,13 @@ def test_anything_else_is_an_error_that_says_what_to_set(monkeypatch, text):
     assert str(raised.value) == (
         f"EXAMPLE_MINUTES is {text!r}. Set it to a number of minutes, or to 0 for none."
     )
+
+
+@pytest.mark.parametrize("text", ["0", "0.0", "-1"])
+def test_where_0_means_nothing_it_is_refused_as_well(monkeypatch, text):
+    monkeypatch.setenv("EXAMPLE_HOURS", text)
+
+    with pytest.raises(JobError, match="Set it to a positive number of hours"):
+        environment_number(
+            "EXAMPLE_HOURS", 1.0, advice="a positive number of hours", error=JobError, positive=True
+        )

@@ -73,9 +73,9 @@ def test_nothing_is_known_before_the_first_event():
 
 def test_events_become_curves():
     curves = Curves()
-    curves.hear([started(1), event(2, "state", state="running"), progress(3, 10), progress(4, 20)])
+    curves.read([started(1), event(2, "state", state="running"), progress(3, 10), progress(4, 20)])
 
-    assert curves.heard == 4
+    assert curves.last_event == 4
     assert (curves.device, curves.n_parameters, curves.total_steps) == ("cpu", 5, 100)
     losses = curves.losses()
     assert list(losses["step"]) == [10, 20]
@@ -86,16 +86,16 @@ def test_events_become_curves():
 def test_what_was_heard_is_not_heard_again():
     curves = Curves()
     for _ in range(2):
-        curves.hear([started(1), progress(2, 10)])
+        curves.read([started(1), progress(2, 10)])
 
     assert len(curves) == 1
 
 
 def test_a_resumed_training_forgets_what_came_after_its_checkpoint():
     curves = Curves()
-    curves.hear([started(1), progress(2, 10), progress(3, 20), progress(4, 30, loss=9.0)])
+    curves.read([started(1), progress(2, 10), progress(3, 20), progress(4, 30, loss=9.0)])
 
-    curves.hear([started(5, first_step=20), progress(6, 25), progress(7, 30)])
+    curves.read([started(5, first_step=20), progress(6, 25), progress(7, 30)])
 
     assert list(curves.losses()["step"]) == [10, 20, 25, 30]
     assert curves.losses()["prediction"].max() == 1.0
@@ -103,8 +103,8 @@ def test_a_resumed_training_forgets_what_came_after_its_checkpoint():
 
 def test_validations_are_read_as_they_come():
     curves = Curves()
-    curves.hear([started(1), references(2), scored(3, 0, 0.8, 0.0, [0.8, None])])
-    curves.hear([scored(4, 25, 0.7, 0.02, [0.7, None]), scored(5, 50, 0.75)])
+    curves.read([started(1), references(2), scored(3, 0, 0.8, 0.0, [0.8, None])])
+    curves.read([scored(4, 25, 0.7, 0.02, [0.7, None]), scored(5, 50, 0.75)])
 
     assert curves.references.baseline == "gaussian"
     assert curves.validation()["step"].tolist() == [0, 25, 50]
@@ -114,9 +114,9 @@ def test_validations_are_read_as_they_come():
 
 def test_a_resumed_training_forgets_validations_after_its_checkpoint():
     curves = Curves()
-    curves.hear([started(1), scored(2, 0, 0.8, 0.0, [0.8]), scored(3, 25, 0.1, 0.0, [0.1])])
+    curves.read([started(1), scored(2, 0, 0.8, 0.0, [0.8]), scored(3, 25, 0.1, 0.0, [0.1])])
 
-    curves.hear([started(4, first_step=10)])
+    curves.read([started(4, first_step=10)])
 
     assert curves.kept.step == 0
 
@@ -124,7 +124,7 @@ def test_a_resumed_training_forgets_validations_after_its_checkpoint():
 def test_an_older_run_has_a_score_with_its_losses_only():
     curves = Curves()
     scores = [None, 0.5, 0.5, 0.4, 0.4, 0.6]
-    curves.hear([progress(i + 1, 10 * i, score=score) for i, score in enumerate(scores)])
+    curves.read([progress(i + 1, 10 * i, score=score) for i, score in enumerate(scores)])
 
     found = curves.validation()
     assert found[["step", "score"]].to_numpy().tolist() == [[10, 0.5], [30, 0.4], [50, 0.6]]
@@ -133,7 +133,7 @@ def test_an_older_run_has_a_score_with_its_losses_only():
 
 def test_many_events_are_thinned_to_means():
     curves = Curves()
-    curves.hear([progress(i, i, loss=float(i)) for i in range(1, 2001)])
+    curves.read([progress(i, i, loss=float(i)) for i in range(1, 2001)])
 
     losses = curves.losses(most=100)
 
@@ -144,7 +144,7 @@ def test_many_events_are_thinned_to_means():
 
 def test_a_cut_batch_is_known():
     curves = Curves()
-    curves.hear([event(1, "BatchReduced", step=3, batch_size=16)])
+    curves.read([event(1, "BatchReduced", step=3, batch_size=16)])
 
     assert curves.batch_size == 16
 
@@ -166,6 +166,6 @@ def test_smoothing_calms_and_passes_over_gaps():
 
 def test_events_that_cannot_be_read_are_counted_and_the_others_heard():
     curves = Curves()
-    curves.hear([started(1), progress(2, 1), event(3, DAMAGED_EVENT)])
-    curves.hear([event(4, "TrainingProgress", step=2), progress(5, 3)])
-    assert (curves.n_damaged, curves.heard, len(curves)) == (2, 5, 2)
+    curves.read([started(1), progress(2, 1), event(3, DAMAGED_EVENT)])
+    curves.read([event(4, "TrainingProgress", step=2), progress(5, 3)])
+    assert (curves.n_damaged, curves.last_event, len(curves)) == (2, 5, 2)

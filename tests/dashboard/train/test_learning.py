@@ -43,7 +43,7 @@ def curves(scores, noise=0.01, *, start=0.8, answers=(), columns=((0.9, 0.5), (2
         }
         events.append(("ValidationScored", data))
     found = Curves()
-    found.hear(
+    found.read(
         JobEvent(seq=seq, time=0.0, attempt=1, kind=kind, data=data)
         for seq, (kind, data) in enumerate(events, start=1)
     )
@@ -139,8 +139,8 @@ def test_runs_without_references():
         "step": 10, "total_steps": 100, "prediction_loss": 1.0, "reconstruction_loss": 1.0,
         "validation_score": None, "rows_per_second": 1.0,
     }  # fmt: skip
-    paper.hear([JobEvent(1, 0.0, 1, "TrainingProgress", step)])
-    old.hear([JobEvent(1, 0.0, 1, "TrainingProgress", {**step, "validation_score": 0.5})])
+    paper.read([JobEvent(1, 0.0, 1, "TrainingProgress", step)])
+    old.read([JobEvent(1, 0.0, 1, "TrainingProgress", {**step, "validation_score": 0.5})])
 
     assert learning.verdict(empty, is_running=True) == learning.STARTING
     assert learning.verdict(empty, is_running=False) == ""
