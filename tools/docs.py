@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # MkDocs loads this file by its path, from anywhere.
 sys.path.insert(0, str(ROOT))
 
+import pmae_core  # noqa: E402
 from dashboard.figures import blend, lessons, masking  # noqa: E402
 from dashboard.learn.masking import make_trader, training_cases  # noqa: E402
 from dashboard.masking.lab import (  # noqa: E402
@@ -40,7 +41,7 @@ from pmae_core.table import ReadingLimits, Schema, load_dataset  # noqa: E402
 from tools import findings, results  # noqa: E402
 
 PLACEHOLDER = re.compile(
-    r"<!-- (figure|measured|reference|result): ([\w.]+) -->|<!-- (limits|methods) -->"
+    r"<!-- (figure|measured|reference|result): ([\w.]+) -->|<!-- (limits|methods|names) -->"
 )
 RESULTS = ROOT / "benchmarks" / "results"
 PLOTLY_SCRIPT = "assets/plotly.min.js"
@@ -72,7 +73,7 @@ def replaced_comment(found: re.Match[str], url: str = "") -> str:
         return results.words(name, RESULTS)
     if kind == "measured":
         return findings.section(name, RESULTS)
-    return limits_table() if kind == "limits" else methods_table()
+    return TABLES[kind]()
 
 
 def figure_html(figure: go.Figure, name: str, to_root: str) -> str:
@@ -151,19 +152,37 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
 
 
 def public_names(module_name: str) -> list[str]:
-    """Return the full names of all classes and functions that a module offers."""
+    """Return the full names of all that a module offers, where each is defined."""
     module = importlib.import_module(module_name)
     offered = getattr(module, "__all__", None) or [
         name
         for name, value in vars(module).items()
         if inspect.isclass(value) and value.__module__ == module_name
     ]
-    objects = [getattr(module, name) for name in offered]
-    return [
-        f"{thing.__module__}.{thing.__qualname__}"
-        for thing in objects
-        if inspect.isclass(thing) or inspect.isfunction(thing)
+    return [full_name(module_name, name) for name in offered if not name.startswith("__")]
+
+
+def full_name(module_name: str, name: str) -> str:
+    """Return where a name of a module is defined; constants do not know."""
+    thing = getattr(importlib.import_module(module_name), name)
+    if inspect.isclass(thing) or inspect.isfunction(thing):
+        return f"{thing.__module__}.{thing.__qualname__}"
+    return f"{module_name}.{name}"
+
+
+def top_names_table() -> str:
+    """Return what can be imported from `pmae_core` itself as a table, with links."""
+    names = [name for name in pmae_core.__all__ if not name.startswith("__")]
+    rows = [
+        f"| [`{name}`][{full_name('pmae_core', name)}] | {first_line(getattr(pmae_core, name))} |"
+        for name in names
     ]
+    return "\n".join(["| Name | What it is |", "| --- | --- |", *rows])
+
+
+def first_line(thing: Any) -> str:
+    """Return the first line of a docstring."""
+    return (inspect.getdoc(thing) or "").split("\n", maxsplit=1)[0]
 
 
 def limits_table() -> str:
@@ -176,3 +195,10 @@ def methods_table() -> str:
     """Return all methods, and what their imputations say about uncertainty, as a table."""
     rows = [f"| `{one.name}` | {one.title} | {one.about_imputations} |" for one in list_imputers()]
     return "\n".join(["| Name | Method | Uncertainty |", "| --- | --- | --- |", *rows])
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "limits": limits_table,
+    "methods": methods_table,
+    "names": top_names_table,
+}

@@ -1,7 +1,9 @@
 """What the documents show works, and what they name exists."""
 
 import ast
+import importlib
 import importlib.util
+import pkgutil
 import re
 import sys
 from typing import Any
@@ -11,6 +13,7 @@ import typer
 import yaml
 from streamlit.testing.v1 import AppTest
 
+import pmae_core
 from dashboard.state import session
 from dashboard.state.workspace import Workspace
 from pmae_core.cli.app import app
@@ -26,6 +29,8 @@ DOCUMENTS = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 NO_FILE = [(path, block) for path in PAGES for block in blocks(path, "python") if not block.title]
 # Needs the example above it, which has a test of its own.
 NO_FILE = [(path, block) for path, block in NO_FILE if path.name != "add-an-imputer.md"]
+# Each block continues those before it: see test_tutorials.py.
+NO_FILE = [(path, block) for path, block in NO_FILE if path.parent.name != "tutorials"]
 
 
 def name_of(value):
@@ -120,6 +125,36 @@ def test_names_of_the_reference_can_be_imported():
     names = hooks.public_names("pmae_core.table")
     assert "pmae_core.table.io.reading.read_table" in names
     assert "pmae_core.errors.TableError" in hooks.public_names("pmae_core.errors")
+    assert "pmae_core.evaluation.METRICS" in hooks.public_names("pmae_core.evaluation")
+
+
+def modules_of_the_reference():
+    """Return the modules whose names the pages of the reference list."""
+    pages = (DOCS / "reference").glob("*.md")
+    matches = [m for page in pages for m in hooks.PLACEHOLDER.finditer(page.read_text("utf-8"))]
+    return [match[2] for match in matches if match[1] == "reference"]
+
+
+def test_the_reference_lists_every_public_package_once():
+    listed = modules_of_the_reference()
+    modules = [f"pmae_core.{module.name}" for module in pkgutil.iter_modules(pmae_core.__path__)]
+    public = {name for name in modules if hasattr(importlib.import_module(name), "__all__")}
+
+    # The command line has a page of the guide.
+    assert public - {"pmae_core.cli"} <= set(listed)
+    assert len(listed) == len(set(listed))
+
+
+def test_the_reference_describes_every_name_of_the_library():
+    described = {
+        name for module in modules_of_the_reference() for name in hooks.public_names(module)
+    }
+    table = hooks.top_names_table()
+    offered = set(pmae_core.__all__) - {"__version__"}
+
+    assert set(re.findall(r"^\| \[`(\w+)`\]", table, re.MULTILINE)) == offered
+    assert set(re.findall(r"\]\[([\w.]+)\]", table)) <= described
+    assert not re.search(r"\| +\|$", table, re.MULTILINE)
 
 
 def test_what_was_measured_is_told_and_nothing_is_made_up(tmp_path):
