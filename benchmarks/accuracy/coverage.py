@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -264,6 +265,30 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def commands(runs: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """Return the commands that make all these runs, whatever commands made them."""
+    table = pd.DataFrame(runs)
+    replications = table.groupby(["method", "design"], sort=False)["replication"].max() + 1
+    alike: dict[tuple[str, int], list[str]] = {}
+    for method, own in replications.groupby("method", sort=False):
+        for n, some in own.groupby(own, sort=False):
+            names = ",".join(some.index.get_level_values("design"))
+            alike.setdefault((names, int(n)), []).append(str(method))
+    return [
+        {
+            "command": shlex.join(
+                [
+                    *("python", "-m", "benchmarks.accuracy.coverage"),
+                    f"--methods={','.join(methods)}",
+                    f"--designs={names}",
+                    f"--replications={n}",
+                ]
+            )
+        }
+        for (names, n), methods in alike.items()
+    ]
+
+
 def show(found: dict[str, Any]) -> None:
     """Print the main figures."""
     for name, methods in found.items():
@@ -295,7 +320,7 @@ def main(arguments: list[str] | None = None) -> int:
             "what": "share of nominal 95% confidence intervals that contain the truth, from ten "
             "imputations pooled by Rubin's rules; its standard error is .015 at 200 replications "
             "(n = 300, 30 or 35% missing in three columns, MAR)",
-            "command": "python -m benchmarks.accuracy.coverage",
+            "commands": commands(recorded()),
             "designs": result,
         },
     )

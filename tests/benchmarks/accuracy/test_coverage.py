@@ -77,6 +77,13 @@ def test_coverage_and_widths_stand_on_the_same_tables():
     assert found["complete"]["quantities"]["mean of y"]["bias"] == pytest.approx(-0.5, abs=0.01)
 
 
+def test_the_commands_make_all_runs():
+    runs = [run("mice", 1, 0, 1), run("em", 0, 0, 1), run("em", 1, 0, 1), run("r-mice", 0, 0, 1)]
+    both, one = [entry["command"] for entry in coverage.commands(runs)]
+    assert both.endswith("--methods=mice,em --designs=linear --replications=2")
+    assert one.endswith("--methods=r-mice --designs=linear --replications=1")
+
+
 def test_what_is_recorded_is_not_run_again(tmp_path, monkeypatch):
     monkeypatch.setattr(coverage, "RUNS", tmp_path / "runs.jsonl")
     monkeypatch.setattr("benchmarks.recording.RESULTS", tmp_path)
