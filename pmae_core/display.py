@@ -7,9 +7,9 @@ and nothing is loaded from elsewhere.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
-from textwrap import fill
 
 from pmae_core.colors import FAINT
 
@@ -111,7 +111,7 @@ def interval_line(
 def plain_lines(*parts: str) -> str:
     """Return sentences and tables one below the other; long sentences go on in the next line."""
     return "\n".join(
-        part if "\n" in part else fill(part, _LINE_WIDTH) for part in filter(None, parts)
+        part if "\n" in part else textwrap.fill(part, _LINE_WIDTH) for part in filter(None, parts)
     )
 
 
