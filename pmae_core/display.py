@@ -99,7 +99,7 @@ def interval_line(
         for value in (low, middle, high)
     )
     return Html(
-        '<svg width="180" height="13" viewBox="0 0 180 13" aria-hidden="true" '
+        '<svg width="180" height="13" viewBox="0 0 180 13" role="presentation" '
         'style="display: block">'
         f'<line x1="0" x2="180" y1="6.5" y2="6.5" stroke="{FAINT}" stroke-width="1"/>'
         f'<line x1="{left:.1f}" x2="{right:.1f}" y1="6.5" y2="6.5" stroke="{color}" '
