@@ -7,9 +7,9 @@ and nothing is loaded from elsewhere.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
-from textwrap import fill
 
 from pmae_core.colors import FAINT
 
@@ -99,7 +99,7 @@ def interval_line(
         for value in (low, middle, high)
     )
     return Html(
-        '<svg width="180" height="13" viewBox="0 0 180 13" aria-hidden="true" '
+        '<svg width="180" height="13" viewBox="0 0 180 13" role="presentation" '
         'style="display: block">'
         f'<line x1="0" x2="180" y1="6.5" y2="6.5" stroke="{FAINT}" stroke-width="1"/>'
         f'<line x1="{left:.1f}" x2="{right:.1f}" y1="6.5" y2="6.5" stroke="{color}" '
@@ -111,7 +111,7 @@ def interval_line(
 def plain_lines(*parts: str) -> str:
     """Return sentences and tables one below the other; long sentences go on in the next line."""
     return "\n".join(
-        part if "\n" in part else fill(part, _LINE_WIDTH) for part in filter(None, parts)
+        part if "\n" in part else textwrap.fill(part, _LINE_WIDTH) for part in filter(None, parts)
     )
 
 

@@ -223,8 +223,10 @@ class _NotebookBar:
 def notebook_bar(title: str, update: ProgressUpdate, text: str) -> str:
     """Return a bar and the text beside it as HTML."""
     bar = share_bar((update.done or 0) / (update.total or 1), IMPUTED, width=_NOTEBOOK_WIDTH)
-    row = "display: flex; align-items: center; gap: 0.7rem; flex-wrap: wrap"
-    parts = f"<span>{as_html(title)}</span>{bar}<span>{as_html(text)}</span>"
+    row = "display: flex; align-items: center; flex-wrap: wrap"
+    aside = "margin: 0 0.7rem 0 0"
+    parts = f'<span style="{aside}">{as_html(title)}</span><span style="{aside}">{bar}</span>'
+    parts += f"<span>{as_html(text)}</span>"
     return html_box(Html(f'<div style="{row}">{parts}</div>'))
 
 

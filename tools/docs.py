@@ -6,6 +6,7 @@ knows. They are replaced when the site is built, so that no page is out of date.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import json
@@ -41,7 +42,7 @@ from pmae_core.table import ReadingLimits, Schema, load_dataset  # noqa: E402
 from tools import findings, results  # noqa: E402
 
 PLACEHOLDER = re.compile(
-    r"<!-- (figure|measured|reference|result): ([\w.]+) -->|<!-- (limits|methods|names) -->"
+    r"<!-- (figure|measured|plot|reference|result): ([\w.]+) -->|<!-- (limits|methods|names) -->"
 )
 RESULTS = ROOT / "benchmarks" / "results"
 PLOTLY_SCRIPT = "assets/plotly.min.js"
@@ -67,6 +68,9 @@ def replaced_comment(found: re.Match[str], url: str = "") -> str:
     kind, name = found[1] or found[3], found[2]
     if kind == "figure":
         return figure_html(FIGURES[name](), name, "../" * url.count("/"))
+    if kind == "plot":
+        figure = figure_html(plot(name), name, "../" * url.count("/"))
+        return f"```python\n{PLOTS[name]}\n```\n\n{figure}"
     if kind == "reference":
         return "\n\n".join(f"::: {path}" for path in public_names(name))
     if kind == "result":
@@ -146,6 +150,35 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
         member_shares,
     )
 }
+
+
+# The gallery: each figure is drawn by the call that stands above it
+
+GALLERY = ROOT / "docs" / "guide" / "gallery.md"
+PLOTS = {
+    "share_missing": "plots.share_missing(table)",
+    "missing_matrix": 'plots.missing_matrix(table, order="pattern")',
+    "missing_patterns": "plots.missing_patterns(table)",
+    "missing_together": "plots.missing_together(table)",
+    "masking_curve": "plots.masking_curve(table, schema=schema)",
+    "method_ranking": "plots.method_ranking(comparison)",
+    "observed_and_imputed": 'plots.observed_and_imputed(table, imputations[0], "copper")',
+    "imputation_spread": 'plots.imputation_spread(table, imputations, "copper")',
+}
+
+
+def plot(name: str) -> go.Figure:
+    """Draw a figure of the gallery by its own call."""
+    return eval(PLOTS[name], gallery_names())
+
+
+@functools.cache
+def gallery_names() -> dict[str, Any]:
+    """Run the lines that the gallery begins with, and return what they name."""
+    (lines,) = re.findall(r"^```python\n(.*?)^```", GALLERY.read_text("utf-8"), re.M | re.S)
+    names: dict[str, Any] = {}
+    exec(lines, names)
+    return names
 
 
 # Names, limits and results

@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 import pmae_core
 from dashboard.state import session
 from dashboard.state.workspace import Workspace
+from pmae_core import plots
 from pmae_core.cli.app import app
 from pmae_core.imputers import list_imputers, registry
 from tests.support.markdown import blocks, broken_links, pmae_commands, run_console
@@ -121,10 +122,25 @@ def test_figures_go_where_their_script_is():
     assert "share of rows observed" in html
 
 
+def test_the_gallery_has_every_figure_with_the_call_that_makes_it():
+    text = hooks.GALLERY.read_text(encoding="utf-8")
+    shown = [match[2] for match in hooks.PLACEHOLDER.finditer(text) if match[1] == "plot"]
+    assert sorted(shown) == sorted(hooks.PLOTS) == sorted(plots.__all__)
+    assert all(call.startswith(f"plots.{name}(") for name, call in hooks.PLOTS.items())
+
+    on_page = hooks.replaced_comment(
+        hooks.PLACEHOLDER.search("<!-- plot: share_missing -->"), "a/b"
+    )
+    assert on_page.startswith("```python\nplots.share_missing(table)\n```\n")
+    assert '<script src="../assets/plotly.min.js">' in on_page
+    assert "alkaline_phosphatase" in on_page
+
+
 def test_names_of_the_reference_can_be_imported():
     names = hooks.public_names("pmae_core.table")
     assert "pmae_core.table.io.reading.read_table" in names
     assert "pmae_core.errors.TableError" in hooks.public_names("pmae_core.errors")
+    assert "pmae_core.plots.figures.share_missing" in hooks.public_names("pmae_core.plots")
     assert "pmae_core.evaluation.METRICS" in hooks.public_names("pmae_core.evaluation")
 
 

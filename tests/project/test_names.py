@@ -20,7 +20,10 @@ REPLACED_WORDS = {
     **dict.fromkeys(BRITISH, "American spelling"),
 }
 # Names that belong to other libraries.
-ALLOWED = re.compile(r"\b(fill_(value|null|diagonal)|masked_fill|PatternFill)\b|\.fill\b(?= =)")
+ALLOWED = re.compile(
+    r"\b(fill_(value|null|diagonal)|masked_fill|PatternFill|textwrap\.fill)\b|\.fill\b(?= =)"
+    r"|\bfill(?==\")"  # of an area, in SVG and Plotly
+)
 
 
 def classes(root: Path) -> dict[str, list[str]]:
@@ -64,6 +67,8 @@ def test_the_library_uses_the_words_of_the_project():
         ("frame.fillna(0)", []),
         ("array.fill_null(0)", []),
         ("array.fill_in(0)", ["fill"]),
+        ('go.Scatter(fill="toself")', []),
+        ('fill = "mean"', ["fill"]),
         ("summarise()", ["summarise"]),
         ("summarize()", []),
         ("optimised", ["optimised"]),

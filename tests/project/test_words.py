@@ -40,6 +40,7 @@ ALLOWED = [
     ("dashboard/runs/announcing.py", r"^jobs$", "the name of a section in the workspace"),
     ("dashboard/figures/*.py", r"start, end, gap|a gap after each", "of a line"),
     ("pmae_core/plots/missingness/*.py", r"line with gaps", "of a line"),
+    ("pmae_core/display.py", r'fill="', "an attribute of SVG"),
     ("dashboard/learn/*.py", r"[Ww]hy values are missing", "known: the lesson simulates them"),
     (
         "dashboard/learn/exercises/*.py",
