@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT))
 
 import pmae_core  # noqa: E402
 from dashboard.figures import blend, lessons, masking  # noqa: E402
+from dashboard.learn import LESSONS  # noqa: E402
 from dashboard.learn.masking import make_trader, training_cases  # noqa: E402
 from dashboard.masking.lab import (  # noqa: E402
     UNIFORM_RATE,
@@ -40,7 +41,7 @@ from pmae_core.table import ReadingLimits, Schema, load_dataset  # noqa: E402
 from tools import results  # noqa: E402
 
 PLACEHOLDER = re.compile(
-    r"<!-- (figure|reference|result): ([\w.]+) -->|<!-- (limits|methods|names) -->"
+    r"<!-- (figure|reference|result): ([\w.]+) -->|<!-- (limits|methods|names|lessons) -->"
 )
 RESULTS = ROOT / "benchmarks" / "results"
 PLOTLY_SCRIPT = "assets/plotly.min.js"
@@ -194,8 +195,15 @@ def methods_table() -> str:
     return "\n".join(["| Name | Method | Uncertainty |", "| --- | --- | --- |", *rows])
 
 
+def lessons_table() -> str:
+    """Return all lessons, with what each asks and simplifies, as a table."""
+    rows = [f"| {one.title} | {one.question} | {one.simplified} |" for one in LESSONS]
+    return "\n".join(["| Lesson | Question | What it simplifies |", "| --- | --- | --- |", *rows])
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "limits": limits_table,
     "methods": methods_table,
     "names": top_names_table,
+    "lessons": lessons_table,
 }

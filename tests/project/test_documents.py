@@ -14,6 +14,7 @@ import yaml
 from streamlit.testing.v1 import AppTest
 
 import pmae_core
+from dashboard.learn import LESSONS
 from dashboard.state import session
 from dashboard.state.workspace import Workspace
 from pmae_core.cli.app import app
@@ -243,6 +244,26 @@ def test_the_line_of_the_navigation_is_like_its_neighbors(tutorial_page):
 
     assert file == tutorial_page.name
     assert icon.startswith(":material/")
+
+
+def plan_of_the_class():
+    """Return minutes and lesson of each row of the plan for a class."""
+    text = (DOCS / "tutorials" / "teach.md").read_text(encoding="utf-8")
+    plan = text.partition("## The plan")[2].partition("\n## ")[0]
+    return re.findall(r"^\| (\d+) \| (.*?)\|", plan, re.MULTILINE)
+
+
+def test_the_plan_for_a_class_takes_45_minutes_and_its_lessons_exist():
+    titles = {lesson.title for lesson in LESSONS}
+    text = (DOCS / "tutorials" / "teach.md").read_text(encoding="utf-8")
+    others = text.partition("## Other plans")[2].partition("\n## ")[0]
+    lists = re.findall(r"^\| [A-Z][^|]+ \| ([^|]+) \|$", others, re.MULTILINE)[1:]
+    named = [title for one in lists for title in one.split("; ")]
+
+    assert sum(int(minutes) for minutes, _ in plan_of_the_class()) == 45
+    assert {lesson.strip() for _, lesson in plan_of_the_class()} <= titles | {""}
+    assert len(named) > 8
+    assert set(named) <= titles
 
 
 # The settings
