@@ -359,8 +359,11 @@ def _coverage_shapes(result: dict[str, Any]) -> str:
     measured = result["designs"]["distribution"]
     shapes = list(measured["complete"])
     return _table(
-        ["Shape", *measured],
-        ([shape, *(f"{one[shape]:.3g}" for one in measured.values())] for shape in shapes),
+        ["Method", *(shape[:1].upper() + shape[1:] for shape in shapes)],
+        (
+            [method, *(f"{found[shape]:.3g}" for shape in shapes)]
+            for method, found in measured.items()
+        ),
     )
 
 
