@@ -27,6 +27,7 @@ sys.path.insert(0, str(ROOT))
 
 import pmae_core  # noqa: E402
 from dashboard.figures import blend, lessons, masking  # noqa: E402
+from dashboard.learn import LESSONS  # noqa: E402
 from dashboard.learn.masking import make_trader, training_cases  # noqa: E402
 from dashboard.masking.lab import (  # noqa: E402
     UNIFORM_RATE,
@@ -42,7 +43,8 @@ from pmae_core.table import ReadingLimits, Schema, load_dataset  # noqa: E402
 from tools import findings, results  # noqa: E402
 
 PLACEHOLDER = re.compile(
-    r"<!-- (figure|measured|plot|reference|result): ([\w.]+) -->|<!-- (limits|methods|names) -->"
+    r"<!-- (figure|measured|plot|reference|result): ([\w.]+) -->"
+    r"|<!-- (limits|methods|proper|names|lessons) -->"
 )
 RESULTS = ROOT / "benchmarks" / "results"
 PLOTLY_SCRIPT = "assets/plotly.min.js"
@@ -230,8 +232,31 @@ def methods_table() -> str:
     return "\n".join(["| Name | Method | Uncertainty |", "| --- | --- | --- |", *rows])
 
 
+def proper_table() -> str:
+    """Return which methods give proper imputations, which give others, and which only one."""
+    groups: dict[str, list[str]] = {
+        "proper: they include the uncertainty of the fitted model": [],
+        "from one fitted model: pooled intervals are too narrow": [],
+        "one only: intervals ignore imputation altogether": [],
+    }
+    proper, one_model, single = groups.values()
+    for info in list_imputers():
+        group = single if not info.draws_samples else proper if info.is_proper else one_model
+        group.append(f"`{info.name}`")
+    rows = [f"| {kind} | {', '.join(names)} |" for kind, names in groups.items()]
+    return "\n".join(["| Imputations | Methods |", "| --- | --- |", *rows])
+
+
+def lessons_table() -> str:
+    """Return all lessons, with what each asks and simplifies, as a table."""
+    rows = [f"| {one.title} | {one.question} | {one.simplified} |" for one in LESSONS]
+    return "\n".join(["| Lesson | Question | What it simplifies |", "| --- | --- | --- |", *rows])
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "limits": limits_table,
     "methods": methods_table,
+    "proper": proper_table,
     "names": top_names_table,
+    "lessons": lessons_table,
 }

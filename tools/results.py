@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
 
 def words(name: str, folder: Path) -> str:
-    """Return what a benchmark found, or that it was not run."""
-    needed = [name, *BESIDES.get(name, ())]
+    """Return what a benchmark found, or that it was not run.
+
+    A name such as `coverage.widths` is another view of the results of `coverage`.
+    """
+    needed = [file_of(name), *BESIDES.get(name, ())]
     paths = [folder / f"{one}.json" for one in needed]
     lacking = [one for one, path in zip(needed, paths, strict=True) if not path.exists()]
     if lacking:
@@ -22,10 +26,15 @@ def words(name: str, folder: Path) -> str:
     return TELLERS[name](*(json.loads(path.read_text(encoding="utf-8")) for path in paths))
 
 
+def file_of(name: str) -> str:
+    """Return the name of the file of results that a name is about, without its ending."""
+    return name.partition(".")[0]
+
+
 def benchmark(name: str) -> str:
     """Return the name of the benchmark behind a result, as `make bench` takes it."""
-    (path,) = BENCHMARKS.glob(f"*/{name}.py")
-    return f"{path.parent.name}.{name}"
+    (path,) = BENCHMARKS.glob(f"*/{file_of(name)}.py")
+    return f"{path.parent.name}.{path.stem}"
 
 
 def _classroom(result: dict[str, Any]) -> str:
@@ -344,9 +353,8 @@ def _ranking(result: dict[str, Any]) -> str:
 
 
 def _coverage(result: dict[str, Any]) -> str:
-    designs = {name: one for name, one in result["designs"].items() if name != "distribution"}
-    methods = dict.fromkeys(name for one in designs.values() for name in one)
-    most = max(each["replications"] for one in designs.values() for each in one.values())
+    designs, methods = _coverage_designs(result)
+    most = max(one["replications"] for design in designs.values() for one in design.values())
 
     def cell(design: dict[str, Any], method: str) -> str:
         if method not in design:
@@ -357,10 +365,52 @@ def _coverage(result: dict[str, Any]) -> str:
             f"{100 * figures['mean_coverage']:.1f}% ({100 * figures['lowest_coverage']:.0f}%{few})"
         )
 
-    return _table(
+    by_chance = 100 * math.sqrt(0.95 * 0.05 / most)
+    extent = (
+        f"{most} tables per design and method, if no other number is given. Chance alone moves a "
+        f"coverage of 95% by about {by_chance:.1f} points (one standard error)."
+    )
+    table = _table(
         ["Method", *(f"{name.capitalize()} (lowest of six)" for name in designs)],
         ([method, *(cell(one, method) for one in designs.values())] for method in methods),
     )
+    return f"{extent}\n\n{table}"
+
+
+def _coverage_widths(result: dict[str, Any]) -> str:
+    designs, methods = _coverage_designs(result)
+
+    def cell(design: dict[str, Any], method: str) -> str:
+        return f"{design[method]['width_over_complete']:.2f}" if method in design else ""
+
+    return _table(
+        ["Method", *map(str.capitalize, designs)],
+        (
+            [method, *(cell(one, method) for one in designs.values())]
+            for method in methods
+            if method != "complete"
+        ),
+    )
+
+
+def _coverage_shapes(result: dict[str, Any]) -> str:
+    measured = result["designs"]["distribution"]
+    shapes = list(measured["complete"])
+    return _table(
+        ["Method", *(shape[:1].upper() + shape[1:] for shape in shapes)],
+        (
+            [method, *(f"{found[shape]:.3g}" for shape in shapes)]
+            for method, found in measured.items()
+        ),
+    )
+
+
+def _coverage_designs(
+    result: dict[str, Any],
+) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """Return the designs in which intervals were computed, and the methods in any of them."""
+    designs = {name: one for name, one in result["designs"].items() if name != "distribution"}
+    return designs, list(dict.fromkeys(name for one in designs.values() for name in one))
 
 
 def _difference(line: dict[str, Any]) -> str:
@@ -393,4 +443,6 @@ TELLERS: dict[str, Callable[..., str]] = {
     "peers": _peers,
     "ranking": _ranking,
     "coverage": _coverage,
+    "coverage.widths": _coverage_widths,
+    "coverage.shapes": _coverage_shapes,
 }

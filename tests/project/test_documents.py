@@ -3,6 +3,7 @@
 import ast
 import importlib
 import importlib.util
+import json
 import pkgutil
 import re
 import sys
@@ -14,6 +15,7 @@ import yaml
 from streamlit.testing.v1 import AppTest
 
 import pmae_core
+from dashboard.learn import LESSONS
 from dashboard.state import session
 from dashboard.state.workspace import Workspace
 from pmae_core import plots
@@ -192,7 +194,12 @@ def test_what_was_measured_is_told_and_nothing_is_made_up(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in results.TELLERS if (hooks.RESULTS / f"{name}.json").exists()]
+    "name",
+    [
+        name
+        for name in results.TELLERS
+        if (hooks.RESULTS / f"{results.file_of(name)}.json").exists()
+    ],
 )
 def test_results_in_the_repository_can_be_told(name):
     parts = results.words(name, hooks.RESULTS).split("\n\n")
@@ -200,6 +207,38 @@ def test_results_in_the_repository_can_be_told(name):
     assert tables
     for lines in tables:
         assert len({line.count("|") for line in lines}) == 1
+
+
+@pytest.fixture
+def coverage():
+    """Return the designs of the statistical notes without the tables that miss nothing."""
+    found = json.loads((hooks.RESULTS / "coverage.json").read_text(encoding="utf-8"))["designs"]
+    return {
+        design: {name: one for name, one in methods.items() if name != "complete"}
+        for design, methods in found.items()
+        if design != "distribution"
+    }
+
+
+def test_what_the_statistical_notes_say_of_coverage_is_true(coverage):
+    imputed = {
+        design: {name: one for name, one in methods.items() if name != "complete-cases"}
+        for design, methods in coverage.items()
+    }
+    # Where the model fits, the mean coverage is right within chance.
+    assert all(abs(one["mean_coverage"] - 0.95) < 0.02 for one in imputed["linear"].values())
+    # Where it does not, no method's is, and the terms that are no straight lines are the worst.
+    worst = {"non-linear": "slope of y on x1 x2", "mixed": "slope of y on x1 in c"}
+    for design, term in worst.items():
+        for one in imputed[design].values():
+            covered = {name: of["coverage"] for name, of in one["quantities"].items()}
+            assert one["mean_coverage"] < 0.93
+            assert min(covered, key=covered.get) == term
+    # Complete cases cover as often as imputations by the wrong model, with wider intervals.
+    cases = coverage["non-linear"]["complete-cases"]
+    for one in imputed["non-linear"].values():
+        assert cases["mean_coverage"] >= one["mean_coverage"]
+        assert cases["width_over_complete"] > one["width_over_complete"]
 
 
 # The tutorials
@@ -259,6 +298,26 @@ def test_the_line_of_the_navigation_is_like_its_neighbors(tutorial_page):
 
     assert file == tutorial_page.name
     assert icon.startswith(":material/")
+
+
+def plan_of_the_class():
+    """Return minutes and lesson of each row of the plan for a class."""
+    text = (DOCS / "tutorials" / "teach.md").read_text(encoding="utf-8")
+    plan = text.partition("## The plan")[2].partition("\n## ")[0]
+    return re.findall(r"^\| (\d+) \| (.*?)\|", plan, re.MULTILINE)
+
+
+def test_the_plan_for_a_class_takes_45_minutes_and_its_lessons_exist():
+    titles = {lesson.title for lesson in LESSONS}
+    text = (DOCS / "tutorials" / "teach.md").read_text(encoding="utf-8")
+    others = text.partition("## Other plans")[2].partition("\n## ")[0]
+    lists = re.findall(r"^\| [A-Z][^|]+ \| ([^|]+) \|$", others, re.MULTILINE)[1:]
+    named = [title for one in lists for title in one.split("; ")]
+
+    assert sum(int(minutes) for minutes, _ in plan_of_the_class()) == 45
+    assert {lesson.strip() for _, lesson in plan_of_the_class()} <= titles | {""}
+    assert len(named) > 8
+    assert set(named) <= titles
 
 
 # The settings
