@@ -113,8 +113,12 @@ def texts_of_the_dashboard():
         for path in folder.rglob("*.py")
     ]
     nodes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    scripts = [path.read_text(encoding="utf-8") for path in (ROOT / "dashboard").rglob("*.js")]
-    return "\n".join([*(node.value for node in nodes if isinstance(node.value, str)), *scripts])
+    parts = [
+        path.read_text(encoding="utf-8")
+        for ending in ("js", "html")
+        for path in (ROOT / "dashboard" / "components").rglob(f"*.{ending}")
+    ]
+    return "\n".join([*(node.value for node in nodes if isinstance(node.value, str)), *parts])
 
 
 def test_what_the_guide_prints_bold_is_on_a_page():
@@ -122,7 +126,11 @@ def test_what_the_guide_prints_bold_is_on_a_page():
     for path in (DOCS / "guide").glob("*.md"):
         without_code = re.sub(r"`[^`]*`", "", prose(path))
         bold = re.findall(r"\*\*([^*]+)\*\*", without_code)
-        names = [" ".join(name.split()) for words in bold for name in words.split("›")]
+        names = [
+            " ".join(name.split())
+            for words in bold
+            for name in words.split("\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}")
+        ]
         assert [name for name in names if name.rstrip(".:") not in shown] == [], path.name
 
 
