@@ -21,7 +21,7 @@ from dashboard.state.workspace import Workspace
 from pmae_core import plots
 from pmae_core.cli.app import app
 from pmae_core.imputers import list_imputers, registry
-from tests.support.markdown import blocks, broken_links, pmae_commands, run_console
+from tests.support.markdown import blocks, broken_links, pmae_commands, prose, run_console
 from tests.support.paths import ROOT
 from tools import docs as hooks
 from tools import results
@@ -104,6 +104,35 @@ def test_the_guide_has_all_commands_and_pages_of_the_dashboard():
     )
     assert len(titles) > 6
     assert [title for title in titles if f"**{title}**" not in guide] == []
+
+
+def texts_of_the_dashboard():
+    """Return all that the code of the dashboard may show, as one text."""
+    trees = [
+        ast.parse(path.read_text(encoding="utf-8"))
+        for folder in (ROOT / "dashboard", ROOT / "pmae_core" / "imputers")
+        for path in folder.rglob("*.py")
+    ]
+    nodes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    parts = [
+        path.read_text(encoding="utf-8")
+        for ending in ("js", "html")
+        for path in (ROOT / "dashboard" / "components").rglob(f"*.{ending}")
+    ]
+    return "\n".join([*(node.value for node in nodes if isinstance(node.value, str)), *parts])
+
+
+def test_what_the_guide_prints_bold_is_on_a_page():
+    shown = texts_of_the_dashboard()
+    for path in (DOCS / "guide").glob("*.md"):
+        without_code = re.sub(r"`[^`]*`", "", prose(path))
+        bold = re.findall(r"\*\*([^*]+)\*\*", without_code)
+        names = [
+            " ".join(name.split())
+            for words in bold
+            for name in words.split("\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}")
+        ]
+        assert [name for name in names if name.rstrip(".:") not in shown] == [], path.name
 
 
 # What replaces comments while the site is built
