@@ -55,7 +55,9 @@ SEED = 1
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Replace the comments of a page."""
-    return PLACEHOLDER.sub(lambda found: replaced_comment(found, page.url), markdown)
+    return with_one_script(
+        PLACEHOLDER.sub(lambda found: replaced_comment(found, page.url), markdown)
+    )
 
 
 def on_post_build(config: Any, **_: Any) -> None:
@@ -92,6 +94,15 @@ def figure_html(figure: go.Figure, name: str, to_root: str) -> str:
         config={"displayModeBar": False, "responsive": True},
     )
     return f'<script src="{to_root}{PLOTLY_SCRIPT}"></script>\n{content}\n'
+
+
+def with_one_script(text: str) -> str:
+    """Return a page whose figures share the script that draws them: it is large."""
+    scripts = re.compile(rf'<script src="[./]*{re.escape(PLOTLY_SCRIPT)}"></script>\n')
+    first = scripts.search(text)
+    if first is None:
+        return text
+    return text[: first.end()] + scripts.sub("", text[first.end() :])
 
 
 # The figures of "How PMAE works", drawn by the dashboard's own functions

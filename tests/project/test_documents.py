@@ -153,6 +153,15 @@ def test_figures_go_where_their_script_is():
     assert "share of rows observed" in html
 
 
+def test_the_script_of_figures_is_loaded_once():
+    figure = hooks.figure_html(hooks.masking_curve(), "curve", "../")
+
+    page = hooks.with_one_script(f"before\n{figure}\nbetween\n{figure}\nafter")
+
+    assert page == f"before\n{figure}\nbetween\n{figure.split(chr(10), 1)[1]}\nafter"
+    assert hooks.with_one_script("no figure") == "no figure"
+
+
 def test_the_gallery_has_every_figure_with_the_call_that_makes_it():
     text = hooks.GALLERY.read_text(encoding="utf-8")
     shown = [match[2] for match in hooks.PLACEHOLDER.finditer(text) if match[1] == "plot"]
