@@ -1,6 +1,7 @@
 """The menu of a figure: what it saves and copies is real, in both themes."""
 
 import io
+import re
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -129,6 +130,8 @@ def test_copied_code_makes_the_same_figure(new_visitor, color_scheme):
 
     code = copied_code(visitor, "bars")
 
+    # An installed package has no module named dashboard: Plotly alone is needed.
+    assert re.findall(r"^(?:import|from) (\S+)", code, re.MULTILINE) == ["plotly.io"]
     assert made_by(code).to_plotly_json() == as_sent(figures_page.bars())
     assert code.splitlines()[0] == f"# {TITLE}"
 

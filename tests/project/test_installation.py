@@ -175,6 +175,25 @@ def test_the_library(installed, tmp_path):
     assert Path(file).is_relative_to(installed)
 
 
+def test_a_notebook_draws_figures_without_the_dashboard(installed, tmp_path):
+    code = (
+        "import sys\nfrom pmae_core import load_dataset, plots, summarize_missingness\n"
+        "table = load_dataset('cirrhosis').frame\n"
+        "figure = plots.share_missing(table)\n"
+        "print(plots.__file__, len(figure.data), 'streamlit' in sys.modules)\n"
+        "print(len(summarize_missingness(table)._repr_html_()) > 1000)"
+    )
+
+    said = subprocess.check_output(
+        [installed / "bin" / "python", "-c", code], text=True, **elsewhere(tmp_path)
+    )
+
+    first, second = said.splitlines()
+    (room,) = installed.glob("lib/python*/site-packages/pmae_core/plots/__init__.py")
+    assert first == f"{room} 2 False"
+    assert second == "True"
+
+
 def test_pages_work_from_the_package(installed, tmp_path):
     studio = site_packages(installed) / "pmae_core" / "_studio"
     command = [installed / "bin" / "python", "-c", OPEN_THE_APP]
