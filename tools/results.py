@@ -395,11 +395,21 @@ def _coverage_widths(result: dict[str, Any]) -> str:
 
 def _coverage_shapes(result: dict[str, Any]) -> str:
     measured = result["designs"]["distribution"]
-    shapes = list(measured["complete"])
+    # Figures of one shape share a column: "three categories: share of a" and "... of b".
+    shapes: dict[str, list[str]] = {}
+    for name in measured["complete"]:
+        shapes.setdefault(name.partition(": ")[0], []).append(name)
+    heads = (
+        f"{shape.capitalize()}: {' / '.join(name.partition(': ')[2] for name in names)}"
+        for shape, names in shapes.items()
+    )
     return _table(
-        ["Method", *(shape[:1].upper() + shape[1:] for shape in shapes)],
+        ["Method", *heads],
         (
-            [method, *(f"{found[shape]:.3g}" for shape in shapes)]
+            [
+                method,
+                *(" / ".join(f"{found[one]:.3g}" for one in names) for names in shapes.values()),
+            ]
             for method, found in measured.items()
         ),
     )

@@ -106,6 +106,10 @@ def test_the_guide_has_all_commands_and_pages_of_the_dashboard():
     assert [title for title in titles if f"**{title}**" not in guide] == []
 
 
+# Between a menu and its entry, as in "Share > Handout".
+MENU_ARROW = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
+
+
 def texts_of_the_dashboard():
     """Return all that the code of the dashboard may show, as one text."""
     trees = [
@@ -127,11 +131,7 @@ def test_what_the_guide_prints_bold_is_on_a_page():
     for path in (DOCS / "guide").glob("*.md"):
         without_code = re.sub(r"`[^`]*`", "", prose(path))
         bold = re.findall(r"\*\*([^*]+)\*\*", without_code)
-        names = [
-            " ".join(name.split())
-            for words in bold
-            for name in words.split("\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}")
-        ]
+        names = [" ".join(name.split()) for words in bold for name in words.split(MENU_ARROW)]
         assert [name for name in names if name.rstrip(".:") not in shown] == [], path.name
 
 

@@ -94,12 +94,8 @@ def test_the_choice_of_the_method_does_not_matter(tutorial):
 
 @pytest.mark.parametrize(("factor", "is_clear"), [(0.25, False), (0.5, True), (4.0, True)])
 def test_the_conclusion_changes_at_about_a_quarter(tutorial, factor, is_clear):
-    missing = tutorial["table"]["copper"].isna()
-    shifted = [
-        one.assign(copper=(one["copper"] * factor).where(missing, one["copper"]))
-        for one in tutorial["imputations"][:20]
-    ]
-    found = tutorial["analyze"](shifted, tutorial["formula"], "cox", schema=tutorial["schema"])
+    tables = [tutorial["shifted"](one, factor) for one in tutorial["imputations"][:20]]
+    found = tutorial["analyze"](tables, tutorial["formula"], "cox", schema=tutorial["schema"])
     low = found.table.set_index("term").loc["log(copper)", "low"]
     assert (low > 0) == is_clear
 
