@@ -164,7 +164,6 @@ def _ask(lesson: Lesson, exercise: Exercise) -> str | None:
         default=None,
         options=list(lesson.answers),
         format_func=lesson.answers.get,
-        index=None,
         label_visibility="collapsed",
     )
     st.button(
