@@ -80,8 +80,8 @@ def peers(folder: Path) -> str:
             label(one["method"]),
             f"{one['mean_accuracy_x100']:.1f}",
             *(_coverage_cell(design.get(one["method"])) for design in designs),
-            f"{one['mean_cpu_seconds']:.1f}",
-            f"{one['mean_peak_megabytes']:,.0f}",
+            _cell(one["mean_cpu_seconds"], ".1f"),
+            _cell(one["mean_peak_megabytes"], ",.0f"),
         )
         for one in sorted(compared, key=lambda one: -one["mean_accuracy_x100"])
     )
@@ -117,6 +117,10 @@ def _range(measured: dict[str, dict[str, Any]]) -> str:
 
 def _coverage_cell(figures: dict[str, Any] | None) -> str:
     return "" if figures is None else f"{100 * figures['mean_coverage']:.1f}%"
+
+
+def _cell(figure: float | None, form: str) -> str:
+    return "" if figure is None else format(figure, form)
 
 
 def _read(folder: Path, name: str) -> dict[str, Any]:

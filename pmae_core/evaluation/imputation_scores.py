@@ -26,6 +26,7 @@ IMPUTATION_METRICS = (
     "coverage",
     "width",
 )
+"""Names of the scores of random imputations."""
 INTERVAL = 0.9
 # The distance between the quartiles of a normal distribution, in standard deviations.
 _NORMAL_QUARTILES = 1.349

@@ -29,6 +29,7 @@ METRICS = (
     "mae",
     "wasserstein",
 )
+"""Names of the scores of a single imputed table."""
 
 NUMBERS = (*NUMBER_ROLES, Role.ORDINAL)
 """The roles whose errors have a size. Levels of ordinal columns count as their ranks."""

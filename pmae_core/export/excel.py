@@ -39,6 +39,7 @@ from pmae_core.table.io.writing import write_whole
 from pmae_core.words import percent
 
 IMPUTED_COLOR = "#009E73"
+"""The color of imputed cells."""
 TABLE_SHEET, ABOUT_SHEET = "Table", "About"
 
 _SHEET_START = (

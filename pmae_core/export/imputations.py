@@ -23,12 +23,15 @@ from pmae_core.table.io.rows import with_index_as_columns
 from pmae_core.words import listed
 
 ImputationFormat = Literal["mice", "stata", "bundle"]
+"""Programs that files of imputations are for: R's mice, Stata, or Python."""
 IMPUTATION_ENDINGS: Mapping[ImputationFormat, str] = {
     "mice": ".csv",
     "stata": ".dta",
     "bundle": ".zip",
 }
+"""The ending of a file of imputations in each format."""
 CODE_ENDINGS: Mapping[ImputationFormat, str] = {"mice": ".R", "stata": ".do", "bundle": ".py"}
+"""The ending of the code that reads it in each format."""
 
 
 @dataclass(frozen=True)

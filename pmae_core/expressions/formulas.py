@@ -85,6 +85,7 @@ class CategoryFactor:
 
 
 Factor = Expression | CategoryFactor
+"""What the terms of a formula are products of."""
 
 
 @dataclass(frozen=True)

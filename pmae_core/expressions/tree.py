@@ -28,6 +28,7 @@ FUNCTIONS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "log2": np.log2,
     "sqrt": np.sqrt,
 }
+"""The functions that expressions and formulas may use."""
 _ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,

@@ -26,6 +26,7 @@ LITTLE_CAUTION = (
     "normally distributed numbers: with skewed (lognormal) ones it rejected 8 to 12% of tables "
     "whose cells were missing completely at random, instead of 5%."
 )
+"""What to know before reading Little's test."""
 
 # With fewer on average, rows of patterns that are rarer than this are left out.
 MIN_ROWS_PER_PATTERN = 5

@@ -35,6 +35,7 @@ LOSSES: dict[str, Loss] = {
     "grouped": grouped_loss,
     "remasker": remasker_loss,
 }
+"""The losses by name; each reduces the errors of a batch."""
 
 
 def reduce_errors(name: str, errors: Tensor, observed: Tensor, masked: Tensor) -> Tensor:

@@ -317,4 +317,5 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
     )
 }
+"""The experiments of the paper by name."""
 """The experiments by name, in the paper's order."""

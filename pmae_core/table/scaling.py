@@ -112,6 +112,7 @@ class QuantileScaler:
 
 
 Scaler = KnotScaler | QuantileScaler
+"""What scales the numbers of a column, and scales them back."""
 
 
 def fit_scaler(numbers: np.ndarray, scaling: str) -> Scaler:

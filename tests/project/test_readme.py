@@ -72,7 +72,11 @@ def test_a_method_that_imputed_few_of_the_simulated_tables_shows_no_coverage(tmp
     }
     one = {"mean_accuracy_x100": 40.0, "mean_cpu_seconds": 1.0, "mean_peak_megabytes": 100.0}
     none = dict.fromkeys(one)
-    methods = [{"method": "em", **one}, {"method": "pmae", **one}, {"method": "gcimpute", **none}]
+    methods = [
+        {"method": "em", **one},
+        {"method": "pmae", **one, "mean_peak_megabytes": None},
+        {"method": "gcimpute", **none},
+    ]
     peers = {"summary": {"shared": [{"table": "a", "seed": 0}], "methods": methods}}
     (tmp_path / "coverage.json").write_text(json.dumps({"designs": designs}), encoding="utf-8")
     (tmp_path / "peers.json").write_text(json.dumps(peers), encoding="utf-8")
@@ -80,5 +84,5 @@ def test_a_method_that_imputed_few_of_the_simulated_tables_shows_no_coverage(tmp
     table = readme.peers(tmp_path)
 
     assert "| `em` | 40.0 | 90.0% | 90.0% | 1.0 | 100 |" in table
-    assert "| `pmae` | 40.0 |  |  | 1.0 | 100 |" in table
+    assert "| `pmae` | 40.0 |  |  | 1.0 |  |" in table
     assert "gcimpute" not in table
