@@ -8,6 +8,7 @@ from pmae_core.replication import EXPERIMENTS
 from pmae_core.replication.claims import CLAIMS
 from tests.support.charts import chart_key
 from tests.support.paper_results import write_results
+from tests.support.seen import without_errors
 
 PAGE = "paper.py"
 VIEWS = {
@@ -46,10 +47,6 @@ def figure(app, key):
     return chart
 
 
-def calm(app):
-    return not app.exception and not app.error
-
-
 @pytest.fixture
 def results(tmp_path, monkeypatch):
     folder = tmp_path / "results"
@@ -84,7 +81,7 @@ def test_every_experiment_has_a_view(open_page, results):
 @pytest.mark.parametrize("view", VIEWS)
 def test_without_results_the_page_says_what_runs_them(open_view, results, view):
     app = open_view(view)
-    assert calm(app)
+    without_errors(app)
     assert "This experiment has not been run here yet." in app.info[0].value
     assert app.code[0].value == f"pmae benchmark {VIEWS[view]}"
     assert charts(app) == PRINTED_ONLY.get(view, [])
@@ -96,7 +93,7 @@ def test_with_all_results_nothing_is_missing(open_view, results, view):
     if view == "Downstream":
         write_results(results, "downstream-split", seeds=1)
     app = open_view(view)
-    assert calm(app)
+    without_errors(app)
     assert not app.info
     assert "combinations of table" not in text_of(app)
     assert [code.value for code in app.code] == [f"pmae benchmark {VIEWS[view]}"]
@@ -108,7 +105,7 @@ def test_with_some_results_the_page_says_what_was_not_run(open_view, results, vi
     chosen = {**SMALL, "patterns": ["monotone"]} if view == "Mechanisms" else SMALL
     write_results(results, VIEWS[view], seeds=1, **chosen)
     app = open_view(view)
-    assert calm(app)
+    without_errors(app)
     assert "combinations of table, missingness and method were" in text_of(app)
     assert "None with tables" in text_of(app)
     assert "diabetes (442 rows)" in text_of(app)
@@ -129,7 +126,7 @@ def test_claims_without_results_say_what_tests_them(open_page, results):
 def test_claims_are_judged_by_the_results(open_page, results):
     write_results(results, "table4", shift=0)
     app = open_page(PAGE)
-    assert calm(app)
+    without_errors(app)
     summary, details = claims_of(app)[0]
     # The printed figures, nearly: PMAE-mix is ahead of ReMasker on every table.
     assert "Reproduced" in summary
@@ -172,7 +169,7 @@ def test_presets_of_pmae_can_be_chosen(open_view, results):
     assert "PMAE with the preset balanced" in text_of(app)
     app.button_group(key="paper:preset").set_value("paper-steps").run()
     assert "PMAE with the preset paper-steps" in text_of(app)
-    assert calm(app)
+    without_errors(app)
 
 
 def test_another_metric_leaves_out_tables_that_have_none(open_view, results):
@@ -205,7 +202,7 @@ def test_the_downstream_task_without_leakage_stands_beside_it(open_view, results
     assert any("downstream-split" in one.value for one in app.code)
     write_results(results, "downstream-split", seeds=1, shift=0.03, **SMALL)
     app = open_view("Downstream", task="downstream_r2")
-    assert calm(app)
+    without_errors(app)
     assert "scores change by -2.0 to -2.0 points" in text_of(app)
 
 
@@ -214,7 +211,7 @@ def test_blocks_of_a_network_can_be_chosen(open_view, results):
     app = open_view("Token mixing")
     assert charts(app) == ["paper-mixing", "paper-mixing-transformer", "paper-mixing-mixer"]
     app.button_group(key="paper:block").set_value(2).run()
-    assert calm(app)
+    without_errors(app)
     assert "shoppers, 10,000 rows, 2 seeds" in text_of(app)
 
 
@@ -235,4 +232,4 @@ def test_a_damaged_file_is_a_sentence(open_view, results):
 def test_the_results_that_come_with_the_clone_are_shown(open_view, monkeypatch):
     monkeypatch.delenv("PMAE_RESULTS_DIR", raising=False)
     for view in VIEWS:
-        assert calm(open_view(view))
+        without_errors(open_view(view))
