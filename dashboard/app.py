@@ -75,7 +75,7 @@ def show_studio() -> None:
         session.workspace()
         links.apply_shared_settings(allowed_in_links)
         session.keep_token_in_browser()
-        show_header()
+        show_header(page.title)
         page.run()
         prepare_paper()
         load_figures_ahead()

@@ -5,7 +5,6 @@ columns and files, cells and error sentences that quote them go through here fir
 figures go through :func:`pmae_core.plots.labels.figure_text`.
 """
 
-import datetime
 import re
 from collections.abc import Iterable
 
@@ -69,20 +68,6 @@ def file_stem(name: str, otherwise: str) -> str:
     'my-visits-2024'
     """
     return _NOT_IN_FILE_NAMES.sub("-", name).strip("-")[:60] or otherwise
-
-
-def exact_text(cell: object) -> str:
-    """Return a cell with all its digits: a date without a time of day that says nothing.
-
-    Examples
-    --------
-    >>> import datetime
-    >>> exact_text(datetime.datetime(2024, 2, 29)), exact_text(-999), exact_text("?")
-    ('2024-02-29', '-999', '?')
-    """
-    if isinstance(cell, datetime.datetime):
-        return str(cell).removesuffix(" 00:00:00")
-    return str(cell)
 
 
 def listing(names: Iterable[object], most: int = 5) -> str:

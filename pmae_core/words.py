@@ -15,6 +15,8 @@ from typing import Any
 
 _BLANKS = re.compile(r"\s+")
 _ELLIPSIS = "…"
+# From here on, whole numbers are not all apart as floats.
+_EXACT_BELOW = 2**53
 _UNITS = (("day", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
@@ -158,6 +160,25 @@ def cell_text(value: Any) -> str:
     if isinstance(value, pd.Timestamp) and value == value.normalize():
         return str(value.date())
     return str(value)
+
+
+def exact_text(cell: Any) -> str:
+    """Return a cell with all its digits, such as a category that stands for itself.
+
+    Codes of a column with missing values are stored as 1.0 and 2.0, but people wrote 1 and 2. A
+    date without a time of day is only a date.
+
+    Examples
+    --------
+    >>> exact_text(datetime(2024, 2, 29)), exact_text(2.0), exact_text(1.5), exact_text("?")
+    ('2024-02-29', '2', '1.5', '?')
+    """
+    if isinstance(cell, datetime):
+        return str(cell).removesuffix(" 00:00:00")
+    is_float = isinstance(cell, numbers.Real) and not isinstance(cell, numbers.Integral)
+    if is_float and abs(cell) < _EXACT_BELOW and float(cell).is_integer():
+        return str(int(cell))
+    return str(cell)
 
 
 def shorten(text: object, longest: int) -> str:

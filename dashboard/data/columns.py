@@ -8,10 +8,9 @@ import pandas as pd
 
 from dashboard.data.summary import remarks
 from dashboard.state.table_state import OpenTable
-from dashboard.text import exact_text
 from pmae_core.table import Schema, SentinelSuggestion, declare_missing, suggest_sentinels
 from pmae_core.table.cells import CellKind, cell_kind
-from pmae_core.words import shorten
+from pmae_core.words import exact_text, shorten
 
 COLUMN, ROLE, OBSERVED = "Column", "Role", "Observed"
 REMARKS, MEANING, DIFFERENT, EXAMPLES = "Remarks", "Meaning", "Different values", "Examples"
@@ -152,8 +151,6 @@ def columns_with(frame: pd.DataFrame, columns: Iterable[str], value: Any) -> lis
 
 def spelling(value: Any) -> str:
     """Return a value as users see it: -999, -999.0 and "-999" are one."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
     return exact_text(value).strip()
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dashboard.state.table_state import OpenTable
-from dashboard.text import exact_text
 from pmae_core.errors import SchemaError
 from pmae_core.table import Role
 from pmae_core.table.levels import levels_of
+from pmae_core.words import exact_text
 
 FEWEST, MOST = 3, 30
 SEPARATOR = " < "

@@ -16,6 +16,7 @@ from dashboard.figures.shares import bin_edges, shares_figure
 from pmae_core.colors import FAINT, MISSING, NEUTRAL, OBSERVED, tint
 from pmae_core.plots.labels import WORSE_TO_BETTER, figure_text, hover_names, name_ticks
 from pmae_core.plots.style import color_legend, styled
+from pmae_core.words import exact_text
 
 PICTURE_ROWS = 120
 MOST_COLUMNS = 40
@@ -225,7 +226,7 @@ def _category_shares(values: np.ndarray, missing: np.ndarray) -> pd.DataFrame:
     rest = shares.iloc[MOST_CATEGORIES:]
     data = pd.DataFrame(
         {
-            "category": [str(label) for label in shown.index],
+            "category": [exact_text(label) for label in shown.index],
             "observed": shown[False].to_numpy(),
             "removed": shown[True].to_numpy(),
         }

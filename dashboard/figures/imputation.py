@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.text import exact_text
 from pmae_core.colors import IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
 from pmae_core.explain import CellDetails
 from pmae_core.inference import DeltaCurve
 from pmae_core.plots.labels import figure_text, hover_names, name_ticks
 from pmae_core.plots.style import styled
+from pmae_core.words import exact_text
 
 SIMILAR, IMPUTATIONS, COLUMN = "similar rows", "imputations", "whole column"
 MOST_METHODS = 20

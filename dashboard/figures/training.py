@@ -141,7 +141,7 @@ def reduction_figure(
 def _range_of(curve: pd.DataFrame, lines: Mapping[str, float]) -> list[float]:
     """Return an axis with all references and the kept model; the rest of a curve may leave it.
 
-    Below them there is as much room again, since a network may be far worse at times.
+    Below them there is twice as much room again, since a network may be far worse at times.
     """
     values = np.array([*curve["share"], *curve["high"]], dtype=float)
     values = values[np.isfinite(values)]
@@ -149,7 +149,7 @@ def _range_of(curve: pd.DataFrame, lines: Mapping[str, float]) -> list[float]:
         return [-0.05, 1.0]
     shown = [0.0, *lines.values(), float(curve["share"].max())]
     top, floor = max(*shown, values.max(), 0.01), min(shown)
-    bottom = max(min(floor, values.min()), floor - (top - floor))
+    bottom = max(min(floor, values.min()), floor - 2 * (top - floor))
     margin = 0.08 * (top - bottom)
     return [bottom - margin, top + margin]
 

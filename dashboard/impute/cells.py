@@ -12,12 +12,12 @@ import streamlit as st
 
 from dashboard import runs
 from dashboard.impute.completed_tables import CompletedTable, by_method, result_folder
-from dashboard.text import exact_text
 from pmae_core.colors import IMPUTED, MISSING, tint
 from pmae_core.errors import DamagedFileError
 from pmae_core.explain import CellDetails, Neighborhood, cell_details
 from pmae_core.jobs.worker.results import IMPUTED_FILE, read_frame
 from pmae_core.missingness import ValueDistribution, compare_imputed
+from pmae_core.words import exact_text
 
 ROWS_PER_PAGE = 50
 MOST_COLUMNS = 50
@@ -97,7 +97,7 @@ def marked(completed: CompletedTable, rows: Positions, columns: list[str]) -> An
 def _shown(cell: Any) -> str:
     if not isinstance(cell, float | np.floating):
         return exact_text(cell)
-    return exact_text(cell).removesuffix(".0") if abs(cell) >= MOST_IN_FULL else f"{cell:.6g}"
+    return exact_text(cell) if abs(cell) >= MOST_IN_FULL else f"{cell:.6g}"
 
 
 # A column

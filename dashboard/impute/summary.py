@@ -45,7 +45,7 @@ def qualification(completed: CompletedTable) -> str:
     sentences = [f"{columns} imputed cells."]
     if completed.n_imputations:
         several = count(completed.n_imputations, "imputation is", "imputations are")
-        sentences.append(f"{several} kept besides the best one.")
+        sentences.append(f"{several} kept in addition to the best guesses shown here.")
     if result.get("n_left_alone"):
         sentences.append(f"{count(result['n_left_alone'], 'cell')} left missing, as you chose.")
     if still_missing := result.get("still_missing"):

@@ -29,7 +29,7 @@ def latest() -> JobListing:
     return listing(limit=2 * MOST_UNFINISHED)
 
 
-def announce(known: Sequence[JobRecord]) -> None:
+def announce(known: Sequence[JobRecord], *, page: str) -> None:
     """Tell of the jobs that ended since this browser tab last heard of any; called by the header.
 
     What ended while no page was open is told when one opens again.
@@ -38,11 +38,15 @@ def announce(known: Sequence[JobRecord]) -> None:
     ----------
     known
         As `latest` returns them, those that can be read.
+    page
+        The title of the page in sight, which shows the end of its own runs itself: a toast would
+        cover it.
     """
     ended = unannounced(known)
     if not ended:
         return
-    for one in ended[-MOST_TOASTS:]:
+    elsewhere = [one for one in ended if PAGE_OF.get(one.kind) != page]
+    for one in elsewhere[-MOST_TOASTS:]:
         words = STATE_WORDS[one.state]
         st.toast(announcement(one), icon=words.icon, duration="short")
     until = max(one.finished_at or 0.0 for one in ended)

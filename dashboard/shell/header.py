@@ -22,8 +22,14 @@ MOST_RUNS = 5
 LONGEST_NAME = 40
 
 
-def show_header() -> None:
-    """Draw the header and the notices that wait."""
+def show_header(page: str) -> None:
+    """Draw the header of a page, and the notices that wait.
+
+    Parameters
+    ----------
+    page
+        The title of the page below.
+    """
     with st.container(key="header", horizontal=True, vertical_alignment="center", gap="small"):
         try:
             table = session.open_table()
@@ -34,7 +40,7 @@ def show_header() -> None:
             _show_switcher(table.state)
             st.markdown(about(table), width="content")
         try:
-            show_runs()
+            show_runs(page)
         except Exception as error:  # a store that is busy is no reason to show no page
             notices.notify("error", sentence_of(error))
     # In a place of their own: a page that moves when they go loses the edit under way.
@@ -122,11 +128,14 @@ def share_missing(digest: str, _table: OpenTable) -> float:
 # Runs
 
 
-def show_runs() -> None:
-    """Draw the runs; the browser asks again every few seconds only while some go on."""
+def show_runs(page: str) -> None:
+    """Draw the runs; the browser asks again every few seconds only while some go on.
+
+    The end of a run is announced, except on its own page, which shows it.
+    """
     runs.supervise()
     latest = runs.latest().jobs
-    runs.announce(latest)
+    runs.announce(latest, page=page)
     runs.announce_restoration(latest)
     is_active = bool(_active(latest))
     draw = functools.partial(_draw_runs, is_active)

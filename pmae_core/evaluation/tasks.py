@@ -36,7 +36,7 @@ from pmae_core.imputers import BaseImputer, make_imputer
 from pmae_core.storage.json_values import without_nan
 from pmae_core.table import Schema
 from pmae_core.table.roles import NUMBER_ROLES
-from pmae_core.words import count
+from pmae_core.words import count, exact_text
 
 Status = Literal["done", "failed", "stopped", "not run"]
 # Scores of whole tables; all others are means over columns.
@@ -486,4 +486,4 @@ def _number_points(
 def _label_points(
     truth: pd.Series, imputed: pd.Series, rows: npt.NDArray[np.intp]
 ) -> tuple[list[Any], list[Any]]:
-    return list(map(str, truth.iloc[rows])), list(map(str, imputed.iloc[rows]))
+    return list(map(exact_text, truth.iloc[rows])), list(map(exact_text, imputed.iloc[rows]))

@@ -26,7 +26,7 @@ from pmae_core.table import ColumnSchema, Role, Schema
 from pmae_core.table.cells import CellKind, cell_kind
 from pmae_core.table.levels import levels_of
 from pmae_core.table.roles import CODED_ROLES
-from pmae_core.words import count, listed
+from pmae_core.words import count, exact_text, listed
 
 FloatArray = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.object_]
@@ -106,14 +106,8 @@ def _array(cells: pd.Series) -> npt.NDArray[Any]:
 
 def _labels(cells: pd.Series) -> Labels:
     found = np.empty(len(cells), dtype=object)
-    found[:] = [_label(cell) for cell in cells]
+    found[:] = [exact_text(cell) for cell in cells]
     return found
-
-
-def _label(cell: Any) -> str:
-    """Return a category as text: whole numbers without decimals, whatever dtype holds them."""
-    is_whole = isinstance(cell, float | np.floating) and float(cell).is_integer()
-    return str(int(cell)) if is_whole else str(cell)
 
 
 @dataclass(frozen=True)
@@ -337,12 +331,15 @@ def _coding(factor: Factor, tables: Sequence[NamedTable], schema: Schema | None)
         )
     reference = factor.reference if isinstance(factor, CategoryFactor) else None
     if reference is not None:
-        if _label(reference) not in labels:
+        if exact_text(reference) not in labels:
             raise AnalysisError(
-                f"Column {shown} has no category {_label(reference)!r}.",
+                f"Column {shown} has no category {exact_text(reference)!r}.",
                 advice=f"Its categories are {listed(labels, most=10)}.",
             )
-        labels = [_label(reference), *(label for label in labels if label != _label(reference))]
+        labels = [
+            exact_text(reference),
+            *(label for label in labels if label != exact_text(reference)),
+        ]
     if len(labels) < 2:
         raise AnalysisError(
             f"Column {shown} has only one category, so nothing can be compared.",
@@ -373,9 +370,9 @@ def categories_of(columns: Sequence[pd.Series], known: ColumnSchema | None = Non
     if known is not None and known.role is Role.ORDINAL:
         everywhere = pd.concat([column.dropna().astype(object) for column in columns])
         levels = known.rules.levels or levels_of(everywhere)
-        return [label for level in levels if (label := _label(level)) in present]
+        return [label for level in levels if (label := exact_text(level)) in present]
     if all(isinstance(column.dtype, pd.CategoricalDtype) for column in columns):
-        declared = (_label(value) for column in columns for value in column.cat.categories)
+        declared = (exact_text(value) for column in columns for value in column.cat.categories)
         return [label for label in dict.fromkeys(declared) if label in present]
     if all(cell_kind(column) is CellKind.NUMBER for column in columns):
         return sorted(present, key=float)

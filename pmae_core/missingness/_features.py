@@ -17,6 +17,7 @@ from pmae_core.missingness._columns import (
 from pmae_core.missingness.patterns import IntArray
 from pmae_core.table.roles import LABEL_ROLES, NUMBER_ROLES
 from pmae_core.table.schema import Schema
+from pmae_core.words import exact_text
 
 _LABELS_PER_COLUMN = 8
 _LARGEST = float(np.finfo(np.float32).max)
@@ -78,6 +79,6 @@ def _features_of(
         frequent = np.argsort(-counts, kind="stable")[:_LABELS_PER_COLUMN]
         one_of_two = len(labels) == 2 and not missing.any()
         for code in frequent[:1] if one_of_two else frequent:
-            label = str(labels[code])
-            otherwise = str(labels[1 - code]) if one_of_two else f"not {label}"
+            label = exact_text(labels[code])
+            otherwise = exact_text(labels[1 - code]) if one_of_two else f"not {label}"
             yield (codes == code).astype(np.float32), MissingnessQuestion(name, label, otherwise)

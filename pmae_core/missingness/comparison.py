@@ -24,6 +24,7 @@ from pmae_core.missingness.patterns import BoolArray, FloatArray
 from pmae_core.table.levels import levels_of
 from pmae_core.table.roles import LABEL_ROLES, NUMBER_ROLES, Role
 from pmae_core.table.schema import Schema
+from pmae_core.words import exact_text
 
 Kind = Literal["numerical", "categorical"]
 
@@ -348,7 +349,7 @@ def _distribution_of_labels(
     if schema.role(series.name) is Role.ORDINAL:
         levels = levels_of(series, schema[series.name].rules.levels)
         shown = np.array(sorted(shown, key=lambda code: levels.index(labels[code])))
-    words = [str(labels[code]) for code in shown]
+    words = [exact_text(labels[code]) for code in shown]
     kept = counts[:, shown]
     if len(shown) < len(order):
         words.append(OTHER_LABELS)

@@ -149,11 +149,12 @@ def _place(block: MissingBlock) -> str:
 def _loss_sentence(block: MissingBlock | None, write: WriteName) -> str:
     if block is None:
         return ""
+    share = percent(block.share_missing)
+    name = block_name(block, write)
+    if not block.is_exact:
+        return f"{name} have the largest shares of missing values: {share} on average."
     verb = "has" if len(block.columns) == 1 else "have"
-    return (
-        f"{block_name(block, write)} {verb} the largest share of missing values: "
-        f"{percent(block.share_missing)}."
-    )
+    return f"{name} {verb} the largest share of missing values: {share}."
 
 
 def never_together_sentence(one: MissingBlock, other: MissingBlock, write: WriteName = str) -> str:

@@ -1,10 +1,21 @@
 """Numbers in sentences."""
 
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmae_core.words import count, duration, listed, percent, shorten, time_left
+from pmae_core.words import (
+    count,
+    duration,
+    exact_text,
+    listed,
+    percent,
+    shorten,
+    time_left,
+)
 
 
 @pytest.mark.parametrize(
@@ -53,3 +64,24 @@ def test_time_that_is_left_is_about_so_much_unless_it_is_none():
 @given(st.text(), st.integers(3, 40))
 def test_shorten_keeps_its_promise(text, longest):
     assert len(shorten(text, longest)) <= longest
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (1.0, "1"),
+        (np.float32(2), "2"),
+        (-0.0, "0"),
+        (1.5, "1.5"),
+        (3, "3"),
+        (True, "True"),
+        ("?", "?"),
+    ],
+)
+def test_codes_are_written_as_people_write_them(cell, text):
+    assert exact_text(cell) == text
+
+
+@given(st.floats())
+def test_exact_text_keeps_every_number_apart(number):
+    assert float(exact_text(number)) == number or math.isnan(number)

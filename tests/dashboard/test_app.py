@@ -157,9 +157,9 @@ def test_the_browser_asks_again_only_while_there_are_jobs(workspace, monkeypatch
         header.st, "fragment", lambda draw, run_every: asked.append(run_every) or draw
     )
     monkeypatch.setattr(header.session, "workspace", lambda: workspace)
-    header.show_runs()
+    header.show_runs("Data")
     submit_job(workspace)
-    header.show_runs()
+    header.show_runs("Data")
 
     assert asked == [None, header.POLL_SECONDS]
 
@@ -171,7 +171,7 @@ def test_each_look_at_the_runs_asks_the_store_once(workspace, monkeypatch):
         header.st, "fragment", lambda draw, run_every: fragments.append(draw) or draw
     )
     monkeypatch.setattr(header.session, "workspace", lambda: workspace)
-    header.show_runs()
+    header.show_runs("Data")
     listing = JobStore.listing
     monkeypatch.setattr(
         JobStore, "listing", lambda *args, **kw: asked.append(kw) or listing(*args, **kw)

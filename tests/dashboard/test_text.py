@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.text import code, exact_text, listing, plain, spoken
+from dashboard.text import code, listing, plain, spoken
 
 MARKUP = [
     "*a*",
@@ -77,7 +77,3 @@ def test_names_are_read_out_as_they_are(text):
 def test_listing():
     assert listing([]) == ""
     assert listing(["a"]) == "`a`"
-
-
-def test_cells_as_people_write_them():
-    assert exact_text(1.5) == "1.5"

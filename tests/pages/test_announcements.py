@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from pmae_core.jobs import JobState
+from dashboard.runs import announcing
+from pmae_core.jobs import JobKind, JobState
 
 PARAMS = {"method": "pmae-mix", "params": {"preset": "fast"}}
 
@@ -38,6 +39,20 @@ def test_the_end_of_a_job_is_told_once(table, open_app, add_job, store, state, w
 
     assert toasts(app.run()) == [words]
     assert toasts(app.run()) == []
+
+
+def test_a_run_that_ends_on_its_own_page_is_not_announced_later_either(
+    table, open_app, add_job, store, monkeypatch
+):
+    monkeypatch.setitem(announcing.PAGE_OF, JobKind.TRAIN, "Data")  # the page the app opens on
+    job = add_job("train", PARAMS, JobState.RUNNING, name="run")
+    app = open_app()
+
+    store.finish(job.id, job.token, JobState.SUCCEEDED)
+
+    assert toasts(app.run()) == []
+    monkeypatch.undo()
+    assert toasts(app.run()) == toasts(open_app()) == []
 
 
 def test_what_ended_while_nobody_looked_is_told_on_return(table, open_app, add_job):

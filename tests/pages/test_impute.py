@@ -395,7 +395,7 @@ def test_imputations_are_not_mixed_up(fill, table, open_page, add_imputation):
     app = without_errors(choice.select(first.id).run())
 
     assert "imputed by Mean / mode" in words(app)
-    assert "are kept besides" not in words(app)
+    assert "kept in addition" not in words(app)
 
 
 def test_other_roles_since_are_noticed(fill, table, open_page, add_imputation, workspace):

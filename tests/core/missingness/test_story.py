@@ -27,7 +27,7 @@ def test_the_story_of_pbc():
     story = tell_story(pd.read_csv(PBC))
     assert story.sentences(lambda name: f"`{name}`") == [
         "`trt` and 5 others are missing in the same 106 rows, the last of the file.",
-        "`chol` and `trig` have the largest share of missing values: 32.3%.",
+        "`chol` and `trig` have the largest shares of missing values: 32.3% on average.",
     ]
 
 

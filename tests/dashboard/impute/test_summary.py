@@ -41,8 +41,9 @@ def test_what_stays_missing_is_said_after_the_answer():
     said = summary.qualification(completed(3, n_left_alone=5, still_missing={"z": 4}))
 
     assert said == (
-        "2 columns have imputed cells. 3 imputations are kept besides the best one. 5 cells left "
-        "missing, as you chose. Still missing, because they cannot be learned: `z`."
+        "2 columns have imputed cells. 3 imputations are kept in addition to the best "
+        "guesses shown here. 5 cells left missing, as you chose. "
+        "Still missing, because they cannot be learned: `z`."
     )
 
 
