@@ -431,7 +431,7 @@ def _category_ticks(labels: list[Any]) -> dict[str, Any]:
     few = len(labels) <= 3
     return {
         "tickvals": list(range(len(labels))),
-        "ticktext": [figure_text(label, 10) for label in labels],
+        "ticktext": [figure_text(exact_text(label), 10) for label in labels],
         "tickangle": 0 if few else -90,
         "range": [-0.5, len(labels) - 0.5],
     }
@@ -465,7 +465,7 @@ def _chance_trace(
         name=rows,
         legendgroup=rows,
         showlegend=showlegend,
-        customdata=hover_names(list(points["value"])) if scale == "category" else None,
+        customdata=hover_names(map(exact_text, points["value"])) if scale == "category" else None,
         hovertemplate=f"{at}: %{{y:.1%}}<extra>{rows}</extra>",
         **look,
     )
