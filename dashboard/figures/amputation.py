@@ -465,7 +465,9 @@ def _chance_trace(
         name=rows,
         legendgroup=rows,
         showlegend=showlegend,
-        customdata=hover_names(map(exact_text, points["value"])) if scale == "category" else None,
+        customdata=hover_names([exact_text(value) for value in points["value"]])
+        if scale == "category"
+        else None,
         hovertemplate=f"{at}: %{{y:.1%}}<extra>{rows}</extra>",
         **look,
     )

@@ -43,6 +43,21 @@ def test_the_blend_is_tied_within_half_a_point(accuracy, first_or_tied):
     assert found["largest_distance_to_the_best"] == pytest.approx(max(0.0, 40.0 - accuracy))
 
 
+def test_distances_are_per_pattern_and_per_table():
+    def pair(pattern: str, blend: float, rival: float) -> list[dict]:
+        runs = [run("pmae", blend), run("missforest", rival), run("naive", 20.0)]
+        return [{**one, "pattern": pattern} for one in runs]
+
+    runs = [*pair("general", 40.0, 42.0), *pair("quasi-monotone", 50.0, 45.0)]
+
+    found = blend.summary(pd.DataFrame(runs))["report"]
+
+    assert found["largest_distance_to_the_best"] == 2.0
+    assert found["largest_distance_to_the_best_of_a_table"] == 0.0
+    above = found["blend_above"]["missforest"]
+    assert above["ratio_of_gains_over_naive"] == round(25.0 / 23.5, 3)
+
+
 def test_what_is_recorded_is_not_run_again(tmp_path, monkeypatch):
     monkeypatch.setattr(blend, "RUNS", tmp_path / "runs.jsonl")
     monkeypatch.setattr(blend, "RESULTS", tmp_path)
