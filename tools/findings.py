@@ -238,6 +238,23 @@ def _categories(result: Result) -> str:
     return f"Imputation accuracy × 100: {'; '.join(tables)}."
 
 
+def _network_by_rows(result: Result) -> str:
+    lines = result["summary"]
+    added = [
+        f"{line['network_adds']:+.1f} ± {2 * line['standard_error']:.1f} at "
+        f"{count(line['max_rows'], 'row')}"
+        for line in lines
+    ]
+    costs = [
+        line["cpu_seconds_with_network"] / line["cpu_seconds_without_network"] for line in lines
+    ]
+    return (
+        "Points of skill on held-out cells that the network adds to Gaussians and trees, ± 2 "
+        f"standard errors: {listed(added, most=len(added))}. "
+        f"It takes {min(costs):.0f} to {max(costs):.0f} times the processor time."
+    )
+
+
 def _mean_x100(runs: list[Result], label: str) -> float:
     return 100 * statistics.mean(run[label]["imputation_accuracy"] for run in runs)
 
@@ -540,6 +557,14 @@ SECTIONS: dict[str, dict[str, Finding]] = {
             _blend_members,
             lambda result: (
                 f"{count(len(result['tables']), 'table')} of at most 2,000 rows, one seed"
+            ),
+        ),
+        "network_by_rows": Finding(
+            "What does the network add in small tables?",
+            _network_by_rows,
+            lambda result: (
+                f"{count(len({run['dataset'] for run in result['runs']}), 'table')} to choose on, "
+                f"{count(len({run['seed'] for run in result['runs']}), 'seed')} each"
             ),
         ),
         "blend_choices": Finding(
