@@ -153,6 +153,14 @@ def _suspect_texts(counts: dict[str, int]) -> Iterator[Suspect]:
         texts, n_cells = list(numbers), np.array(list(numbers.values()))
         for position, reason in _suspect_positions(values, n_cells):
             yield texts[position], numbers[texts[position]], reason
+    elif len(words) > 1 and not _are_names(counts) and _are_codes(numbers):
+        for text, count in numbers.items():
+            reason = f"{text.strip()} is a usual code for missing, in a column of words."
+            yield text, count, reason
+
+
+def _are_codes(numbers: dict[str, int]) -> bool:
+    return bool(np.isin([float(text) for text in numbers], _CODES).all())
 
 
 def _are_names(counts: dict[str, int]) -> bool:

@@ -66,6 +66,20 @@ def test_words(word):
     assert suggested("x", "y", word, dtype="category") == {word: 1}
 
 
+@pytest.mark.parametrize("code", ["-9", "99", "-999", " 9999 "])
+def test_codes_among_words(code):
+    assert suggested(*["yes", "no"] * 6, code, code) == {code: 2}
+
+
+@pytest.mark.parametrize("number", ["7", "-3", "98"])
+def test_other_numbers_among_words_are_left_alone(number):
+    assert not suggested(*["yes", "no"] * 6, number, "99")
+
+
+def test_a_code_among_titles_is_left_alone():
+    assert not suggested(*[f"title {i}" for i in range(30)], "99")
+
+
 def test_words_among_numbers():
     numbers = [str(number) for number in range(20)]
     assert suggested(*numbers, "low") == {"low": 1}
