@@ -33,6 +33,17 @@ def count(number: int, noun: str = "", plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def decimals(number: float, places: int = 2) -> str:
+    """Return a number with a true minus, and without one if it is rounded to zero.
+
+    Examples
+    --------
+    >>> decimals(-0.517), decimals(0.7), decimals(-0.001)
+    ('−0.52', '0.70', '0.00')
+    """
+    return f"{number:z.{places}f}".replace("-", "−")
+
+
 def percent(share: float) -> str:
     """Return a share in percent: never 0% for something, never 100% for not quite all.
 

@@ -12,7 +12,7 @@ import pandas as pd
 from dashboard.text import code
 from pmae_core.amputation import Amputation, AmputationRule
 from pmae_core.table import Role, Schema
-from pmae_core.words import count, listed, percent
+from pmae_core.words import count, decimals, listed, percent
 
 Kind = Literal["MCAR", "MAR", "MNAR", "self-masking"]
 
@@ -83,7 +83,7 @@ def _driven_sentence(weights: pd.DataFrame, driver: Any) -> str:
     driven = strongest_first(weights.loc[driver]) if driver in weights.index else pd.Series()
     if driven.empty:
         return "It does not decide which other values are missing."
-    most = f"{code(driven.index[0])} (weight {signed(driven.iloc[0])})"
+    most = f"{code(driven.index[0])} (weight {decimals(driven.iloc[0])})"
     if len(driven) == 1:
         return f"It drives the missing values of {most}."
     return f"It drives the missing values of {count(len(driven))} columns, such as {most}."
@@ -99,18 +99,7 @@ def _condition(rule: AmputationRule, driver: Any, column: Any, role: Role) -> st
         where = "late" if weight > 0 else "early"
     else:
         where = "high" if weight > 0 else "low"
-    return f"{name} is {where} (weight {signed(weight)})"
-
-
-def signed(weight: float) -> str:
-    """Return a weight with two digits and a true minus.
-
-    Examples
-    --------
-    >>> signed(-0.517), signed(0.7)
-    ('−0.52', '0.70')
-    """
-    return f"{weight:.2f}".replace("-", "−")
+    return f"{name} is {where} (weight {decimals(weight)})"
 
 
 @dataclass(frozen=True)

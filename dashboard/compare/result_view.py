@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -16,6 +17,7 @@ from dashboard.compare.settings_view import SECTION
 from dashboard.compare.tables import (
     failures_table,
     forest_rows,
+    in_order_of,
     usable_metrics,
 )
 from dashboard.compare.titles import method_titles, with_titles
@@ -88,10 +90,10 @@ def _show_answers(run: JobRecord, results: ComparisonResults, consequences: Cons
     has_conclusions = has_conclusions and bool(run.spec.params.get("conclusions"))
     places = st.columns(2 if has_conclusions else 1, gap="medium")
     with places[0]:
-        _show_ranking(run, results)
+        ranked = _show_ranking(run, results)
     if has_conclusions:
         with places[1]:
-            _show_conclusion(consequences, sentence_place)
+            _show_conclusion(in_order_of(ranked, consequences.conclusions), sentence_place)
 
 
 def _show_failures_note(results: ComparisonResults) -> None:
@@ -107,7 +109,8 @@ def _show_failures_note(results: ComparisonResults) -> None:
 # Which method
 
 
-def _show_ranking(run: JobRecord, results: ComparisonResults) -> None:
+def _show_ranking(run: JobRecord, results: ComparisonResults) -> list[str]:
+    """Draw the ranking, and return its methods, best first."""
     comparison = results.ranked
     metrics = usable_metrics(comparison, list(METRIC_WORDS))
     place = st.container()
@@ -135,13 +138,14 @@ def _show_ranking(run: JobRecord, results: ComparisonResults) -> None:
             caption="Tied methods share a band: the 95% interval of their difference reaches "
             f"the leader's dotted line. Scored on {plain(holdout_words(run.spec.params))}.",
         )
+    return list(ranking["method"])
 
 
 # Does it matter
 
 
-def _show_conclusion(consequences: Consequences, sentence_place: DeltaGenerator) -> None:
-    found = forest_rows(with_titles(consequences.conclusions))
+def _show_conclusion(conclusions: pd.DataFrame, sentence_place: DeltaGenerator) -> None:
+    found = forest_rows(with_titles(conclusions))
     if not found:
         st.info(
             "The result of each method appears here as soon as it has finished.",

@@ -90,6 +90,19 @@ def forest_rows(conclusions: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {str(name): rows for name, rows in by_estimand if (rows["status"] == "done").any()}
 
 
+def in_order_of(ranking: Sequence[str], conclusions: pd.DataFrame) -> pd.DataFrame:
+    """Return conclusions in the order of a ranking: both figures stand side by side.
+
+    The truth and complete cases come first, methods that are not ranked last.
+    """
+    if conclusions.empty:
+        return conclusions
+    place = {method: at for at, method in enumerate(ranking)}
+    is_reference = conclusions["kind"].isin(["reference", "complete cases"])
+    places = conclusions["method"].map(place).fillna(len(place)).mask(is_reference, -1)
+    return conclusions.loc[places.sort_values(kind="stable").index]
+
+
 def reasons_table(rows: pd.DataFrame) -> pd.DataFrame:
     """Return which methods gave no conclusion or prediction, and why."""
     if rows.empty:

@@ -16,7 +16,7 @@ from dashboard.figures.shares import bin_edges, shares_figure
 from pmae_core.colors import FAINT, MISSING, NEUTRAL, OBSERVED, tint
 from pmae_core.plots.labels import WORSE_TO_BETTER, figure_text, hover_names, name_ticks
 from pmae_core.plots.style import color_legend, styled
-from pmae_core.words import exact_text
+from pmae_core.words import decimals, exact_text
 
 PICTURE_ROWS = 120
 MOST_COLUMNS = 40
@@ -351,7 +351,7 @@ def _numbers(sizes: np.ndarray) -> list[list[str]]:
     """Return the weights as words where the cells are wide enough."""
     if sizes.shape[1] > _COLUMNS_WITH_NUMBERS:
         return [[""] * sizes.shape[1] for _ in sizes]
-    return [[f"{size:.2f}".replace("-", "−") if size else "" for size in row] for row in sizes]
+    return [[decimals(size) if size else "" for size in row] for row in sizes]
 
 
 def _hovers(drivers: list[Any], columns: list[Any], sizes: np.ndarray) -> np.ndarray:

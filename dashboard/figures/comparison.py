@@ -17,6 +17,7 @@ from dashboard.figures.shares import bin_edges, shares_figure
 from pmae_core.colors import IMPUTED, MISSING, NEUTRAL, OBSERVED, tint
 from pmae_core.plots.labels import WORSE_TO_BETTER, figure_text, hover_names, name_ticks
 from pmae_core.plots.style import styled
+from pmae_core.words import decimals
 
 MOST_COLUMNS = 20
 MOST_POINTS = 1000
@@ -86,7 +87,7 @@ def _skill_text(skill: float, column: Any, method: str, winners: pd.DataFrame) -
     mark = ""
     if winner is not None:
         mark = " ●" if winner["best"] == method else " ○" if method in winner["tied"] else ""
-    return f"{round(skill, 2) + 0.0:.2f}{mark}"  # never "-0.00"
+    return f"{decimals(skill)}{mark}"
 
 
 # Cell by cell

@@ -17,6 +17,7 @@ from pmae_core.missingness import (
     never_together_sentence,
     strongest_pairs,
 )
+from pmae_core.words import decimals
 
 NOTABLE_CORRELATION = 0.3
 _MOST_PAIRS_IN_WORDS = 3
@@ -39,10 +40,11 @@ def pairs_in_words(correlation: np.ndarray, blocks: Sequence[MissingBlock]) -> s
     if strong.empty:
         return (
             "Among these columns, missingness is only weakly related: the strongest correlation is "
-            f"{pairs['correlation'].iloc[0]:z.2f}."
+            f"{decimals(pairs['correlation'].iloc[0])}."
         )
     return "\n".join(
-        f"- {_name(blocks[first])} and {_name(blocks[second])} {_how_often(value)} ({value:z.2f})"
+        f"- {_name(blocks[first])} and {_name(blocks[second])} {_how_often(value)} "
+        f"({decimals(value)})"
         for first, second, value in strong.itertuples(index=False)
     )
 

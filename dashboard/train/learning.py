@@ -11,7 +11,7 @@ import pandas as pd
 
 from dashboard.text import listing
 from dashboard.train.curves import GAUSSIAN, MEAN, Curves, References, Validation
-from pmae_core.words import count, percent
+from pmae_core.words import count, decimals, percent
 
 REFERENCE_WORDS = {MEAN: "mean imputation", GAUSSIAN: "Gaussian start"}
 MEMBER_WORDS = {"gaussian": "the Gaussian", "trees": "trees", "network": "the network"}
@@ -205,4 +205,4 @@ def ended_sentence(result: Mapping[str, Any]) -> str:
 
 
 def _signed(share: float) -> str:
-    return f"{100 * share:.1f}%".replace("-", "−")
+    return f"{decimals(100 * share, 1)}%"

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from pmae_core.words import (
     count,
+    decimals,
     duration,
     exact_text,
     listed,
@@ -40,6 +41,11 @@ def test_percent(share, words):
 def test_percent_says_nothing_and_everything_only_when_it_is_so(share):
     assert (percent(share) == "0%") == (share == 0)
     assert (percent(share) == "100%") == (share == 1)
+
+
+def test_decimals_have_a_true_minus_that_zero_never_has():
+    assert [decimals(x) for x in (0.7, -0.518, 0.0, -0.001)] == ["0.70", "−0.52", "0.00", "0.00"]
+    assert decimals(-12.34, 1) == "−12.3"
 
 
 def test_count():

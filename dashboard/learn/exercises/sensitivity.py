@@ -23,7 +23,7 @@ from dashboard.learn.lesson import independent_numbers
 from dashboard.learn.luck import luck_scene
 from dashboard.learn.sensitivity import N_ROWS, SPREAD, STEPS_TO_TIPPING_POINT, Tipped
 from dashboard.state.allowed_values import AllowedValues, Choice
-from pmae_core.words import percent
+from pmae_core.words import decimals, percent
 
 SETTINGS: Mapping[str, AllowedValues] = {
     "share": Choice(sensitivity.SHARES_MISSING),
@@ -110,14 +110,9 @@ def _caption(tipped: Tipped, state: int) -> str:
     if state == STEPS_TO_TIPPING_POINT:
         verdict = "reaches 0: this is the tipping point"
     return (
-        f"Difference {_signed(found.center[state])} mmHg; the 95% interval from {_signed(low)} to "
-        f"{_signed(high)} {verdict}."
+        f"Difference {decimals(found.center[state], 1)} mmHg; the 95% interval from "
+        f"{decimals(low, 1)} to {decimals(high, 1)} {verdict}."
     )
-
-
-def _signed(value: float) -> str:
-    rounded = round(float(value), 1) or 0.0  # never "−0.0"
-    return f"{rounded:.1f}".replace("-", "−")
 
 
 def _patients_panel(tipped: Tipped, deltas: np.ndarray) -> Panel:

@@ -21,6 +21,7 @@ from pmae_core.plots.missingness.axes import (
     labels_downwards,
 )
 from pmae_core.plots.style import styled
+from pmae_core.words import decimals
 
 _APART_OR_TOGETHER = [[0, OBSERVED], [0.5, FAINT], [1, MISSING]]
 _WRITTEN_UP_TO = 10  # blocks whose correlations are written as numbers
@@ -83,7 +84,7 @@ def _written(values: np.ndarray, labels: list[str]) -> list[go.Scatter]:
             go.Scatter(
                 x=[labels[column] for column in columns],
                 y=[labels[row + 1] for row in rows],
-                text=[f"{value:z.2f}" for value in values[rows, columns]],
+                text=[decimals(value) for value in values[rows, columns]],
                 mode="text",
                 textfont={"color": "white"} if strong else None,
                 hoverinfo="skip",

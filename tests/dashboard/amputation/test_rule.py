@@ -8,7 +8,6 @@ from dashboard.amputation.rule import (
     matrix_sentence,
     rule_matrix,
     rule_sentence,
-    signed,
     weights_table,
 )
 from dashboard.amputation.scenario import Scenario
@@ -179,7 +178,3 @@ def test_all_weights_with_the_strongest_driver_first():
     largest = table.iloc[:, 1:].abs().max(axis=1)
     assert largest.is_monotonic_decreasing
     assert weights_table(ampute(TABLE, "general", "MCAR")).empty
-
-
-def test_weights_have_a_sign_and_two_digits():
-    assert [signed(weight) for weight in (0.7, -0.518, 0.0)] == ["0.70", "−0.52", "0.00"]

@@ -12,6 +12,7 @@ from dashboard.compare.tables import (
     failures_table,
     forest_rows,
     hardest_first,
+    in_order_of,
     points_of,
     reasons_table,
     runs_table,
@@ -154,6 +155,20 @@ def test_an_export_names_what_is_still_to_come():
     whole = as_complete(comparison([task("naive", 0, 0.1)]), {("naive", 1): "waiting"})
 
     assert Comparison.from_json(whole.to_json()).tasks[1].status == "not run"
+
+
+def test_conclusions_stand_in_the_order_of_the_ranking():
+    rows = pd.DataFrame(
+        {
+            "method": ["complete cases", "naive", "late", "em"],
+            "kind": ["complete cases", "single", "method", "pooled"],
+        }
+    )
+
+    ordered = in_order_of(["em", "naive"], rows)
+
+    assert ordered["method"].tolist() == ["complete cases", "em", "naive", "late"]
+    assert in_order_of(["em"], pd.DataFrame()).empty
 
 
 def test_conclusions_with_an_estimate_are_drawn():

@@ -31,7 +31,7 @@ def test_winners_are_marked():
     )
     figure = skill_figure(skill, winners, {"em": "EM"})
 
-    assert [list(row) for row in figure.data[0].text] == [["0.50 ●", "0.48 ○"], ["-2.00", ""]]
+    assert [list(row) for row in figure.data[0].text] == [["0.50 ●", "0.48 ○"], ["−2.00", ""]]
     assert np.nanmin(figure.data[0].z) == -1
     assert texts(figure.layout.xaxis) == ["EM", "knn"]
 

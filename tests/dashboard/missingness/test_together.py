@@ -19,8 +19,8 @@ def facts_of(cells, names="abcdef"):
     [
         (0.95, "`a` and `b` are nearly always missing together (0.95)"),
         (0.5, "`a` and `b` are often missing together (0.50)"),
-        (-0.5, "`a` and `b` are rarely missing in the same row (-0.50)"),
-        (-1.0, "`a` and `b` are never missing in the same row, and one of them always is (-1.00)"),
+        (-0.5, "`a` and `b` are rarely missing in the same row (−0.50)"),
+        (-1.0, "`a` and `b` are never missing in the same row, and one of them always is (−1.00)"),
         (0.1, "only weakly related: the strongest correlation is 0.10"),
     ],
 )
