@@ -124,7 +124,7 @@ def test_imputed_values_stand_beside_observed_ones(table, imputations):
     assert imputed.marker.color == IMPUTED
     assert max(imputed.y) == 1.0
     labels = plots.observed_and_imputed(table, imputations[1], "a", schema={"a": "categorical"})
-    assert "1.0" in {str(text) for text in labels.data[1].customdata}
+    assert "1" in {str(text) for text in labels.data[1].customdata}
 
 
 def test_tables_of_different_rows_are_refused(table, imputations):

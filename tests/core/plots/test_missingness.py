@@ -21,6 +21,7 @@ from pmae_core.missingness import (
 from pmae_core.plots import missingness as figures
 from pmae_core.plots.missingness.patterns import MOST_LINES
 from pmae_core.table import Schema
+from pmae_core.words import decimals
 
 MARKUP = "<b>age</b>"
 
@@ -102,7 +103,7 @@ def test_correlation_is_drawn_once_for_each_pair():
     assert heatmap.z[0, 0] == pytest.approx(correlation.loc["b", "a"])
     assert np.isnan(heatmap.z[0, 1])
     assert sorted([*weak.text, *strong.text]) == sorted(
-        f"{correlation.loc[pair]:.2f}" for pair in (("b", "a"), ("c", "a"), ("c", "b"))
+        decimals(correlation.loc[pair]) for pair in (("b", "a"), ("c", "a"), ("c", "b"))
     )
     assert strong.text == ("0.58", "-0.58")
     assert strong.textfont.color == "white" and weak.textfont.color is None
