@@ -105,7 +105,7 @@ def test_correlation_is_drawn_once_for_each_pair():
     assert sorted([*weak.text, *strong.text]) == sorted(
         decimals(correlation.loc[pair]) for pair in (("b", "a"), ("c", "a"), ("c", "b"))
     )
-    assert strong.text == ("0.58", "-0.58")
+    assert strong.text == ("0.58", "−0.58")
     assert strong.textfont.color == "white" and weak.textfont.color is None
 
 
