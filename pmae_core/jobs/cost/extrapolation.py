@@ -67,13 +67,15 @@ class Extrapolation:
         The whole table.
     largest : ShortRun
         The run to extrapolate from, see :func:`largest_run`.
+    load : MachineLoad, optional
+        How busy the machine is; by default as it was during these runs.
     imputations : int
         How many random imputations follow.
 
     Attributes
     ----------
     load : MachineLoad
-        How busy the machine was. `runs` and `largest` are as on an idle one.
+        How busy the machine is. `runs` and `largest` are as on an idle one.
     """
 
     def __init__(
@@ -82,13 +84,14 @@ class Extrapolation:
         frame: pd.DataFrame,
         largest: ShortRun,
         *,
+        load: MachineLoad | None = None,
         imputations: int = 0,
     ) -> None:
         # Other work slows each run down by another factor, which would look like growth.
         self.runs = [run.alone() for run in runs]
         self.frame = frame
         self.largest = largest.alone()
-        self.load = MachineLoad.during(runs)
+        self.load = load or MachineLoad.during(runs)
         self._measured = largest
         self._imputations = imputations
 

@@ -39,7 +39,7 @@ class MachineLoad:
         seconds = sum(run.seconds for run in runs)
         idle = sum(run.idle_seconds for run in runs)
         return cls(
-            slowdown=max(1.0, seconds / max(sum(run.cpu_seconds for run in runs), 1e-3)),
+            slowdown=seconds / max(sum(run.seconds / run.slowdown for run in runs), 1e-9),
             idle_cores=idle / seconds if seconds >= TELLING_SECONDS else math.inf,
         )
 

@@ -15,6 +15,7 @@ from pmae_core.errors import JobError
 from pmae_core.events import Callback
 from pmae_core.jobs.cost.estimate import NO_PROGRESS, CostEstimate, MethodCost, MethodProbed
 from pmae_core.jobs.cost.extrapolation import MEGABYTE
+from pmae_core.jobs.cost.load import MachineLoad
 from pmae_core.jobs.cost.parts import RequestedMethod
 from pmae_core.jobs.cost.probe import Probe
 from pmae_core.jobs.cost.samples import TableSamples
@@ -102,7 +103,9 @@ def estimate_cost(
     base_mb = psutil.Process().memory_info().rss / MEGABYTE
     with threadpool_limits(threads):
         _run_probes(list(probes.values()), started + budget_seconds)
-    costs_of_parts = {key: _cost(probe, base_mb) for key, probe in probes.items()}
+    # The load is that of the machine: the runs of one method are often too short to tell it.
+    load = MachineLoad.during([run for probe in probes.values() for run in probe.runs])
+    costs_of_parts = {key: _cost(probe, base_mb, load) for key, probe in probes.items()}
     costs: list[MethodCost] = []
     for one in requested:
         costs.append(one.cost(costs_of_parts))
@@ -163,8 +166,8 @@ def _seconds_so_far(probe: Probe) -> float:
     return math.inf if extrapolation is None else extrapolation.time_range().seconds
 
 
-def _cost(probe: Probe, base_mb: float) -> MethodCost:
-    extrapolation = probe.extrapolation()
+def _cost(probe: Probe, base_mb: float, load: MachineLoad) -> MethodCost:
+    extrapolation = probe.extrapolation(load)
     if extrapolation is None:
         return MethodCost(method=probe.method, error=probe.error or NO_PROGRESS)
     whole = extrapolation.time_range()

@@ -11,6 +11,7 @@ import pandas as pd
 from pmae_core.errors import Cancelled, PMAEError
 from pmae_core.imputers import make_imputer
 from pmae_core.jobs.cost.extrapolation import Extrapolation, largest_run
+from pmae_core.jobs.cost.load import MachineLoad
 from pmae_core.jobs.cost.samples import LEAST_ENLARGEMENT, TableSamples
 from pmae_core.jobs.cost.short_run import STOPPED, Goal, ShortRun, run_briefly
 
@@ -64,13 +65,14 @@ class Probe:
         """The run on the largest sample that shows the speed, if any does."""
         return largest_run(self.runs)
 
-    def extrapolation(self) -> Extrapolation | None:
+    def extrapolation(self, load: MachineLoad | None = None) -> Extrapolation | None:
         """Return what the runs say about a whole run, None if none showed the speed."""
         largest = self.largest_run
-        return None if largest is None else self._extrapolated(largest)
-
-    def _extrapolated(self, largest: ShortRun) -> Extrapolation:
-        return Extrapolation(self.runs, self.samples.frame, largest, imputations=self.imputations)
+        if largest is None:
+            return None
+        return Extrapolation(
+            self.runs, self.samples.frame, largest, load=load, imputations=self.imputations
+        )
 
     def warm_up(self) -> None:
         """Load what the method needs, by a run of hardly more than a step."""

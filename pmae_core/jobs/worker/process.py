@@ -75,7 +75,10 @@ def main(arguments: list[str] | None = None) -> int:
         supervise=engine.supervise,
         has_folder=folder.is_there,
         tracker=ProgressTracker(
-            _planned_tasks(record), record.estimate, phases=phase_weights(record.spec)
+            _planned_tasks(record),
+            record.estimate,
+            phases=phase_weights(record.spec),
+            awaits_estimate=options.estimate_seconds > 0 and record.estimate is None,
         ),
     )
     print(f"Attempt {record.attempt}, process {os.getpid()}, {time.ctime()}.", flush=True)

@@ -86,6 +86,8 @@ class ProgressTracker:
         Returns the time in seconds.
     phases : mapping of str to float, optional
         How the time is divided among phases, as :func:`phase_weights` has it.
+    awaits_estimate : bool
+        Whether the job estimates its cost on its way.
 
     Examples
     --------
@@ -101,8 +103,12 @@ class ProgressTracker:
         estimate: Mapping[str, Any] | None = None,
         clock: Callable[[], float] = time.monotonic,
         phases: Mapping[str, float] | None = None,
+        *,
+        awaits_estimate: bool = False,
     ) -> None:
         self._times = TaskTimes(planned, clock)
+        self._times.awaits_estimate = awaits_estimate
+        self._is_estimating = False
         self._phases = dict(phases or {})
         self._phase = next(iter(self._phases), None)
         for cost in (estimate or {}).get("per_method", ()):
@@ -121,6 +127,7 @@ class ProgressTracker:
             if data["phase"] in self._phases:
                 self._phase = data["phase"]
             self._n_done = self._n_tasks = 0  # its tasks are done
+            self._is_estimating = data["phase"] == "estimate"
             self._answer = None
             self._current = JobProgress(fraction=None, message=message, eta_seconds=None)
         elif kind == "AnswerImproved":
@@ -134,6 +141,8 @@ class ProgressTracker:
             key = data["method"], data["seed"]
             self._tasks[key] = None
             self._times.start(key)
+            if self._is_estimating:  # the estimate has ended, with or without a result
+                self._times.awaits_estimate = self._is_estimating = False
         elif kind == "TaskProgress":
             inner = data["progress"]
             part = _event_progress(inner["event"], inner)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -25,12 +27,16 @@ class TaskTimes:
     ----------
     expected : dict of str to float
         Estimated seconds of one run of each method, where they are known.
+    awaits_estimate : bool
+        Whether estimates are still to come. Until then nothing is said about tasks of unknown
+        length: the quick methods run first, and tell nothing about the slow ones.
     """
 
     def __init__(
         self, planned: Sequence[TaskKey] = (), clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.expected: dict[str, float] = {}
+        self.awaits_estimate = False
         self._planned = dict.fromkeys(planned)
         self._clock = clock
         self._started: dict[TaskKey, float] = {}
@@ -60,7 +66,7 @@ class TaskTimes:
         """
         seconds = {key: self._seconds(key, shares.get(key, 0.0)) for key in self._planned}
         known = {key: value for key, value in seconds.items() if value is not None}
-        if not known:
+        if not known or (self.awaits_estimate and len(known) < len(seconds)):
             return None, None
         typical = sum(known.values()) / len(known)
         total = done = 0.0
@@ -86,7 +92,7 @@ class TaskTimes:
         return None if usual is None else max(usual, elapsed)
 
     def _method_seconds(self, method: str) -> float | None:
-        """Return what a method took, or else its estimate, scaled as others exceeded theirs."""
+        """Return what a method took, or else its estimate, scaled as others missed theirs."""
         measured = [s for (name, _), s in self._done.items() if name == method and s is not None]
         if measured:
             return sum(measured) / len(measured)
@@ -94,11 +100,14 @@ class TaskTimes:
         return None if estimate is None else estimate * self._excess()
 
     def _excess(self) -> float:
-        """Return by which factor finished tasks took longer than estimated."""
-        pairs = [
-            (seconds, self.expected[method])
-            for (method, _), seconds in self._done.items()
-            if seconds is not None and method in self.expected
-        ]
-        estimated = sum(estimate for _, estimate in pairs)
-        return sum(seconds for seconds, _ in pairs) / estimated if estimated > 0 else 1.0
+        """Return by which factor finished methods took longer than estimated.
+
+        It is their median, and one more method that took as long as estimated: a single estimate
+        may be wrong by a factor of 50, which says nothing about the others.
+        """
+        of_method: dict[str, list[float]] = {}
+        for (method, _), seconds in self._done.items():
+            if seconds and self.expected.get(method):
+                of_method.setdefault(method, []).append(seconds / self.expected[method])
+        logs = [math.log(sum(ratios) / len(ratios)) for ratios in of_method.values()]
+        return math.exp(statistics.median([0.0, *logs]))

@@ -8,6 +8,7 @@ import pytest
 
 from pmae_core.imputers.work import WorkProfile
 from pmae_core.jobs.cost.extrapolation import Extrapolation
+from pmae_core.jobs.cost.load import MachineLoad
 from pmae_core.jobs.cost.short_run import ShortRun
 
 
@@ -42,6 +43,18 @@ def test_work_that_slows_down_only_some_runs_does_not_look_like_growth(slowdowns
     assert found.time_range().seconds / found.load.slowdown_of_job == pytest.approx(20)
     first, second = slowdowns
     assert found.load.slowdown == pytest.approx((first + 2 * second) / 3)
+
+
+def test_the_load_can_be_that_of_other_runs():
+    frame = pd.DataFrame(np.zeros((4000, 2)))
+    unlucky = finished_run(200, seconds=25.0, cpu_seconds=1.0)
+    others = [finished_run(200, seconds=7.0, cpu_seconds=7.0) for _ in range(3)]
+    load = MachineLoad.during([unlucky, *others])
+
+    found = Extrapolation([unlucky], frame, unlucky, load=load)
+
+    assert load.slowdown == pytest.approx(46 / 22)
+    assert found.time_range().seconds == pytest.approx(20 * load.slowdown_of_job)
 
 
 def test_random_imputations_take_their_time():

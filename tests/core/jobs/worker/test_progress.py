@@ -89,12 +89,47 @@ def test_a_label_that_names_no_method_is_shown_as_it_is():
     assert tracker.progress.message == "mine (seed 3)"
 
 
+def four_methods(clock):
+    estimated = {"naive": 1.0, "knn": 1.0, "em": 1.0, "pmae-mix": 10.0}
+    costs = [{"method": name, "seconds": seconds} for name, seconds in estimated.items()]
+    planned = [(name, 0) for name in estimated]
+    return ProgressTracker(planned, {"per_method": costs}, clock=clock)
+
+
 def test_estimates_are_scaled_by_what_finished_methods_took():
     clock = Clock()
-    costs = [{"method": "naive", "seconds": 1.0}, {"method": "pmae-mix", "seconds": 10.0}]
-    tracker = a_comparison(clock, estimate={"per_method": costs})
-    run(tracker, clock, "naive", 0, 3.0, n_done=1)
-    assert tracker.progress.eta_seconds == pytest.approx(30 + 3 + 30)
+    tracker = four_methods(clock)
+    for method, seconds in (("naive", 3.0), ("knn", 3.0), ("em", 3.0)):
+        run(tracker, clock, method, 0, seconds, n_done=1)
+    assert tracker.progress.eta_seconds == pytest.approx(3 * 10)
+
+
+def test_one_wrong_estimate_does_not_change_the_others():
+    clock = Clock()
+    tracker = four_methods(clock)
+    for method, seconds in (("naive", 1.0), ("knn", 1.0), ("em", 0.02)):
+        run(tracker, clock, method, 0, seconds, n_done=1)
+    assert tracker.progress.eta_seconds == pytest.approx(10)
+
+
+def test_quick_methods_promise_nothing_before_the_slow_ones_are_estimated():
+    clock = Clock()
+    tracker = a_comparison(clock, awaits_estimate=True)
+    run(tracker, clock, "naive", 0, 1.0, n_done=1)
+    assert (tracker.progress.fraction, tracker.progress.eta_seconds) == (None, None)
+    tracker.add("PhaseStarted", {"phase": "estimate"})
+    tracker.add("MethodProbed", {"cost": {"method": "pmae-mix", "seconds": 99.0}})
+    tracker.add("TaskStarted", {"method": "pmae-mix", "seed": 0})
+    assert tracker.progress.eta_seconds == pytest.approx(99 + 1 + 99)
+
+
+def test_a_failed_estimate_does_not_hide_progress_for_good():
+    clock = Clock()
+    tracker = a_comparison(clock, awaits_estimate=True)
+    run(tracker, clock, "naive", 0, 1.0, n_done=1)
+    tracker.add("PhaseStarted", {"phase": "estimate"})
+    tracker.add("TaskStarted", {"method": "pmae-mix", "seed": 0})
+    assert tracker.progress.fraction == pytest.approx(1 / 4)
 
 
 def test_progress_never_falls():
