@@ -16,9 +16,10 @@ os.environ.setdefault("PMAE_SPARE_MINUTES", "0")
 # Servers under test clean up when a test asks for it.
 os.environ.setdefault("PMAE_COLLECTION_MINUTES", "0")
 
-# The same examples in every run; HYPOTHESIS_PROFILE=explore searches for new ones.
-hypothesis.settings.register_profile("repeatable", derandomize=True)
-hypothesis.settings.register_profile("explore", derandomize=False)
+# The same examples in every run; HYPOTHESIS_PROFILE=explore searches for new ones. How long an
+# example takes depends on the machine and on what else it does.
+hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("explore", derandomize=False, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 

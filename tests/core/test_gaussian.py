@@ -71,7 +71,7 @@ def test_sampled_truth_is_found_again():
 
 
 @given(seed=st.integers(0, 10_000), d=st.integers(1, 9))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_conditional_mean_is_the_textbooks(seed, d):
     rng = np.random.default_rng(seed)
     model = random_gaussian(rng, d)

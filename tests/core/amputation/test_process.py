@@ -366,7 +366,7 @@ def test_small_tables():
     assert 0 < kept.missing["x0"].sum() < 50
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     n_rows=st.integers(2, 12),
     n_columns=st.integers(2, 4),

@@ -39,7 +39,7 @@ def normal_scores(column):
     return (scores - scores.mean()) / scores.std(ddof=0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     pattern=st.sampled_from(PATTERNS),
     rule=st.sampled_from(RULES),

@@ -29,7 +29,7 @@ def test_numbers_count_as_ranks_among_the_true_column():
 
 
 @given(st.integers(0, 1000), st.floats(0.1, 10), st.floats(-100, 100))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_units_and_monotone_transformations_do_not_matter(seed, scale, shift):
     rng = np.random.default_rng(seed)
     truth = pd.DataFrame({"x": rng.normal(size=30), "y": rng.normal(size=30)})

@@ -77,7 +77,7 @@ def test_columns_without_content_are_left_alone(incomplete):
     assert held_out[["y", "z", "kind"]].any().all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     n_rows=st.integers(2, 60),
     n_columns=st.integers(2, 6),

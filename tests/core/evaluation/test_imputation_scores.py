@@ -34,7 +34,7 @@ def test_the_score_by_its_definition():
 
 
 @given(SEEDS, st.floats(-50, 50), st.floats(0.01, 100))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_crps_moves_with_the_unit_and_not_with_the_origin(seed, shift, scale):
     rng = np.random.default_rng(seed)
     values, truth = draws(rng, 5, 7), rng.normal(size=7)
@@ -129,7 +129,7 @@ def test_random_observed_cells_have_no_skill_and_the_truth_has_all():
 
 
 @given(SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_skill_does_not_depend_on_units_or_order(seed):
     rng = np.random.default_rng(seed)
     truth = pd.DataFrame({"x": rng.normal(size=40)})

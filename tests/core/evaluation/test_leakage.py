@@ -60,7 +60,7 @@ def test_what_may_be_chance_or_merit_is_no_leak(target, column):
     assert leaks_of({"suspect": column}, target) == {}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10_000), st.integers(2, 6))
 def test_independent_columns_are_never_refused(seed, n_values):
     rng = np.random.default_rng(seed)

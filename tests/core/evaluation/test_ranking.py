@@ -76,7 +76,7 @@ def test_three_seeds_give_intervals_of_similar_width():
     seed=st.integers(0, 1000),
     n_methods=st.integers(2, 5),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_ties_do_not_depend_on_the_unit_of_the_score(shift, scale, seed, n_methods):
     scores = {f"m{i}": noisy(0.0, 1.0, 3, 2, seed=seed + i) + 0.8 * i for i in range(n_methods)}
     ranked = rank_methods(results(scores))
@@ -134,7 +134,7 @@ def test_who_is_tied_with_the_best_is_not_put_behind_who_is_not():
 
 
 @given(seed=st.integers(0, 10_000), n_methods=st.integers(2, 6))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_first_group_is_all_that_is_tied_with_the_best(seed, n_methods):
     rng = np.random.default_rng(seed)
     spread = rng.exponential(1.0, size=n_methods)

@@ -80,7 +80,7 @@ def test_dates_booleans_and_repeated_labels():
 
 
 @given(seed=st.integers(0, 1000), k=st.integers(1, 12))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_distances_are_shares_in_order(seed, k):
     rng = np.random.default_rng(seed)
     table = pd.DataFrame({"a": rng.normal(size=30), "b": rng.integers(0, 3, 30).astype(str)})

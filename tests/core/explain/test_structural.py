@@ -186,7 +186,7 @@ def test_simulated_missingness_is_not_taken_for_structure(mechanism, coupling):
 @given(
     share=st.floats(0.1, 0.9), seed=st.integers(0, 10_000), dtype=st.sampled_from(["str", "object"])
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_planted_rule_is_found_whatever_its_size(share, seed, dtype):
     rng = np.random.default_rng(seed)
     applies = rng.permutation(400) < 400 * share

@@ -104,7 +104,7 @@ def test_an_index_goes_in_front_and_another_color(imputed, was_imputed):
 
 
 @given(text=st.text(st.characters(codec="utf-8"), min_size=1, max_size=20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_text_comes_back_or_is_refused(text):
     table = pd.DataFrame({"text": [text], "n": [1]})
     buffer = io.BytesIO()

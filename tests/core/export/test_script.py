@@ -203,7 +203,7 @@ NAMES = st.text(min_size=1, max_size=15)
 
 
 @given(table=NAMES, column=NAMES, value=st.one_of(NAMES, st.integers(0), st.booleans()))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_names_never_become_code(table, column, value):
     finding = StructuralMissingness(column, Condition(table, "is", (value,)), 30)
     recipe = Recipe(
@@ -227,7 +227,7 @@ def test_names_never_become_code(table, column, value):
 
 
 @given(table=NAMES, column=NAMES, word=NAMES)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_a_shell_reads_the_words_as_they_are(table, column, word):
     recipe = Recipe(
         table=table, method="em", roles={column: "ignored"}, params={"p": word}, sentinels=[word]

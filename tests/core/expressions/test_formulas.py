@@ -115,7 +115,6 @@ TERMS = st.lists(FACTORS, min_size=1, max_size=3).map(lambda factors: Term(tuple
 
 
 @given(st.lists(TERMS, max_size=5, unique=True), st.booleans())
-@settings(deadline=None)
 def test_what_is_written_is_read_as_the_same(some, intercept):
     ordered = sorted(some, key=lambda term: len(term.factors))
     formula = Formula(ColumnName("y"), tuple(ordered), intercept)

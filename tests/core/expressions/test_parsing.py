@@ -85,7 +85,6 @@ TREES = st.recursive(
 
 
 @given(TREES)
-@settings(deadline=None)
 def test_what_is_written_is_read_as_the_same(tree):
     assert parse_expression(str(tree)) == tree
 

@@ -92,7 +92,7 @@ def test_imputed_cells_may_have_another_level_than_observed_ones():
     seed=st.integers(0, 99),
     estimated=st.booleans(),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_cells_in_the_category_only_grow_with_delta(deltas, seed, estimated):
     table, p = drawn_table(120, seed=seed)
     moved = missing_kind(table, 0.5)["kind"].to_numpy()

@@ -30,7 +30,7 @@ def test_whole_numbers_stay_whole_and_keep_their_dtype(frame, imputed):
 
 
 @given(delta=st.floats(-3, 3), seed=st.integers(0, 99))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_odds_move_as_asked(delta, seed):
     rng = np.random.default_rng(seed)
     truth = pd.Series(rng.choice(["a", "b", "c"], 6000, p=[0.5, 0.3, 0.2]))

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as npst
 from pmae_core.masking import hold_out_cells
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     npst.arrays(bool, npst.array_shapes(min_dims=2, max_dims=2, max_side=60)),
     st.floats(0, 1),

@@ -1,6 +1,6 @@
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -31,7 +31,6 @@ def test_exact_blocks_are_the_columns_with_equal_missing_cells(cells):
     assert len(blocks) == len({column.tobytes() for column in np.ascontiguousarray(cells.T)})
 
 
-@settings(deadline=None)  # the first call imports SciPy
 @given(cells=CELLS)
 def test_blocks_count_their_rows_and_cells(cells):
     df = table(cells)

@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -29,7 +29,6 @@ def test_complete_rows_are_those_of_dropna(cells):
     assert count_complete_rows(df, []) == len(df)
 
 
-@settings(deadline=None)  # the first call imports SciPy
 @given(cells=CELLS)
 def test_each_step_of_the_path_is_true_and_the_best_single_one(cells):
     df = table(cells)

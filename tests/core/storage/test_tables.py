@@ -240,7 +240,7 @@ def frames(draw):
     return frame
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(frame=frames())
 def test_any_frame_comes_back_with_its_digest(frame):
     table = to_arrow(frame)

@@ -104,7 +104,7 @@ def encoder_for(df, **settings):
 
 
 @given(tables())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_what_is_encoded_comes_back(df):
     encoder = encoder_for(df)
     encoded = encoder.transform(df)
@@ -125,7 +125,7 @@ def test_whole_and_other_numbers_in_one_object_column_come_back_as_floats():
 
 
 @given(tables(), st.sampled_from(NUMERIC_SCALINGS))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_other_scalings_come_back_nearly(df, numeric):
     df = df[[name for name in df if str(df[name].dtype) in ("float64", "Float64", "Int64")]]
     encoder = encoder_for(df, numeric=numeric)
@@ -142,7 +142,7 @@ def test_other_scalings_come_back_nearly(df, numeric):
 
 
 @given(tables(), st.integers(0, 2**32 - 1), st.sampled_from(NUMERIC_SCALINGS))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_decode_fills_the_holes_and_touches_nothing_else(df, seed, numeric):
     before = df.copy()
     encoder = encoder_for(df, numeric=numeric)
@@ -158,7 +158,7 @@ def test_decode_fills_the_holes_and_touches_nothing_else(df, seed, numeric):
 
 
 @given(tables(), st.sampled_from(NUMERIC_SCALINGS))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_saved_encoder_is_the_same_encoder(df, numeric):
     encoder = encoder_for(df, numeric=numeric)
     loaded = TableEncoder.from_dict(json.loads(json.dumps(encoder.to_dict())))

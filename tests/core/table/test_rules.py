@@ -118,7 +118,7 @@ def test_a_constant_that_breaks_its_limit_is_imputed_with_the_limit(dtype):
 
 
 @pytest.mark.parametrize("numeric", NUMERIC_SCALINGS)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     seed=st.integers(0, 999),
     limits=st.tuples(st.floats(-2, 2), st.floats(-2, 2)).map(sorted),

@@ -1,6 +1,6 @@
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.compare.results import ComparisonResults
@@ -155,7 +155,6 @@ def test_intervals_that_are_too_narrow_are_named():
     assert "too narrow for hollow dots" in caption and "miwae (one fitted model)" in caption
 
 
-@settings(deadline=None)
 @given(st.floats(-100, 100), st.floats(0.1, 10))
 def test_complete_cases_never_change_the_verdict(estimate, reach):
     methods = [("em", "pooled", 2.1, 1.6, 2.6), ("naive", "single", 1.0, 0.9, 1.1)]

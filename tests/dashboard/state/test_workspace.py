@@ -154,9 +154,7 @@ changes = st.lists(
 )
 
 
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes)
 def test_settings_are_what_was_written_last(tmp_path, changes):
     own = Workspace.create(tmp_path)
@@ -377,9 +375,7 @@ steps = st.lists(
 )
 
 
-@settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps)
 def test_any_steps_can_be_undone_and_no_table_is_left_behind(tmp_path, steps):
     own = Workspace.create(tmp_path)

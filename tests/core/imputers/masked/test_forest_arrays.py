@@ -236,7 +236,7 @@ def corrupted(data, arrays):
 
 
 @pytest.mark.parametrize("n_classes", ARRAYS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_any_corrupted_entry_is_refused_or_harmless(n_classes, data):
     arrays = corrupted(data, ARRAYS[n_classes])

@@ -39,7 +39,7 @@ def assert_same(one, other):
         assert getattr(one, fact) == getattr(other, fact)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows=ROWS, format=st.sampled_from(["csv", "excel", "parquet", "feather", "jsonl"]))
 def test_what_is_read_crosses_unchanged(rows, format):
     written = io.BytesIO()

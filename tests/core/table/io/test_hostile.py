@@ -147,7 +147,7 @@ class TestExcelBombs:
             frame = read_table(workbook([["a", "b"], *([text, 1] for text in formulas)]))
         assert frame["a"].isna().all()
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(position=st.integers(0, 10_000), byte=st.integers(0, 255))
     def test_damaged_sheets(self, position, byte):
         def damage(text: bytes) -> bytes:
@@ -256,7 +256,7 @@ class TestTextBombs:
         with pytest.raises(TableError, match=sentence):
             read_table(content, name=name)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(st.lists(st.sampled_from(["utf-8", "cp1252", "utf-16-le", "shift-jis"]), min_size=1))
     def test_mixed_encodings(self, encodings):
         lines = "".join(["name,größe\n", "ä,1\n", "é,2\n"])
@@ -265,7 +265,7 @@ class TestTextBombs:
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv", "excel", "parquet", "feather", "jsonl"])
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(
     name=st.sampled_from(MARKUP_AND_PATHS) | st.text(min_size=1, max_size=20),
     cell=st.sampled_from(MARKUP_AND_PATHS) | st.text(max_size=20),

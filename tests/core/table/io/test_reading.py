@@ -619,7 +619,7 @@ class TestColumnar:
                 read_table(content[:length], format=format)
 
     @pytest.mark.parametrize("format", ["parquet", "feather"])
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(data=st.data())
     def test_damaged_files_raise_table_errors_or_read(self, format, data):
         content = bytearray(written(pd.DataFrame({"a": range(9), "b": ["x"] * 9}), format))
@@ -634,7 +634,7 @@ class TestColumnar:
 @pytest.mark.parametrize(
     "name", ["t.csv", "t.tsv", "t.xlsx", "t.parquet", "t.feather", "t.jsonl", ""]
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(
     content=st.binary(max_size=300)
     | st.text(st.sampled_from("ab1.,;\t|\"' \n\r{}[]:-"), max_size=200).map(str.encode),

@@ -66,7 +66,7 @@ def is_silently_different(found, columns):
     )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(
     columns=cell_tables(st.sampled_from([TEXTS, NUMBERS, NUMBERS])),
     delimiter=st.sampled_from(",;\t|"),
@@ -91,7 +91,7 @@ def number_text(number, places, marks):
     return text.translate({ord(","): thousands, ord("."): decimal})
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data(), marks=st.sampled_from(MARKS), n_rows=st.integers(1, 6))
 def test_numbers_of_all_countries_are_never_silently_different(data, marks, n_rows):
     # Between commas, nobody writes decimal commas.
@@ -108,7 +108,7 @@ def test_numbers_of_all_countries_are_never_silently_different(data, marks, n_ro
         assert found.frame.astype(float).to_dict("list") == truth
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(
     columns=cell_tables(st.sampled_from([NUMBERS, WORDS]), st.text("abc", min_size=1, max_size=9)),
     is_right=st.lists(st.booleans(), min_size=4, max_size=4),

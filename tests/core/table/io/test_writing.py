@@ -227,7 +227,7 @@ def frames(draw):
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv", "parquet", "feather", "jsonl"])
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(frame=frames())
 def test_random_tables_come_back(format, frame):
     with warnings.catch_warnings():
