@@ -21,6 +21,7 @@ import pandas as pd
 from pmae_core.errors import Cancelled, DamagedFileError, LeakageWarning, PMAEError
 from pmae_core.events import Event, FitProgress
 from pmae_core.jobs.worker.context import JobContext, PhaseStarted
+from pmae_core.jobs.worker.task_times import seconds_left
 from pmae_core.storage.checksums import read_document, undamaged
 from pmae_core.storage.files import read_sealed, report_damage, write_sealed
 from pmae_core.storage.json_values import without_nan
@@ -98,6 +99,7 @@ def compute_consequences(
     *,
     seed: int = 0,
     deadline: float | None = None,
+    run_seconds: Mapping[str, float] | None = None,
 ) -> Consequences:
     """Compute for each method of a comparison what follows from its imputation.
 
@@ -114,6 +116,8 @@ def compute_consequences(
         Seed of the conclusions.
     deadline : float, optional
         When to stop, on the clock of ``time.monotonic``.
+    run_seconds : mapping of method to float, optional
+        How long a run of each method took, for the time that is left.
 
     Raises
     ------
@@ -129,7 +133,9 @@ def compute_consequences(
         methods = list(arguments["methods"])
         try:
             with _leaks_noted(found["notes"]):
-                found[part] = _evaluate_all(part, evaluate, methods, context, deadline)
+                found[part] = _evaluate_all(
+                    part, evaluate, methods, context, deadline, run_seconds or {}
+                )
         except PMAEError as error:
             if isinstance(error, Cancelled):
                 raise
@@ -280,22 +286,25 @@ def _evaluate_all(
     methods: Sequence[str],
     context: JobContext,
     deadline: float | None,
+    run_seconds: Mapping[str, float],
 ) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    started = time.monotonic()
-    for n_done, method in enumerate(methods, start=1):
-        path = _rows_path(context, part, method)
+    paths = {method: _rows_path(context, part, method) for method in methods}
+    evaluated: dict[str, float] = {}
+    for n_done, (method, path) in enumerate(paths.items(), start=1):
         stored = _stored_rows(path, context)
         if stored is None:
+            started = time.monotonic()
             stored = _evaluate_one(evaluate, method, path, context, deadline)
+            evaluated[method] = time.monotonic() - started
         rows += stored
-        elapsed = time.monotonic() - started
+        left = [name for name in methods[n_done:] if not paths[name].exists()]
         context.emit(
             FitProgress(
                 done=n_done,
                 total=len(methods),
                 unit=f"{part}: method",
-                eta_seconds=elapsed / n_done * (len(methods) - n_done),
+                eta_seconds=seconds_left(left, evaluated, run_seconds),
             )
         )
     return _distinct(part, rows)

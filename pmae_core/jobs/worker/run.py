@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from pmae_core.errors import Cancelled, JobError
@@ -214,12 +215,22 @@ def _compare(spec: JobSpec, context: JobContext, out: Path) -> dict[str, Any]:
         cancel=context.cancel,
         run_order=_quickest_first(arguments["methods"], context.expected_seconds),
     )
-    consequences = compute_consequences(**asked)
+    consequences = compute_consequences(**asked, run_seconds=_run_seconds(comparison))
     consequences = replace(consequences, notes=damages[:MAX_NOTES] + consequences.notes)
     context.emit(PhaseStarted(phase="write"))
     write_comparison(comparison, out)
     _write_consequences(consequences, comparison, out)
     return {"kind": str(spec.kind), **_summary(comparison, consequences)}
+
+
+def _run_seconds(comparison: Comparison) -> dict[str, float]:
+    """Return how long a run of each method took, in the mean over seeds."""
+    seconds: dict[str, list[float]] = {}
+    for task in comparison.tasks:
+        if task.fit_seconds is not None:
+            total = task.fit_seconds + (task.impute_seconds or 0.0)
+            seconds.setdefault(task.method, []).append(total)
+    return {method: fmean(several) for method, several in seconds.items()}
 
 
 def _noting_damage(context: JobContext, damages: list[str]) -> JobContext:

@@ -111,3 +111,28 @@ class TaskTimes:
                 of_method.setdefault(method, []).append(seconds / self.expected[method])
         logs = [math.log(sum(ratios) / len(ratios)) for ratios in of_method.values()]
         return math.exp(statistics.median([0.0, *logs]))
+
+
+def seconds_left(
+    left: Sequence[str], evaluated: Mapping[str, float], run_seconds: Mapping[str, float]
+) -> float:
+    """Forecast the seconds of the methods that are left.
+
+    Parameters
+    ----------
+    left : sequence of str
+        Methods.
+    evaluated : mapping of method to float
+        How long the others took that were evaluated.
+    run_seconds : mapping of method to float
+        How long a run of each took; all are alike without.
+
+    Examples
+    --------
+    >>> seconds_left(["em"], {"naive": 4.0}, {"naive": 2.0, "em": 30.0})
+    60.0
+    """
+    usual = sum(run_seconds.values()) / max(1, len(run_seconds)) or 1.0
+    done = sum(run_seconds.get(method, usual) for method in evaluated)
+    pace = sum(evaluated.values()) / done if done else 1.0
+    return pace * sum(run_seconds.get(method, usual) for method in left)
