@@ -1,7 +1,7 @@
 """Events that long work reports while it runs."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -174,13 +174,15 @@ class AnswerImproved(Event):
     ``members`` are those that the answer blends, the newest last. ``skill`` is 1 less the mean
     squared error on held-out cells, in units of each column's variance; ``None`` where too few
     cells could be held out. ``column_skill`` is the same by column. The share of a network is
-    learned on the same cells, so the skill of an answer with one is a little too high.
+    learned on the same cells, so the skill of an answer with one is a little too high. ``to_come``
+    are the members that are fitted next, in this order.
     """
 
     members: list[str]
     skill: float | None
     column_skill: dict[str, float]
     seconds: float
+    to_come: list[str] = field(default_factory=list)
 
     def progress_update(self) -> ProgressUpdate | None:
         """Return the skill of the newest answer, if it is known."""

@@ -444,6 +444,18 @@ def _startup(result: Result) -> str:
     return f"{listed([start.replace('pmae --help', '`pmae --help`') for start in starts])}."
 
 
+def _cost_estimate(result: Result) -> str:
+    found, seen = result["summary"], result["summary"]["ratio"]
+    loads = [table["load_average_before"] for table in result["tables"]]
+    return (
+        f"Of {count(found['n_estimates'], 'estimate')}, {percent(seen['share_within_factor_2'])} "
+        f"are within a factor of 2 of the actual time (median {seen['median_miss']:.1f}, worst "
+        f"{seen['worst_miss']:.1f}). The range beside an estimate contains "
+        f"{percent(found['share_within_range'])} of the times. Other programs ran meanwhile (load "
+        f"{min(loads):.1f} to {max(loads):.1f})."
+    )
+
+
 def _rounds(result: Result) -> str:
     return f"medians of {count(result['rounds'], 'start')} with warm files"
 
@@ -633,6 +645,14 @@ SECTIONS: dict[str, dict[str, Finding]] = {
         "threads": Finding("How much faster is a step on all cores?", _threads, _runs),
         "checkpoints": Finding("What do checkpoints cost?", _checkpoints, _runs),
         "startup": Finding("How long do starts take?", _startup, _rounds),
+        "cost_estimate": Finding(
+            "How good are the estimates before a job?",
+            _cost_estimate,
+            lambda result: (
+                f"{listed([one['dataset'] for one in result['tables']])}, "
+                f"{count(len(result['tables'][0]['rows']), 'method')}"
+            ),
+        ),
     },
     "dashboard": {
         "dashboard_speed": Finding(

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from pmae_core.imputers.masked._prediction import FittedNetwork
     from pmae_core.training import TrainingResult
 
+# The first answer is there at once, the slowest member comes last.
+_FITTING_ORDER = ("gaussian", "trees", "network")
 _PRESET_MEMBERS = {"balanced": MEMBERS, "fast": ("gaussian", "trees")}
 # What these decide must be the same for all members.
 _SHARED_SETTINGS = (
@@ -233,19 +235,22 @@ class PMAEImputer(SavingImputer):
 
     def _fit_encoded(self, encoded: EncodedTable, run: FitRun) -> None:
         started = time.perf_counter()
+        in_order = [name for name in _FITTING_ORDER if name in self.members_in_force()]
         for answer in self._answers(encoded, run):
             self.blend_ = answer.blend
             self.held_out_ = answer.held_out
             self.settings_["shares"] = self._shares_by_column(answer.blend)
+            names = _names(answer.blend)
             self.answers_.append(
                 AnswerImproved(
-                    members=_names(answer.blend),
+                    members=names,
                     skill=answer.skill,
                     column_skill={
                         str(encoded.columns[j].name): skill
                         for j, skill in answer.column_skill.items()
                     },
                     seconds=time.perf_counter() - started,
+                    to_come=in_order[in_order.index(names[-1]) + 1 :],
                 )
             )
             run.emit(self.answers_[-1])

@@ -73,6 +73,11 @@ def phase_weights(spec: JobSpec) -> dict[str, float]:
     return {name: weight for name, weight in weights.items() if weight}
 
 
+# How long members of a blend take beside each other, roughly: that of the network depends on the
+# table most.
+_STAGE_WEIGHTS = {"gaussian": 0.0, "trees": 1.0, "network": 1.0}
+
+
 class ProgressTracker:
     """Follows the events of a job and computes its progress.
 
@@ -117,6 +122,8 @@ class ProgressTracker:
         self._current = JobProgress(fraction=None, message="Starting", eta_seconds=None)
         self._answer: str | None = None
         self._damage: str | None = None
+        self._fit = FitStages()
+        self._fits: dict[tuple[str, int], FitStages] = {}
         self._tasks: dict[tuple[str, int], JobProgress | None] = {}
         self._n_done = self._n_tasks = 0
 
@@ -130,7 +137,9 @@ class ProgressTracker:
             self._is_estimating = data["phase"] == "estimate"
             self._answer = None
             self._current = JobProgress(fraction=None, message=message, eta_seconds=None)
+            self._fit = FitStages()
         elif kind == "AnswerImproved":
+            self._fit.add(kind, data)
             after = duration(data["seconds"])
             self._answer = f"Answer ready after {after} ({answer_words(data)})"
         elif kind == "DamageFound":
@@ -140,21 +149,22 @@ class ProgressTracker:
         elif kind == "TaskStarted":
             key = data["method"], data["seed"]
             self._tasks[key] = None
+            self._fits[key] = FitStages()
             self._times.start(key)
             if self._is_estimating:  # the estimate has ended, with or without a result
                 self._times.awaits_estimate = self._is_estimating = False
         elif kind == "TaskProgress":
-            inner = data["progress"]
-            part = _event_progress(inner["event"], inner)
+            inner, key = data["progress"], (data["method"], data["seed"])
+            part = self._fits.setdefault(key, FitStages()).add(inner["event"], inner)
             if part is not None:
-                self._tasks[data["method"], data["seed"]] = part
+                self._tasks[key] = part
         elif kind == "TaskFinished":
             key = data["result"]["method"], data["result"]["seed"]
             self._tasks.pop(key, None)
             self._times.finish(key, from_disk=bool(data["from_disk"]))
             self._n_done, self._n_tasks = data["n_done"], data["n_tasks"]
         else:
-            self._current = _event_progress(kind, data) or self._current
+            self._current = self._fit.add(kind, data) or self._current
 
     def _expect(self, cost: Mapping[str, Any]) -> None:
         if cost.get("seconds") is not None:
@@ -197,6 +207,46 @@ class ProgressTracker:
         return JobProgress(
             fraction=fraction, message="; ".join([*counted, *running]), eta_seconds=remaining
         )
+
+
+class FitStages:
+    """Follows one fit, whose members may be fitted one after the other.
+
+    An answer of a blend says which members are still to come: the progress of trees alone would
+    promise an end that the network then puts off.
+
+    Examples
+    --------
+    >>> stages = FitStages()
+    >>> stages.add("AnswerImproved", {"members": ["gaussian"], "to_come": ["trees", "network"]})
+    >>> stages.add("FitProgress", {"done": 1, "total": 2, "unit": "tree", "eta_seconds": 3.0})
+    JobProgress(fraction=0.25, message='tree 1 of 2', eta_seconds=9.0)
+    """
+
+    def __init__(self) -> None:
+        self._before, self._current, self._later = 0.0, 1.0, 0.0
+
+    def add(self, kind: str, data: Mapping[str, Any]) -> JobProgress | None:
+        """Take one event into account; return the progress of the whole fit if it says it."""
+        if kind == "AnswerImproved":
+            to_come = [_STAGE_WEIGHTS.get(name, 1.0) for name in data.get("to_come", ())]
+            self._before = sum(_STAGE_WEIGHTS.get(name, 1.0) for name in data["members"])
+            self._current, self._later = (to_come or [0.0])[0], sum(to_come[1:])
+            return None
+        part = _event_progress(kind, data)
+        if part is None or part.fraction is None or not self._current:
+            return part
+        total = self._before + self._current + self._later
+        fraction = (self._before + self._current * part.fraction) / total
+        return replace(part, fraction=fraction, eta_seconds=self._time_left(part))
+
+    def _time_left(self, part: JobProgress) -> float | None:
+        if part.eta_seconds is None or part.fraction is None or not self._later:
+            return part.eta_seconds
+        if part.fraction >= 1:
+            return None  # the next member tells
+        whole_stage = part.eta_seconds / (1 - part.fraction)
+        return part.eta_seconds + self._later / self._current * whole_stage
 
 
 @functools.cache

@@ -98,6 +98,7 @@ def test_answers_come_the_quickest_first(fitted, incomplete):
         ["gaussian", "trees"],
         ["gaussian", "trees", "network"],
     ]
+    assert [answer.to_come for answer in answers] == [["trees", "network"], ["network"], []]
     seconds = [answer.seconds for answer in answers]
     assert 0 < seconds[0] < seconds[1] < seconds[2]
     assert all(set(answer.column_skill) == set(incomplete.columns) for answer in answers)

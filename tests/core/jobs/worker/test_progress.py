@@ -2,7 +2,7 @@
 
 import pytest
 
-from pmae_core.events import AnswerImproved, DamageFound, TrainingProgress
+from pmae_core.events import AnswerImproved, DamageFound, FitProgress, TrainingProgress
 from pmae_core.imputers import imputer_info
 from pmae_core.jobs import JobSpec
 from pmae_core.jobs.worker.progress import ProgressTracker, describe_event, phase_weights
@@ -213,6 +213,49 @@ def test_an_answer_is_said_while_the_fit_goes_on():
     assert tracker.progress.fraction == 0.25
     tracker.add("PhaseStarted", {"phase": "impute"})
     assert tracker.progress.message == "Imputing missing values"
+
+
+def trees(done):
+    return FitProgress(done=done, total=100, unit="tree", eta_seconds=30.0)
+
+
+def an_answer(*members, to_come):
+    return AnswerImproved(
+        members=list(members), skill=None, column_skill={}, seconds=1.0, to_come=to_come
+    )
+
+
+BLEND_EVENTS = [
+    (an_answer("gaussian", to_come=["trees", "network"]), None),
+    (trees(50), (0.25, 30 + 60)),
+    (trees(100), (0.5, None)),
+    (an_answer("gaussian", "trees", to_come=["network"]), (0.5, None)),
+    (training(50), (0.75, 5.0)),
+]
+
+
+def seen(progress):
+    return progress.fraction, progress.eta_seconds
+
+
+def test_trees_do_not_promise_the_end_of_a_fit_whose_network_is_to_come():
+    tracker = ProgressTracker()
+    for event, expected in BLEND_EVENTS:
+        tracker.add(*describe_event(event))
+        assert expected is None or seen(tracker.progress) == expected
+
+
+def test_a_blend_among_the_methods_of_a_comparison_has_stages_too():
+    clock = Clock()
+    tracker = ProgressTracker([("pmae", 0)], clock=clock)
+    tracker.add("TaskStarted", {"method": "pmae", "seed": 0})
+    clock.now = 30.0
+    for event, expected in BLEND_EVENTS:
+        kind, data = describe_event(event)
+        task = {"method": "pmae", "seed": 0, "progress": {"event": kind, **data}}
+        tracker.add("TaskProgress", task)
+        if expected is not None:
+            assert tracker.progress.fraction == expected[0]
 
 
 def test_an_answer_without_a_skill():
