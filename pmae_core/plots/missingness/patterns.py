@@ -111,10 +111,17 @@ def _pattern_bars(patterns: MissingPatterns, missing: np.ndarray, counts: np.nda
         },
         customdata=np.column_stack([words, [percent(n / patterns.n_rows) for n in counts]]),
         hovertemplate="%{y:,} rows (%{customdata[1]})<br>%{customdata[0]}<extra></extra>",
-        text=[percent(n / patterns.n_rows) for n in counts],
+        text=[_narrow_percent(n / patterns.n_rows) for n in counts],
         textposition="outside",
         cliponaxis=False,
     )
+
+
+def _narrow_percent(share: float) -> str:
+    """Return a share in whole percent, which fits above the bars of a telephone."""
+    if 0 < share < 0.01:
+        return "&lt;1%"
+    return "&gt;99%" if 0.99 < share < 1 else f"{share:.0%}"
 
 
 def _pattern_stems(missing: np.ndarray) -> go.Scatter:

@@ -136,12 +136,20 @@ def test_patterns_are_bars_with_points_below(df):
     figure = figures.patterns_figure(find_patterns(df), slice(0, 15))
     bars, stems, observed, missing = figure.data
     assert list(bars.y) == [2, 1, 1]
+    assert list(bars.text) == ["50%", "25%", "25%"]
     assert list(bars.marker.color) == [MISSING, MISSING, OBSERVED]
     # Patterns: b alone, b and c, nothing. Rows below: b, c.
     assert list(zip(missing.x, missing.y, strict=True)) == [(0, 0), (1, 0), (1, 1)]
     assert len(observed.x) == 3
     assert list(stems.x) == [1, 1, None]
     assert list(figure.layout.yaxis2.ticktext) == ["b", "c"]
+
+
+def test_rare_patterns_are_not_rounded_to_nothing():
+    cells = np.zeros((300, 2))
+    cells[0, 0] = 1
+    bars = figures.patterns_figure(find_patterns(table(cells)), slice(0, 15)).data[0]
+    assert list(bars.text) == ["&gt;99%", "&lt;1%"]
 
 
 def test_columns_that_the_drawn_patterns_miss_alike_share_a_line():
