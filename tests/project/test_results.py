@@ -27,13 +27,21 @@ def is_made_by(command, stem):
     words = shlex.split(command)
     if words[:2] == ["python", "-m"]:
         package, _, name = words[2].rpartition(".")
-        return package.startswith("benchmarks.") and name == stem and has_main(words[2])
+        if not package.startswith("benchmarks.") or not has_main(words[2]):
+            return False
+        return stem in (name, experiment_of(words[2]))
     is_experiment = words[:2] == ["pmae", "benchmark"] and words[2] in EXPERIMENTS
     return is_experiment and stem == f"paper_{words[2]}" and has_options(words[3:])
 
 
 def has_main(module):
     return importlib.util.find_spec(module) is not None
+
+
+def experiment_of(module):
+    """The result that a benchmark adds to instead of writing its own."""
+    experiment = getattr(importlib.import_module(module), "EXPERIMENT", None)
+    return f"paper_{experiment}"
 
 
 def has_options(words):
