@@ -20,17 +20,6 @@ POOLED, SINGLE, COMPLETE = "pooled imputations", "single imputation", "complete 
 _LARGEST_LOG = 50.0
 
 
-def due_to_missingness(table: pd.DataFrame) -> pd.Series:
-    """Return the share of each coefficient's variance that differs between imputations.
-
-    Examples
-    --------
-    >>> due_to_missingness(pd.DataFrame({"relative_increase": [0.25]})).tolist()
-    [0.2]
-    """
-    return table["relative_increase"] / (1 + table["relative_increase"])
-
-
 def csv_text(analysis: Analysis) -> str:
     """Return all figures as CSV; terms that a spreadsheet would compute are escaped."""
     table = analysis.table if analysis.effect is None else analysis.exponentiated()
@@ -100,13 +89,13 @@ def forest_data(fitted: FittedModel, *, per_spread: bool) -> pd.DataFrame:
     -------
     DataFrame
         ``term``, ``source``, ``estimate``, ``low``, ``high`` as drawn, ``told`` (the coefficient
-        as the table has it) and ``due_to_missingness`` (a share; NaN for complete cases).
+        as the table has it) and ``missing_information`` (a share; NaN for complete cases).
     """
     source = POOLED if fitted.analysis.n_imputations > 1 else SINGLE
     rows = [*_forest_rows(fitted, fitted.analysis.table, source, per_spread)]
     if fitted.analysis.complete_cases is not None:
         rows += _forest_rows(fitted, fitted.analysis.complete_cases, COMPLETE, per_spread)
-    columns = ["term", "source", "estimate", "low", "high", "told", "due_to_missingness"]
+    columns = ["term", "source", "estimate", "low", "high", "told", "missing_information"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -115,15 +104,15 @@ def _forest_rows(
 ) -> Iterator[tuple[object, ...]]:
     told = _shown(fitted.analysis, table)
     texts = _estimates(told)
-    shares = due_to_missingness(table)
-    for text, share, row in zip(texts, shares, table.to_dict("records"), strict=True):
+    for text, row in zip(texts, table.to_dict("records"), strict=True):
         if row["term"] not in fitted.names:
             continue
         factor = fitted.coefficients[row["term"]].spread if per_spread else 1.0
         ends = [factor * row[name] for name in ("estimate", "low", "high")]
         if fitted.analysis.effect is not None:
             ends = np.exp(np.clip(ends, -_LARGEST_LOG, _LARGEST_LOG)).tolist()
-        yield row["term"], source, *ends, text, share if source == POOLED else math.nan
+        share = row["missing_information"] if source == POOLED else math.nan
+        yield row["term"], source, *ends, text, share
 
 
 def _shown(analysis: Analysis, table: pd.DataFrame) -> pd.DataFrame:

@@ -24,13 +24,13 @@ _LONGEST = 22
 def forest_figure(
     data: pd.DataFrame, *, null: float, title: str, chosen: str | None = None
 ) -> go.Figure:
-    """Draw estimates with intervals, and which share of their variance is due to missingness.
+    """Draw estimates with intervals, and how much of their information is missing.
 
     Parameters
     ----------
     data : DataFrame
         With ``term``, ``source``, ``estimate``, ``low``, ``high``, ``told`` and
-        ``due_to_missingness``; the first source is the pooled one.
+        ``missing_information``; the first source is the pooled one.
     null : float
         The value of no association; ratios, whose value is 1, are drawn on a log axis.
     title : str
@@ -41,7 +41,7 @@ def forest_figure(
     terms = list(dict.fromkeys(data["term"]))[:MOST_TERMS]
     place = {term: number for number, term in enumerate(terms)}
     data = data[data["term"].isin(terms)]
-    has_shares = bool(data["due_to_missingness"].notna().any())
+    has_shares = bool(data["missing_information"].notna().any())
     figure = make_subplots(
         cols=2 if has_shares else 1,
         shared_yaxes=True,
@@ -114,13 +114,13 @@ def _intervals(
 
 
 def _shares(rows: pd.DataFrame, place: dict[str, int]) -> go.Bar:
-    percents = 100 * rows["due_to_missingness"]
+    percents = 100 * rows["missing_information"]
     return go.Bar(
         x=percents,
         y=[place[term] for term in rows["term"]],
         orientation="h",
         width=0.45,
-        name="uncertainty due to missingness",
+        name="missing information",
         marker={"color": MISSING},
         text=[f"{value:.0f}%" for value in percents],
         textposition="outside",
@@ -154,7 +154,7 @@ def _lay_out(
     if has_shares:
         figure.update_yaxes(showticklabels=False, col=2)
         figure.update_xaxes(
-            title={"text": "variance due<br>to missingness"},
+            title={"text": "missing<br>information"},
             range=[0, 125],
             tickvals=[0, 100],
             ticktext=["0%", "100%"],

@@ -60,15 +60,6 @@ def test_the_figure_has_numbers_per_standard_deviation_if_asked(completed, per_s
     male = data.loc[("sex[Male]", tables.POOLED), "estimate"]
     assert male == pytest.approx(table.loc["sex[Male]", "estimate"])
     assert "Intercept" not in data.index.get_level_values("term")
-    shares = data.xs(tables.POOLED, level="source")["due_to_missingness"]
-    assert shares.between(0, 1).all()
-    assert data.xs(tables.COMPLETE, level="source")["due_to_missingness"].isna().all()
-
-
-def test_the_share_is_that_of_the_variance_between_imputations(completed):
-    table = fit_model(completed, ModelRequest("pay ~ school")).analysis.table
-
-    between = table["std_error"] ** 2 * tables.due_to_missingness(table)
-
-    within = table["std_error"] ** 2 - between
-    assert np.allclose(between / within, table["relative_increase"])
+    shares = data.xs(tables.POOLED, level="source")["missing_information"]
+    assert shares["school"] == table.loc["school", "missing_information"]
+    assert data.xs(tables.COMPLETE, level="source")["missing_information"].isna().all()

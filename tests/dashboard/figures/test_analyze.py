@@ -19,7 +19,7 @@ def forest(n_terms=3, *, complete=True, names=None):
         for place, source in enumerate(sources)
         for name in names
     ]
-    columns = ["term", "source", "estimate", "low", "high", "told", "due_to_missingness"]
+    columns = ["term", "source", "estimate", "low", "high", "told", "missing_information"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -36,7 +36,7 @@ def test_both_sources_have_their_color_on_every_page():
 
 
 def test_a_single_imputation_has_no_shares():
-    data = forest().assign(due_to_missingness=np.nan)
+    data = forest().assign(missing_information=np.nan)
 
     assert len(forest_figure(data, null=0.0, title="coefficient").data) == 2
 
