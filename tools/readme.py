@@ -80,7 +80,7 @@ def peers(folder: Path) -> str:
             label(one["method"]),
             f"{one['mean_accuracy_x100']:.1f}",
             *(_coverage_cell(design.get(one["method"])) for design in designs),
-            _cell(one["mean_cpu_seconds"], ".1f"),
+            _cell(one["mean_cpu_seconds"], ".1f" if one["mean_cpu_seconds"] >= 0.1 else ".2f"),
             _cell(one["mean_peak_megabytes"], ",.0f"),
         )
         for one in sorted(compared, key=lambda one: -one["mean_accuracy_x100"])
