@@ -150,6 +150,14 @@ def finish(visitor, scene) -> None:
 # What is drawn
 
 
+def wait_until_it_rests(visitor) -> None:
+    """Wait until the stage is drawn for its width, which paper changes."""
+    before, drawn = "", stage(visitor).inner_html()
+    while drawn != before:
+        visitor.page.wait_for_timeout(150)
+        before, drawn = drawn, stage(visitor).inner_html()
+
+
 def assert_scatter_is_drawn(visitor, scene, state: int) -> None:
     scatter, histogram = scene.panels
     places = plots(visitor)
@@ -660,10 +668,12 @@ def test_it_prints_the_last_state_without_controls(visitor):
     visitor.page.emulate_media(media="print")
 
     expect(caption(visitor)).to_have_text(scene.captions[-1])
+    wait_until_it_rests(visitor)
     assert_scatter_is_drawn(visitor, scene, 2)
     expect(stage(visitor).locator(".controls")).to_be_hidden()
     visitor.page.emulate_media(media="screen")
     expect(caption(visitor)).to_have_text(scene.captions[0])
+    wait_until_it_rests(visitor)
     assert_scatter_is_drawn(visitor, scene, 0)
 
 
