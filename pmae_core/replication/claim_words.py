@@ -80,7 +80,10 @@ def in_short(judged: JudgedClaim) -> str:
         return f"needs {_need(judged)}"
     n_tables = _range([len(basis.tables) for basis in tested], "table")
     most_rows = max(n for basis in tested for n in basis.rows.values())
-    return f"{_figures(judged)}; {n_tables}, up to {count(most_rows, 'row')}"
+    stands_on = [n_tables, f"up to {count(most_rows, 'row')}"]
+    if judged.preset not in (None, "paper"):
+        stands_on.append(f"preset {judged.preset}")  # not that of the paper, which made the claim
+    return f"{_figures(judged)}; {', '.join(stands_on)}"
 
 
 def stands_on(judged: JudgedClaim) -> list[str]:

@@ -60,6 +60,12 @@ def test_many_comparisons_are_counted_and_the_one_against_is_named(measured):
     assert "With our settings (balanced): not reproduced." in stands_on(one)
 
 
+def test_a_preset_other_than_the_papers_is_named(measured):
+    one = measured["all-methods"]
+    assert "preset" not in in_short(one)
+    assert in_short(one.others[0]).endswith(", preset balanced")
+
+
 def test_what_is_needed_is_said():
     few = judged(mechanisms=made_up_rows("mechanisms", score, seeds=2, datasets=["wine"]))
     assert in_short(few["mechanisms"]) == "needs 5 tables with 2 seeds each"
