@@ -139,6 +139,27 @@ def _basis_of_blend(result: Result) -> str:
     )
 
 
+def _ceiling(result: Result) -> str:
+    summary = result["summary"]
+    over = summary["ceiling_over"]
+    means = _accuracies(summary["mean_accuracy"], ("pmae", "pmae-mix", "missforest"))
+    return (
+        "Models that know the true values of all other rows, mixed by the truth itself, reach "
+        f"{summary['mean_accuracy']['knows the other rows']:.1f}: {percent(over['pmae'] - 1)} more "
+        f"than `pmae`, {percent(over['missforest'] - 1)} more than `missforest`. On the same "
+        f"cells: {means}. `pmae` goes "
+        f"{percent(summary['blend_covers_of_the_way_from_missforest'])} of the way from "
+        "`missforest` to these models."
+    )
+
+
+def _basis_of_ceiling(result: Result) -> str:
+    return (
+        f"{result['summary']['tables_and_patterns']} pairs of a table kept aside and a pattern, "
+        "two seeds; other kinds of models might reach more"
+    )
+
+
 def _bench_quick(result: Result) -> str:
     lines = [
         f"`{line['method']}` {line['mean_accuracy_x100']:.1f}"
@@ -560,6 +581,9 @@ def _about(words: str) -> Callable[[Result], str]:
 SECTIONS: dict[str, dict[str, Finding]] = {
     "accuracy": {
         "blend": Finding("Is `pmae` more accurate than other methods?", _blend, _basis_of_blend),
+        "ceiling": Finding(
+            "How much more accurate could a method be?", _ceiling, _basis_of_ceiling
+        ),
         "bench_quick": Finding(
             "Does a quick run give the same figures?", _bench_quick, _basis_of_bench_quick
         ),
