@@ -68,7 +68,7 @@ from pmae_core.plots.labels import figure_text
 from pmae_core.words import count
 
 INTRODUCTION = (
-    "Simulate missing values where the truth is known, and methods that impute them can be judged."
+    "Remove values on purpose: the truth is kept, so imputed values can be compared with it."
 )
 NO_COLUMNS = (
     "No column of this table can lose values: all are identifiers, ignored or empty. Change their "
@@ -86,7 +86,7 @@ EXPLANATION, CELLS, COLUMNS, WEIGHTS, SCENARIOS, DOWNLOADS = (
 
 def show_title() -> None:
     """Draw the title of the page and what the lab is for."""
-    title, introduction = st.columns([1, 2], gap="medium", vertical_alignment="center")
+    title, introduction = st.columns([1, 3], gap="medium", vertical_alignment="center")
     title.title("Amputation lab", anchor=False)
     introduction.markdown(INTRODUCTION)
 
