@@ -20,6 +20,14 @@ _SMALLEST_LEAF = 5
 _LEAF_PER_COPY = 1.25
 # A tree has some thousand leaves at most.
 _MOST_LEAVES = 4_000
+# Trees of a column, and fewer where they take long: in tables with millions of missing cells, for
+# each of which all trees are asked, and in tables of many columns, each of which has its own.
+_ENOUGH_TREES, _FEWEST_TREES = 100, 20
+_CELLS_FOR_ALL_TREES = 2_000_000
+_TREES_OF_ALL_COLUMNS = 5_000
+# A split chooses from half of the inputs, and from so many at most: in wide tables, looking at more
+# takes longer and makes trees more alike.
+_SHARE_OF_INPUTS, _MOST_INPUTS = 0.5, 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +40,7 @@ class Growth:
         Trees of all forests of a column together.
     min_leaf : int or "auto"
         Fewest rows in a leaf.
-    max_features : float
+    max_features : float or "auto"
         Share of the inputs that a split chooses from.
     n_jobs : int
         Threads that grow trees.
@@ -40,7 +48,7 @@ class Growth:
 
     n_trees: int
     min_leaf: int | str
-    max_features: float
+    max_features: float | str
     n_jobs: int
 
     def trees_of_fold(self, fold: int) -> int:
@@ -109,7 +117,8 @@ class ColumnForests:
             if not used.any():  # a table of so few rows has no others to learn from
                 used = ~used
             min_leaf = _min_leaf(growth, int(used.sum()), n_copies)
-            forest = _new_forest(n_categories, min_leaf, n_trees, growth, seed + k)
+            share = _share_of_inputs(growth, inputs.shape[1])
+            forest = _new_forest(n_categories, min_leaf, n_trees, share, growth.n_jobs, seed + k)
             forests[k] = forest.fit(inputs[used], target[used])
             # Threads add up in random order: predictions would differ in their last digits.
             forest.set_params(n_jobs=None)
@@ -176,6 +185,14 @@ class ColumnForests:
         return likely
 
 
+def enough_trees(observed: np.ndarray) -> int:
+    """Return how many trees a column of a table needs, given which of its cells are observed."""
+    n_columns, n_missing = observed.shape[1], int((~observed).sum())
+    share = min(1.0, _CELLS_FOR_ALL_TREES / max(1, n_missing))
+    most = min(_ENOUGH_TREES * share, _TREES_OF_ALL_COLUMNS / max(1, n_columns))
+    return max(_FEWEST_TREES, round(most))
+
+
 def folds_of_rows(n_rows: int, rng: np.random.Generator) -> np.ndarray:
     """Return a random fold for each row; folds are of equal size."""
     return rng.permutation(n_rows) % N_FOLDS
@@ -187,14 +204,20 @@ def _min_leaf(growth: Growth, n_examples: int, n_copies: float) -> int:
     return max(_SMALLEST_LEAF, round(_LEAF_PER_COPY * n_copies), n_examples // _MOST_LEAVES)
 
 
+def _share_of_inputs(growth: Growth, n_inputs: int) -> float:
+    if not isinstance(growth.max_features, str):
+        return growth.max_features
+    return min(_SHARE_OF_INPUTS, _MOST_INPUTS / n_inputs)
+
+
 def _new_forest(
-    n_categories: int, min_leaf: int, n_trees: int, growth: Growth, seed: int
+    n_categories: int, min_leaf: int, n_trees: int, share: float, n_jobs: int, seed: int
 ) -> Forest:
     forest_class = ExtraTreesClassifier if n_categories else ExtraTreesRegressor
     return forest_class(
         n_estimators=n_trees,
         min_samples_leaf=min_leaf,
-        max_features=growth.max_features,
-        n_jobs=growth.n_jobs,
+        max_features=share,
+        n_jobs=n_jobs,
         random_state=seed,
     )

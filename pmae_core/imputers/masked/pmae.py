@@ -15,7 +15,7 @@ from pmae_core.events import AnswerImproved
 from pmae_core.imputers.masked._blend import Blend
 from pmae_core.imputers.masked._blending import MEMBERS, BlendAnswer, Blending
 from pmae_core.imputers.masked._copied_masks import WANTED_ROWS
-from pmae_core.imputers.masked._forests import Growth
+from pmae_core.imputers.masked._forests import Growth, enough_trees
 from pmae_core.imputers.masked._held_out import HeldOutPredictions
 from pmae_core.imputers.masked._masked_forests import MaskedForests, Masks
 from pmae_core.imputers.masked._own_numbers import OwnNumbers
@@ -56,9 +56,6 @@ _WANTED_ROWS = {"balanced": WANTED_ROWS, "fast": 4_000}
 # Inputs times rows that a column is learned from: beyond, trees take longer and learn little.
 _MOST_INPUT_CELLS = {"balanced": 600_000, "fast": 300_000}
 _FEWEST_SAMPLES, _MOST_SAMPLES = 4_000, 20_000
-# Missing cells that all trees may be used for; with more, there are fewer trees.
-_CELLS_FOR_ALL_TREES = 2_000_000
-_FEWEST_TREES = 20
 
 
 NAME = "pmae"
@@ -97,7 +94,8 @@ class PMAEImputer(SavingImputer):
     preset : {"balanced", "fast"}, default "balanced"
         ``fast`` ends after the trees, which learn from fewer masks; its accuracy is often close.
     n_trees : int or "auto", default "auto"
-        Trees per column; "auto" is 100, and fewer for millions of missing cells.
+        Trees per column; "auto" is 100, and fewer for millions of missing cells or more than 50
+        columns.
     network_params : mapping, optional
         Parameters of the network, those of
         :class:`~pmae_core.imputers.masked.network.PMAENetworkImputer`.
@@ -149,7 +147,7 @@ class PMAEImputer(SavingImputer):
         **SavingImputer._parameter_constraints,
         "members": [SomeOf(*MEMBERS), None],
         "preset": [OneOf(*_PRESET_MEMBERS)],
-        "n_trees": [OneOf("auto"), *TREE_CONSTRAINTS["n_trees"]],
+        "n_trees": TREE_CONSTRAINTS["n_trees"],
         "network_params": [InstanceOf(Mapping, words="a mapping of parameters"), None],
         "device": [STRING],
         "n_jobs": TREE_CONSTRAINTS["n_jobs"],
@@ -289,12 +287,12 @@ class PMAEImputer(SavingImputer):
         return Masks(wanted_rows=_WANTED_ROWS[self.preset], most_rows=most)
 
     def _growth(self, encoded: EncodedTable) -> Growth:
-        n_trees = self.n_trees
-        if isinstance(n_trees, str):
-            share = _CELLS_FOR_ALL_TREES / max(1, int((~encoded.observed).sum()))
-            n_trees = max(_FEWEST_TREES, min(100, round(100 * share)))
+        given = self.n_trees
+        n_trees = enough_trees(encoded.observed) if isinstance(given, str) else given
         self.settings_["n_trees"] = n_trees
-        return Growth(n_trees=n_trees, min_leaf="auto", max_features=0.5, n_jobs=self._n_threads())
+        return Growth(
+            n_trees=n_trees, min_leaf="auto", max_features="auto", n_jobs=self._n_threads()
+        )
 
     def _fit_network(self, encoded: EncodedTable, run: FitRun) -> FittedNetwork:
         from pmae_core.imputers.masked._fitting import fit_network

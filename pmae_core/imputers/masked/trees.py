@@ -12,7 +12,7 @@ from pmae_core.errors import ImputationWarning
 from pmae_core.imputers.base import BaseImputer
 from pmae_core.imputers.masked._blend import Blend
 from pmae_core.imputers.masked._blending import Blending
-from pmae_core.imputers.masked._forests import Growth
+from pmae_core.imputers.masked._forests import Growth, enough_trees
 from pmae_core.imputers.masked._masked_forests import MaskedForests, Masks
 from pmae_core.imputers.masked._own_numbers import OwnNumbers
 from pmae_core.imputers.masked._saved_errors import errors_arrays, errors_of_columns
@@ -25,9 +25,9 @@ from pmae_core.table import EncodedTable, Schema
 from pmae_core.threads import allowed_threads
 
 TREE_CONSTRAINTS: Constraints = {
-    "n_trees": [Integer(least=1)],
+    "n_trees": [OneOf("auto"), Integer(least=1)],
     "min_leaf": [OneOf("auto"), Integer(least=1)],
-    "max_features": [Number(above=0, most=1)],
+    "max_features": [OneOf("auto"), Number(above=0, most=1)],
     "n_copies": [OneOf("auto"), Integer(least=1)],
     "max_samples": [Integer(least=1), None],
     "masking": [STRING],
@@ -62,13 +62,14 @@ class MaskedTreesImputer(SavingImputer):
 
     Parameters
     ----------
-    n_trees : int, default 100
-        Trees per column.
+    n_trees : int or "auto", default "auto"
+        Trees per column; "auto" is 100, and fewer for millions of missing cells or more than 50
+        columns.
     min_leaf : int or "auto", default "auto"
         Fewest rows in a leaf; "auto" is 5, and more where rows are shown often or trees
         would have too many leaves.
-    max_features : float, default 0.5
-        Share of the inputs that a split chooses from.
+    max_features : float or "auto", default "auto"
+        Share of the inputs that a split chooses from; "auto" is a half, and 50 inputs at most.
     n_copies : int or "auto", default "auto"
         How often a row is shown, each time with another mask; "auto" is up to 8 in small tables.
     max_samples : int or None, default 20_000
@@ -106,9 +107,9 @@ class MaskedTreesImputer(SavingImputer):
     def __init__(
         self,
         *,
-        n_trees: int = 100,
+        n_trees: int | str = "auto",
         min_leaf: int | str = "auto",
-        max_features: float = 0.5,
+        max_features: float | str = "auto",
         n_copies: int | str = "auto",
         max_samples: int | None = 20_000,
         masking: str = "logit",
@@ -141,8 +142,9 @@ class MaskedTreesImputer(SavingImputer):
             function=self.masking,
             copy_share=self.copy_share,
         )
+        given = self.n_trees
         growth = Growth(
-            n_trees=self.n_trees,
+            n_trees=enough_trees(encoded.observed) if isinstance(given, str) else given,
             min_leaf=self.min_leaf,
             max_features=self.max_features,
             n_jobs=allowed_threads(self.n_jobs),

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from pmae_core.errors import ImputationError
-from pmae_core.imputers.masked._forests import N_FOLDS, ColumnForests, Growth, folds_of_rows
+from pmae_core.imputers.masked._forests import (
+    N_FOLDS,
+    ColumnForests,
+    Growth,
+    enough_trees,
+    folds_of_rows,
+)
 
 
 def growth(n_trees: int = 20, n_jobs: int = 1, min_leaf: int | str = 1) -> Growth:
@@ -185,3 +191,35 @@ def test_folds_are_of_equal_size(n_rows):
     counts = np.bincount(fold, minlength=N_FOLDS)
     assert len(counts) == N_FOLDS
     assert counts.max() - counts.min() <= 1
+
+
+# ------------------------------------------------------------------ how much is enough
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "n_missing", "n_trees"),
+    [
+        (10, 500, 100),
+        (50, 500, 100),
+        (100, 500, 50),
+        (10, 4_000_000, 50),
+        (100, 4_000_000, 50),
+        (10, 40_000_000, 20),
+        (5_000, 500, 20),
+    ],
+)
+def test_fewer_trees_for_wide_tables_and_millions_of_missing_cells(n_columns, n_missing, n_trees):
+    observed = np.ones((max(1, -(-n_missing // n_columns)), n_columns), dtype=bool)
+    observed.ravel()[:n_missing] = False
+    assert enough_trees(observed) == n_trees
+
+
+@pytest.mark.parametrize(("n_inputs", "share"), [(4, 0.5), (100, 0.5), (200, 0.25)])
+def test_a_split_chooses_from_half_of_the_inputs_and_at_most_fifty(n_inputs, share):
+    inputs, target, fold = noise(n=60, n_inputs=n_inputs)
+    automatic = Growth(n_trees=5, min_leaf=5, max_features="auto", n_jobs=1)
+    given = Growth(n_trees=5, min_leaf=5, max_features=share, n_jobs=1)
+
+    found = grow(inputs, target, fold, how=automatic).estimate(inputs)
+
+    np.testing.assert_array_equal(found, grow(inputs, target, fold, how=given).estimate(inputs))

@@ -295,18 +295,10 @@ def test_the_network_is_that_of_pmae_mix(incomplete):
     pd.testing.assert_frame_equal(alone, network.fit_transform(incomplete), check_exact=True)
 
 
-def test_fewer_trees_for_millions_of_missing_cells(incomplete, monkeypatch):
-    def n_trees(**params) -> int:
-        return make(preset="fast", **params).fit(incomplete).settings_["n_trees"]
-
-    assert n_trees(n_trees=7) == 7
-    n_missing = int(incomplete.isna().sum().sum())
-    monkeypatch.setattr("pmae_core.imputers.masked.pmae._CELLS_FOR_ALL_TREES", n_missing)
-    assert n_trees(n_trees="auto") == 100
-    monkeypatch.setattr("pmae_core.imputers.masked.pmae._CELLS_FOR_ALL_TREES", n_missing / 2)
-    assert n_trees(n_trees="auto") == 50
-    monkeypatch.setattr("pmae_core.imputers.masked.pmae._CELLS_FOR_ALL_TREES", 1)
-    assert n_trees(n_trees="auto") == 20
+def test_as_many_trees_as_the_table_needs(incomplete):
+    assert make(preset="fast").fit(incomplete).settings_["n_trees"] == 10
+    automatic = make(preset="fast", n_trees="auto").fit(incomplete)
+    assert automatic.settings_["n_trees"] == 100
 
 
 # ------------------------------------------------------------------ repetition, threads, files
