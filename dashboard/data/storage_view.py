@@ -75,6 +75,6 @@ def _remove_ended_runs() -> None:
 def _delete_everything() -> None:
     deleted = deletion.delete_everything(session.workspace())
     session.leave_deleted_workspace()
-    notices.notify("success", f"{deleted.sentence()} You have a new workspace.")
+    notices.notify("info", f"{deleted.sentence()} You have a new workspace.")
     if deleted.has_traces:
         notices.notify("warning", deletion.TRACES_LEFT)

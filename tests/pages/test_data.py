@@ -803,7 +803,7 @@ def test_everything_of_mine_is_deleted_and_a_new_workspace_begins(
     app.button(key="data:delete_everything").click().run()
 
     assert not app.exception
-    (said,) = [success.value for success in app.success]
+    (said,) = [info.value for info in app.info if "workspace" in info.value]
     assert said == "Deleted: 1 table, 2 runs and all your settings. You have a new workspace."
     assert not own.folder.exists()
     assert store.count() == 0
@@ -834,7 +834,7 @@ def test_ended_runs_are_removed(open_app, fill, patients, add_job, store):
 
     app = open_storage(open_app()).button(key="data:remove_ended").click().run()
 
-    assert [success.value for success in app.success] == ["Removed 1 run."]
+    assert [toast.value for toast in app.toast] == ["Removed 1 run."]
     assert [record.id for record in store.jobs()] == [waiting.id]
 
 
