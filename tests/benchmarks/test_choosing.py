@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks import choosing, recording
-from benchmarks.accuracy import blend_choices, choices
+from benchmarks.accuracy import blend_choices, choices, wide_choices
 from benchmarks.choosing import Choice, ChoiceBenchmark, parser
 from pmae_core.imputers import make_imputer
 
@@ -103,7 +103,12 @@ def test_runs_of_a_retired_method_stay(measure, tmp_path):
     assert written["summary"][1]["difference"] == pytest.approx(20)
 
 
-@pytest.mark.parametrize("module", [choices, blend_choices], ids=lambda module: module.__name__)
+every_benchmark = pytest.mark.parametrize(
+    "module", [choices, blend_choices, wide_choices], ids=lambda module: module.__name__
+)
+
+
+@every_benchmark
 def test_every_choice_can_be_made_and_compared(module):
     for choice in module.BENCHMARK.choices.values():
         make_imputer(choice.method, **choice.settings)._check_parameters()
@@ -111,7 +116,7 @@ def test_every_choice_can_be_made_and_compared(module):
     assert {choice.against for choice in every.values()} <= set(module.BENCHMARK.choices)
 
 
-@pytest.mark.parametrize("module", [choices, blend_choices], ids=lambda module: module.__name__)
+@every_benchmark
 def test_the_recorded_summary_is_that_of_the_recorded_runs(module):
     path = recording.RESULTS / f"{module.BENCHMARK.name}.json"
     recorded = json.loads(path.read_text())
