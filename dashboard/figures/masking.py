@@ -15,19 +15,17 @@ from pmae_core.colors import COLOR_OF, MASKED, OBSERVED
 from pmae_core.plots.labels import hover_names, name_ticks
 from pmae_core.plots.style import color_legend, styled
 
-MOST_BARS = 24
-
 
 def weights_figure(
     weights: pd.DataFrame, *, uniform: float, revision: str = "weights"
 ) -> go.Figure:
     """Draw the shares of prediction and reconstruction in the loss of each column.
 
-    Columns keep their order; at most the first 24 are drawn.
+    Columns keep their order.
     """
-    shown = weights.head(MOST_BARS)
-    places = np.arange(len(shown))
-    names = hover_names(list(shown["column"]))
+    places = np.arange(len(weights))
+    columns = list(weights["column"])
+    names = hover_names(columns)
     bars = [
         go.Bar(
             y=places,
@@ -39,12 +37,12 @@ def weights_figure(
             hovertemplate=f"%{{customdata}}: {name} %{{x:.1%}}<extra></extra>",
         )
         for name, share, color in (
-            ("predict (masked)", shown["M_j"], MASKED),
-            ("reconstruct (not masked)", 1.0 - shown["M_j"], OBSERVED),
+            ("predict (masked)", weights["M_j"], MASKED),
+            ("reconstruct (not masked)", 1.0 - weights["M_j"], OBSERVED),
         )
     ]
     beside = go.Scatter(
-        x=np.full(len(shown), uniform),
+        x=np.full(len(weights), uniform),
         y=places,
         mode="markers",
         name="uniform masking",
@@ -59,10 +57,13 @@ def weights_figure(
             "tickformat": ".0%",
             "range": [0, 1.005],
         },
-        "yaxis": {"autorange": "reversed", **name_ticks(list(shown["column"]), most=MOST_BARS)},
+        "yaxis": {
+            "autorange": "reversed",
+            **name_ticks(list(weights["column"]), most=len(weights)),
+        },
         "uirevision": revision,
     }
-    figure = styled(go.Figure([*bars, beside], layout), height=110 + 24 * max(len(shown), 2))
+    figure = styled(go.Figure([*bars, beside], layout), height=110 + 24 * max(len(weights), 2))
     figure.layout.legend.traceorder = "normal"
     return figure
 

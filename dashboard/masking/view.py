@@ -15,7 +15,6 @@ import streamlit as st
 from dashboard.amputation.scenario import Scenario
 from dashboard.components.masking_lab import masking_lab
 from dashboard.figures.masking import (
-    MOST_BARS,
     STATES,
     cell_states,
     cells_figure,
@@ -37,14 +36,22 @@ from dashboard.masking.live import lab_data, released_settings
 from dashboard.state import memory, session
 from dashboard.state.table_state import OpenTable
 from dashboard.text import code, plain
-from dashboard.widgets import errors_as_notices, fragment, share_button, show_figure, show_tabs
+from dashboard.widgets import (
+    choose_page,
+    errors_as_notices,
+    fragment,
+    share_button,
+    show_figure,
+    show_tabs,
+)
 from dashboard.widgets.links import switch_to_page
 from pmae_core.plots.masking import curve_data, curve_figure
-from pmae_core.words import count, percent, shorten
+from pmae_core.words import percent, shorten
 
 SECTION = "masking_lab"
 TRAIN_SECTION = "train"
 OPEN_TABLE = "The open table"
+COLUMNS_PER_PAGE = 15
 INTRODUCTION = (
     "During training, some observed cells are **masked** and the network must **predict** them; "
     "the others it only **reconstructs**. The masking function sets the share masked in each "
@@ -143,20 +150,17 @@ def _show_details(key: str, columns: MaskingTable, masking: Masking) -> None:
 
 
 def _show_weights(weights: pd.DataFrame) -> None:
-    shown = ""
-    if len(weights) > MOST_BARS:
-        shown = (
-            f" Shown are the {MOST_BARS} of {count(len(weights))} columns with the most missing "
-            "values."
+    chart = st.container()
+    shown = choose_page(SECTION, "weights", len(weights), COLUMNS_PER_PAGE, "columns")
+    with chart:
+        show_figure(
+            weights_figure(weights.iloc[shown], uniform=UNIFORM_RATE),
+            question="How much does each task weigh in the loss of a column?",
+            key="masking-weights",
+            data=weights,
+            caption="Bars are expected weights; the white mark is uniform masking, "
+            f"{percent(UNIFORM_RATE)} in every column.",
         )
-    show_figure(
-        weights_figure(weights, uniform=UNIFORM_RATE),
-        question="How much does each task weigh in the loss of a column?",
-        key="masking-weights",
-        data=weights,
-        caption="Bars are expected weights; the white mark is uniform masking, "
-        f"{percent(UNIFORM_RATE)} in every column.{shown}",
-    )
 
 
 def _show_uniform(key: str, columns: MaskingTable) -> None:

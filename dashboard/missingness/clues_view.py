@@ -18,7 +18,7 @@ from dashboard.missingness.facts import (
 from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
 from dashboard.text import code, plain
-from dashboard.widgets import fragment, show_figure
+from dashboard.widgets import choose_page, fragment, show_figure
 from pmae_core.missingness import LITTLE_CAUTION
 from pmae_core.plots import missingness as figures
 from pmae_core.table import Role
@@ -85,7 +85,7 @@ def _show_differences(table: OpenTable, column: str, settings: DeltaGenerator) -
         return
     st.markdown(words.differences(column, measured[measured["beyond_chance"]]))
     with settings:
-        shown = controls.choose_page("effects", len(measured), EFFECTS_PER_PAGE, "columns")
+        shown = choose_page(SECTION, "effects", len(measured), EFFECTS_PER_PAGE, "columns")
         other = _choose_other(list(measured.index))
     show_figure(
         figures.differences_figure(measured.iloc[shown]),

@@ -9,7 +9,7 @@ import pandas as pd
 from dashboard.missingness import controls, lines
 from dashboard.missingness.facts import MissingnessFacts, matrix_of
 from dashboard.state.table_state import OpenTable
-from dashboard.widgets import fragment, show_figure
+from dashboard.widgets import choose_page, fragment, show_figure
 from pmae_core.missingness import MissingBlock, NullityMatrix
 from pmae_core.plots import missingness as figures
 from pmae_core.words import count
@@ -25,7 +25,7 @@ def show_how_much(table: OpenTable, facts: MissingnessFacts) -> None:
     settings, answer = controls.beside()
     with settings:
         chosen = controls.choose_order(controls.choose_lines(facts), facts, table)
-        shown = controls.choose_page("bars", len(chosen), BARS_PER_PAGE, "lines")
+        shown = choose_page(controls.SECTION, "bars", len(chosen), BARS_PER_PAGE, "lines")
     with answer:
         if not chosen:
             controls.say_nothing_found()
@@ -57,7 +57,7 @@ def show_where(table: OpenTable, facts: MissingnessFacts) -> None:
             "Rows", "row_order", [ROWS_AS_IN_TABLE, ROWS_BY_PATTERN], help=_ROWS_HELP
         )
         chosen = controls.choose_order(controls.choose_lines(facts), facts, table)
-        shown = controls.choose_page("matrix", len(chosen), LINES_PER_PAGE, "lines")
+        shown = choose_page(controls.SECTION, "matrix", len(chosen), LINES_PER_PAGE, "lines")
     with answer:
         if not chosen:
             controls.say_nothing_found()

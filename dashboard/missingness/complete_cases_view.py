@@ -11,7 +11,7 @@ from dashboard.missingness.controls import SECTION
 from dashboard.missingness.facts import MissingnessFacts, path_of, shift_of
 from dashboard.state import memory
 from dashboard.state.table_state import OpenTable
-from dashboard.widgets import fragment, show_figure
+from dashboard.widgets import choose_page, fragment, show_figure
 from pmae_core.missingness import count_complete_rows
 from pmae_core.plots import missingness as figures
 from pmae_core.words import shorten
@@ -63,7 +63,7 @@ def _choose_needed(facts: MissingnessFacts) -> list[str]:
 
 def _show_path(path: pd.DataFrame, n_rows: int, settings: DeltaGenerator) -> None:
     with settings:
-        shown = controls.choose_page("steps", len(path), STEPS_PER_PAGE, "steps")
+        shown = choose_page(SECTION, "steps", len(path), STEPS_PER_PAGE, "steps")
     show_figure(
         figures.dropping_figure(path.iloc[shown], n_rows),
         question="Which columns cost most rows?",
@@ -93,7 +93,7 @@ def _show_shifts(table: OpenTable, needed: tuple[str, ...], settings: DeltaGener
         st.info("No column has values to compare.", icon=":material/info:")
         return
     with settings:
-        shown = controls.choose_page("shifts", len(measured), SHIFTS_PER_PAGE, "columns")
+        shown = choose_page(SECTION, "shifts", len(measured), SHIFTS_PER_PAGE, "columns")
     show_figure(
         figures.shifts_figure(measured.iloc[shown]),
         question="How far do columns shift if incomplete rows are dropped?",

@@ -16,7 +16,6 @@ from dashboard.state.table_state import OpenTable
 from dashboard.text import plain
 from pmae_core.errors import TableError
 from pmae_core.missingness import MissingBlock
-from pmae_core.words import count
 
 SECTION = "missingness"
 
@@ -119,19 +118,3 @@ def say_nothing_found() -> None:
         "all of them.",
         icon=":material/search_off:",
     )
-
-
-def choose_page(name: str, n_items: int, size: int, noun: str) -> slice:
-    """Ask which page of a list to draw, if it has several; return the items on it."""
-    pages = lines.n_pages(n_items, size)
-    if pages == 1:
-        return slice(0, n_items)
-    place = st.container()
-    # With the number of pages in its key, it starts anew when a search changes the list.
-    page = st.pagination(pages, width="stretch", key=f"{SECTION}:page:{name}:{pages}")
-    shown = lines.page_slice(page, n_items, size)
-    place.markdown(
-        f":small[{noun.capitalize()} {count(shown.start + 1)} to {count(shown.stop)} of "
-        f"{count(n_items)}]"
-    )
-    return shown

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-import numpy as np
-
 from dashboard.missingness.facts import MissingnessFacts
 from pmae_core.missingness import MissingBlock, NullityTree
 from pmae_core.words import count, shorten
@@ -89,14 +87,3 @@ def lines_data(lines: Sequence[MissingBlock], facts: MissingnessFacts) -> Any:
     group_of = {name: plain_label(line) for line in lines for name in line.columns}
     data = per_column.loc[list(group_of)].rename_axis("column").reset_index()
     return data.assign(missing_together=[group_of[name] for name in data["column"]])
-
-
-def page_slice(page: int, n_items: int, size: int) -> slice:
-    """Return the items of a page, counted from 1."""
-    start = size * (page - 1)
-    return slice(start, min(start + size, n_items))
-
-
-def n_pages(n_items: int, size: int) -> int:
-    """Return how many pages hold all items."""
-    return max(1, int(np.ceil(n_items / size)))

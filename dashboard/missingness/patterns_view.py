@@ -10,7 +10,7 @@ from dashboard.missingness import controls
 from dashboard.missingness.facts import MissingnessFacts
 from dashboard.missingness.lines import matching
 from dashboard.state.table_state import OpenTable
-from dashboard.widgets import fragment, show_figure
+from dashboard.widgets import choose_page, fragment, show_figure
 from pmae_core.missingness import MissingPatterns, measure_flux
 from pmae_core.plots import missingness as figures
 from pmae_core.plots.missingness.patterns import MOST_LINES
@@ -47,7 +47,9 @@ def _show_rows(facts: MissingnessFacts, settings: DeltaGenerator, answer: DeltaG
     patterns = facts.patterns
     with settings:
         columns = matching(patterns.columns, controls.search_columns())
-        shown = controls.choose_page("patterns", patterns.n_patterns, PATTERNS_PER_PAGE, "patterns")
+        shown = choose_page(
+            controls.SECTION, "patterns", patterns.n_patterns, PATTERNS_PER_PAGE, "patterns"
+        )
     with answer:
         st.markdown(facts.summary.pattern_sentence())
         if not columns:

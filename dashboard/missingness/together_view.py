@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard.missingness import controls, lines, together
 from dashboard.missingness.facts import MissingnessFacts, tree_of
 from dashboard.state.table_state import OpenTable
-from dashboard.widgets import fragment, show_figure
+from dashboard.widgets import choose_page, fragment, show_figure
 from pmae_core.missingness import correlate_blocks, correlate_nullity
 from pmae_core.plots import missingness as figures
 
@@ -38,7 +38,7 @@ def _show_correlation(
         chosen = together.strongest_first(
             facts.patterns, lines.partly_missing(controls.choose_lines(facts))
         )
-        page = controls.choose_page("together", len(chosen), BLOCKS_PER_PAGE, "lines")
+        page = choose_page(controls.SECTION, "together", len(chosen), BLOCKS_PER_PAGE, "lines")
     with answer:
         if len(chosen) < 2:
             _say_too_few()
@@ -76,7 +76,7 @@ def _show_tree(
         answer.info("All columns are missing in the same rows: there is no tree to draw.")
         return
     with settings:
-        window = controls.choose_page("tree", len(tree.groups), LEAVES_PER_PAGE, "lines")
+        window = choose_page(controls.SECTION, "tree", len(tree.groups), LEAVES_PER_PAGE, "lines")
     with answer:
         show_figure(
             figures.dendrogram_figure(tree, range(window.start, window.stop)),

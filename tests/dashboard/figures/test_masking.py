@@ -3,7 +3,6 @@ import pandas as pd
 import pytest
 
 from dashboard.figures.masking import (
-    MOST_BARS,
     cell_states,
     cells_figure,
     weights_figure,
@@ -38,12 +37,6 @@ def test_prediction_and_reconstruction_weigh_one_together():
     assert reconstruct.marker.color == OBSERVED
     assert list(uniform.x) == [0.5, 0.5]
     assert list(figure.layout.yaxis.ticktext) == ["column 0", "column 1"]
-
-
-def test_of_very_many_columns_the_first_are_drawn():
-    figure = weights_figure(weights(np.linspace(0.1, 0.9, 300)), uniform=0.5)
-
-    assert len(figure.data[0].x) == MOST_BARS
 
 
 def test_cells_are_missing_observed_or_masked():

@@ -80,14 +80,6 @@ def test_the_data_of_a_figure_has_every_column_and_its_group(facts):
     assert len(data) == 5
 
 
-@pytest.mark.parametrize(("n_items", "pages"), [(0, 1), (1, 1), (15, 1), (16, 2), (90, 6)])
-def test_pages_hold_every_item_once(n_items, pages):
-    assert lines.n_pages(n_items, 15) == pages
-    items = list(range(n_items))
-    shown = [items[lines.page_slice(page, n_items, 15)] for page in range(1, pages + 1)]
-    assert [item for page in shown for item in page] == items
-
-
 def test_a_wide_survey_has_far_fewer_lines_than_columns():
     facts = MissingnessFacts.of(wide_survey(600))
     found = lines.choose_lines(facts)
