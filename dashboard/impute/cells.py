@@ -20,7 +20,7 @@ from pmae_core.missingness import ValueDistribution, compare_imputed
 from pmae_core.words import exact_text
 
 ROWS_PER_PAGE = 50
-MOST_COLUMNS = 50
+MOST_COLUMNS = 100
 ROW_HEIGHT, HIGHEST = 35, 562  # pixels; the first is Streamlit's own
 # Among so many rows donors are looked for; ranks of a million rows take long.
 DONOR_ROWS = 20_000

@@ -102,7 +102,7 @@ def _legend(
     if len(columns) < completed.imputed_frame.shape[1]:
         words.append(
             f"{len(columns)} of {count(completed.imputed_frame.shape[1])} columns, those with the "
-            "most imputed cells first."
+            "most imputed cells. Choose any other under **Column**."
         )
     return " ".join([*words, "Select a cell to see its details."])
 
