@@ -11,7 +11,7 @@ from dashboard.paper.caches import results_of, table_2_means
 from dashboard.paper.measured import Measured
 from dashboard.paper.record_view import RUNS, show_coverage, show_not_run
 from dashboard.paper.settings_view import choose, with_chosen_preset, with_chosen_rows
-from dashboard.widgets import fragment, show_figure
+from dashboard.widgets import fragment, show_figure, show_tabs
 from pmae_core.replication.printed_figures import DATASETS, PAPER_NAMES, PATTERNS, printed_figure
 from pmae_core.words import count
 
@@ -51,20 +51,15 @@ def show_all_methods() -> None:
             show_not_run("table2", _UNTIL_RUN)
         else:
             st.markdown(words.agreement(both))
-    table, spread, ranks, reasons, runs = st.tabs(
-        ["Table", "Spread", "Ranks", "Why results differ", RUNS]
-    )
-    with table:
-        _show_table(both, metric, "paper-table2")
     methods = _best_first(both)
-    with spread:
-        _show_spread(both, methods, METRICS[metric])
-    with ranks:
-        _show_ranks(both, methods)
-    with reasons:
-        _show_reasons(both)
-    with runs:
-        show_coverage("table2", results_of("table2"), means)
+    contents = {
+        "Table": lambda: _show_table(both, metric, "paper-table2"),
+        "Spread": lambda: _show_spread(both, methods, METRICS[metric]),
+        "Ranks": lambda: _show_ranks(both, methods),
+        "Why results differ": lambda: _show_reasons(both),
+        RUNS: lambda: show_coverage("table2", results_of("table2"), means),
+    }
+    show_tabs(contents, key="paper:table2")
 
 
 def _shown(metric: str, means: pd.DataFrame) -> str:
