@@ -154,9 +154,10 @@ def _ceiling(result: Result) -> str:
 
 
 def _basis_of_ceiling(result: Result) -> str:
+    n_seeds = len({run["seed"] for run in result["runs"]})
     return (
         f"{result['summary']['tables_and_patterns']} pairs of a table kept aside and a pattern, "
-        "two seeds; other kinds of models might reach more"
+        f"{count(n_seeds, 'seed')}; other kinds of models might reach more"
     )
 
 

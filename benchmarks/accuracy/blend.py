@@ -31,10 +31,12 @@ import pandas as pd
 from benchmarks.recording import RESULTS, append_records, read_records, write_result
 from benchmarks.tables import TO_REPORT_ON, load_table
 from pmae_core import ampute
+from pmae_core.amputation import Amputation
 from pmae_core.evaluation import score_imputation
 from pmae_core.events import AnswerImproved
 from pmae_core.imputers import make_imputer
 from pmae_core.replication.printed_figures import DATASETS, PATTERNS
+from pmae_core.table import Schema
 
 RUNS = RESULTS / "blend_runs.jsonl"
 TABLE2 = RESULTS / "paper_table2.csv"
@@ -96,8 +98,8 @@ PARTS = {
 }
 
 
-def run_method(method: str, dataset: str, pattern: str, seed: int, max_rows: int) -> list[dict]:
-    """Impute one table with one method; return one run per figure that the fit gives."""
+def simulated(dataset: str, pattern: str, seed: int, max_rows: int) -> tuple[Amputation, Schema]:
+    """Return a table with simulated missing values, and the roles of its columns."""
     table = load_table(dataset, max_rows=max_rows)
     amputed = ampute(
         table.frame,
@@ -107,15 +109,23 @@ def run_method(method: str, dataset: str, pattern: str, seed: int, max_rows: int
         seed=seed,
         schema=table.schema,
     )
+    return amputed, table.schema
 
-    def accuracy(imputed: pd.DataFrame) -> float:
-        score = score_imputation(amputed.truth, imputed, amputed.missing, table.schema)
-        return round(100 * score.overall["imputation_accuracy"], 3)
+
+def accuracy_x100(amputed: Amputation, imputed: pd.DataFrame, schema: Schema) -> float:
+    """Return the imputation accuracy × 100 of an imputed table."""
+    score = score_imputation(amputed.truth, imputed, amputed.missing, schema)
+    return round(100 * score.overall["imputation_accuracy"], 3)
+
+
+def run_method(method: str, dataset: str, pattern: str, seed: int, max_rows: int) -> list[dict]:
+    """Impute one table with one method; return one run per figure that the fit gives."""
+    amputed, schema = simulated(dataset, pattern, seed, max_rows)
 
     def timed_accuracy(impute: Callable[[], pd.DataFrame]) -> tuple[float, float]:
         started = time.process_time()
         imputed = impute()
-        return accuracy(imputed), time.process_time() - started
+        return accuracy_x100(amputed, imputed, schema), time.process_time() - started
 
     found: list[dict] = []
     paused = 0.0
@@ -138,7 +148,7 @@ def run_method(method: str, dataset: str, pattern: str, seed: int, max_rows: int
         paused += time.process_time() - before
 
     name, params = FITTED[method]
-    imputer = make_imputer(name, schema=table.schema, random_state=seed, **params)
+    imputer = make_imputer(name, schema=schema, random_state=seed, **params)
     started = time.process_time()
     imputer.fit(amputed.incomplete, callbacks=[at_answer] if method == BLEND else [])
     if method != BLEND:
@@ -150,7 +160,7 @@ def run_method(method: str, dataset: str, pattern: str, seed: int, max_rows: int
     encoder = imputer.encoder_
     encoded = encoder.transform(amputed.incomplete)
     alone = encoder.decode(imputer.blend_.network.impute(encoded), amputed.incomplete)
-    return [*found, {"method": NETWORK, "accuracy": accuracy(alone)}]
+    return [*found, {"method": NETWORK, "accuracy": accuracy_x100(amputed, alone, schema)}]
 
 
 def tasks(parts: list[str], datasets: list[str], methods: list[str]) -> Iterator[dict[str, Any]]:

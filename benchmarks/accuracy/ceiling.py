@@ -34,11 +34,8 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LogisticRegression, RidgeCV
 
-from benchmarks.accuracy.blend import PARTS, accuracies, recorded
+from benchmarks.accuracy.blend import PARTS, accuracies, accuracy_x100, recorded, simulated
 from benchmarks.recording import RESULTS, write_result
-from benchmarks.tables import load_table
-from pmae_core import ampute
-from pmae_core.evaluation import score_imputation
 from pmae_core.gaussian import GaussianModel
 from pmae_core.table import EncodedTable, TableEncoder
 
@@ -52,16 +49,8 @@ Run = dict[str, Any]
 
 def ceiling(dataset: str, pattern: str, seed: int, max_rows: int) -> float:
     """Return the accuracy × 100 of models that know the true values of the other rows."""
-    table = load_table(dataset, max_rows=max_rows)
-    amputed = ampute(
-        table.frame,
-        pattern=pattern,
-        mechanism="MNAR",
-        coupling="nested",
-        seed=seed,
-        schema=table.schema,
-    )
-    encoder = TableEncoder(schema=table.schema)
+    amputed, schema = simulated(dataset, pattern, seed, max_rows)
+    encoder = TableEncoder(schema=schema)
     truth = encoder.fit_transform(amputed.truth)
     observed = encoder.transform(amputed.incomplete).observed
     values = truth.values.copy()
@@ -69,13 +58,12 @@ def ceiling(dataset: str, pattern: str, seed: int, max_rows: int) -> float:
     for j in np.flatnonzero(~observed.all(axis=0)).tolist():
         scaler, missing = encoder.scalers_[j], ~observed[:, j]
         target = values[:, j] if scaler is None else scaler.unscale(values[:, j])
-        estimates = _estimates(truth, observed, j, target, fold, seed)[:, missing]
         classes = np.unique(target) if scaler is None else None
+        estimates = _estimates(truth, observed, j, target, classes, fold, seed)[:, missing]
         mixed = _mixed(estimates, target[missing], classes)
         values[missing, j] = mixed if scaler is None else scaler.scale(mixed)
     imputed = encoder.decode(values, amputed.incomplete)
-    score = score_imputation(amputed.truth, imputed, amputed.missing, table.schema)
-    return round(100 * score.overall["imputation_accuracy"], 3)
+    return accuracy_x100(amputed, imputed, schema)
 
 
 def _estimates(
@@ -83,6 +71,7 @@ def _estimates(
     observed: np.ndarray,
     j: int,
     target: np.ndarray,
+    classes: np.ndarray | None,
     fold: np.ndarray,
     seed: int,
 ) -> np.ndarray:
@@ -92,7 +81,6 @@ def _estimates(
     """
     kept = _masked_alike(observed, j, np.random.default_rng([seed, j]))
     coordinates, column = _coordinates(truth)
-    classes = np.unique(target) if truth.columns[j].n_categories else None
     found = np.zeros((N_MODELS, len(fold), 1 if classes is None else len(classes)))
     for k in range(N_FOLDS):
         learned, asked = fold != k, (fold == k) & ~observed[:, j]

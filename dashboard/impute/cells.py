@@ -12,6 +12,7 @@ import streamlit as st
 
 from dashboard import runs
 from dashboard.impute.completed_tables import CompletedTable, by_method, result_folder
+from dashboard.widgets import pages
 from pmae_core.colors import IMPUTED, MISSING, tint
 from pmae_core.errors import DamagedFileError
 from pmae_core.explain import CellDetails, Neighborhood, cell_details
@@ -56,7 +57,7 @@ def first_imputed(completed: CompletedTable) -> tuple[int, str]:
 
 def n_pages(rows: Positions) -> int:
     """Return how many pages there are, at least one."""
-    return max(1, -(-len(rows) // ROWS_PER_PAGE))
+    return pages.n_pages(len(rows), ROWS_PER_PAGE)
 
 
 def height_of(rows: Positions) -> int:

@@ -14,6 +14,7 @@ from dashboard.impute.completed_tables import CompletedTable, column_remarks
 from dashboard.state import memory
 from dashboard.text import code, plain
 from dashboard.widgets import errors_as_notices, fragment, show_figure, shown_errors
+from dashboard.widgets.pages import page_slice
 from pmae_core.explain import CellDetails
 from pmae_core.explain.donors import Support
 from pmae_core.words import count
@@ -46,7 +47,7 @@ def _show_rows(completed: CompletedTable, column: str) -> None:
         )
         rows = cells.rows_to_show(completed, only_imputed=only_imputed)
         page = _choose_page(cells.n_pages(rows))
-    shown = rows[(page - 1) * cells.ROWS_PER_PAGE : page * cells.ROWS_PER_PAGE]
+    shown = rows[page_slice(page, len(rows), cells.ROWS_PER_PAGE)]
     columns = cells.columns_to_show(completed, column)
     key = f"{SECTION}:table:{completed.record.id}:{page}:{only_imputed}"
     st.dataframe(

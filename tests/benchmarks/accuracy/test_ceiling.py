@@ -25,7 +25,7 @@ def tiny(monkeypatch):
         }
     )
     table = SimpleNamespace(frame=frame, schema=None)
-    monkeypatch.setattr(ceiling, "load_table", lambda name, max_rows: table)
+    monkeypatch.setattr(blend, "load_table", lambda name, max_rows: table)
     monkeypatch.setattr(
         ceiling,
         "_models",
